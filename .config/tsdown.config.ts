@@ -1,0 +1,13 @@
+import { defineConfig } from 'tsdown';
+
+export default defineConfig({
+  cwd: new URL('..', import.meta.url).pathname,
+  entry: { index: 'src/index.ts', server: 'src/adapters/server/index.ts', main: 'src/cli/main.ts' },
+  format: 'esm',
+  platform: 'neutral',
+  target: 'es2022',
+  dts: { entry: ['src/index.ts', 'src/adapters/server/index.ts'] },
+  fixedExtension: false,
+  external: [/^node:/],
+  deps: { skipNodeModulesBundle: true },
+});
