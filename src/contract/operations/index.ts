@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import type { Tier } from '../tiers.ts';
+import { keyOperations } from './keys.ts';
+import { serviceOperations } from './service.ts';
+import { tenantOperations } from './tenants.ts';
+import { webhookOperations } from './webhooks.ts';
+
+/**
+ * The operation table: the service document as data, and the only source for routing, validation,
+ * authorisation, types and OpenAPI. A row added here does not compile until `operations/` implements it.
+ */
+export const OPERATIONS = {
+  ...webhookOperations,
+  ...keyOperations,
+  ...tenantOperations,
+  ...serviceOperations,
+};
+
+type Table = typeof OPERATIONS;
+
+/** The id of an operation, such as `createWebhook`. */
+export type OperationId = keyof Table;
+
+/** Every operation id, in the table's order. */
+export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
+
+type BuiltBy<Row, Field extends string> = Row extends Record<Field, (...args: never[]) => infer Built> ? Built : never;
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** The parsed path parameters of an operation. */
+export type ParamsOf<Id extends OperationId> = Table[Id] extends { params: infer Schema extends z.ZodType }
+  ? z.output<Schema>
+  : Record<never, never>;
+
+/** The parsed body of an operation. */
+export type BodyOf<Id extends OperationId> = Table[Id] extends { body: unknown }
+  ? Parsed<BuiltBy<Table[Id], 'body'>>
+  : Record<never, never>;
+
+/** What an operation answers on success. */
+export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>>;
+
+/** The tiers that may call an operation under some choice of the ledger; never for a public one. */
+export type TierOf<Id extends OperationId> =
+  BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;

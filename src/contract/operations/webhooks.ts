@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Choose } from '../behaviours.ts';
+import { EVENT_KINDS, type EventKind } from '../events.ts';
+import { defineOperation } from '../operation.ts';
+import { deletedReply, emptyReply, expected, pathId, text, timestamp, uuid } from '../schemas.ts';
+import type { Tier } from '../tiers.ts';
+
+const WEBHOOK_TIERS = {
+  'tenant-and-workspace': ['tenant', 'workspace'],
+  'tenant-only': ['tenant'],
+} as const satisfies Record<string, readonly Tier[]>;
+
+const webhookTiers = (choose: Choose) => WEBHOOK_TIERS[choose('webhooks.tiers')];
+
+/** A webhook in a reply: exactly the six documented fields (service document, section 2). */
+export const webhookReply = z.strictObject({
+  id: uuid,
+  url: z.string(),
+  events: z.array(z.string()),
+  secret: z.string().describe('Standard Webhooks form: `whsec_` and base64.'),
+  isActive: z.boolean(),
+  createdAt: timestamp,
+});
+
+const LISTED_WEBHOOK = {
+  included: webhookReply,
+  omitted: webhookReply.omit({ secret: true }),
+};
+
+const URL_RULES = {
+  'http-or-https': { protocol: /^https?$/, message: 'must be an absolute http or https URL' },
+  https: { protocol: /^https$/, message: 'must be an absolute https URL' },
+};
+
+const EVENT_RULES = {
+  known: EVENT_KINDS,
+  'received-only': ['message.received'],
+} as const satisfies Record<string, readonly EventKind[]>;
+
+function webhookUrl(choose: Choose) {
+  const { protocol, message } = URL_RULES[choose('webhooks.create.url')];
+  return text(2048)
+    .refine((url) => isUrlWithProtocol(url, protocol), message)
+    .meta({ format: 'uri' });
+}
+
+/** Says whether a text is an absolute URL as it stands: with its slashes, and nothing a parser would trim. */
+function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
+  const scheme = /^([a-z]+):\/\/[^\s/\\]+[^\s\\]*$/i.exec(url)?.[1];
+  return scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+}
+
+function webhookEvents(choose: Choose) {
+  const kinds = EVENT_RULES[choose('webhooks.create.events')];
+  const kind = z.enum(kinds, { error: () => `must be one of ${kinds.join(', ')}` });
+  const events = z
+    .array(kind, { error: expected('an array of event kinds') })
+    .min(1, 'must list at least one event kind')
+    .max(100, 'must list at most 100 event kinds');
+  return choose('webhooks.create.required') === 'url' ? events.optional() : events;
+}
+
+const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply, none: undefined };
+
+export const webhookOperations = {
+  createWebhook: defineOperation({
+    method: 'POST',
+    path: '/v1/webhooks',
+    summary: 'Create a webhook',
+    origin: 'document',
+    section: '4.1',
+    tiers: webhookTiers,
+    body: (choose) => z.object({ url: webhookUrl(choose), events: webhookEvents(choose) }),
+    status: 201,
+    reply: () => webhookReply,
+  }),
+  listWebhooks: defineOperation({
+    method: 'GET',
+    path: '/v1/webhooks',
+    summary: 'List webhooks',
+    origin: 'document',
+    section: '4.2',
+    tiers: webhookTiers,
+    status: 200,
+    reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
+  }),
+  deleteWebhook: defineOperation({
+    method: 'DELETE',
+    path: '/v1/webhooks/{id}',
+    summary: 'Delete a webhook',
+    origin: 'document',
+    section: '4.3',
+    tiers: webhookTiers,
+    params: z.object({ id: pathId }),
+    status: 200,
+    reply: (choose) => DELETE_REPLIES[choose('webhooks.delete.body')],
+  }),
+};

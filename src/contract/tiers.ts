@@ -1,0 +1,34 @@
+/**
+ * The four key tiers and the prefix that identifies each (service document, section 5).
+ * The order is from widest to narrowest.
+ */
+export const TIER_PREFIX = {
+  operator: 'sa_',
+  tenant: 'tk_',
+  workspace: 'wk_',
+  inbox: 'ak_',
+} as const;
+
+/** Who a key speaks for: the platform operator, a tenant, one workspace or one inbox. */
+export type Tier = keyof typeof TIER_PREFIX;
+
+/** Every tier, widest first. */
+export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
+
+/** Prefix, then at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
+const KEY_PATTERN = /^(sa|tk|wk|ak)_[A-Za-z0-9_-]{10,}$/;
+
+/** Says whether a text has the form of an API key; whether the key exists is another question. */
+export function isKeyText(text: string): boolean {
+  return KEY_PATTERN.test(text);
+}
+
+/** Says whether a text has the form of a key of this tier. */
+export function isKeyOfTier(text: string, tier: Tier): boolean {
+  return isKeyText(text) && text.startsWith(TIER_PREFIX[tier]);
+}
+
+/** What a list shows of a key: its first nine characters (reference, "Keys"). */
+export function keyPrefix(key: string): string {
+  return key.slice(0, 9);
+}
