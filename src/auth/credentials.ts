@@ -1,0 +1,53 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { isKeyText, TIER_PREFIX } from '../contract/tiers.ts';
+
+const HOW_TO_SEND = 'send one as X-API-Key: <key> or Authorization: Bearer <key>';
+
+/** The parts of a request that can carry a key. */
+export interface CredentialSource {
+  readonly headers: Headers;
+  readonly query: URLSearchParams;
+}
+
+/**
+ * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
+ * `?api_key=` is for WebSocket connections and is not read here.
+ *
+ * @throws {ApiError} UNAUTHORIZED when there is no key, or what there is does not have the form of one.
+ */
+export function readKey(source: CredentialSource, choose: Choose): string {
+  const key = pickKey(source.headers.get('x-api-key') || undefined, readBearer(source.headers), choose);
+  if (key === undefined) throw missingKey(source.query);
+  if (!isKeyText(key)) throw malformedKey();
+  return key;
+}
+
+function readBearer(headers: Headers): string | undefined {
+  return /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
+}
+
+function pickKey(apiKey: string | undefined, bearer: string | undefined, choose: Choose): string | undefined {
+  if (apiKey === undefined || bearer === undefined || apiKey === bearer) return apiKey ?? bearer;
+  const winner = choose('auth.both-headers');
+  if (winner === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
+  return winner === 'x-api-key' ? apiKey : bearer;
+}
+
+function missingKey(query: URLSearchParams): ApiError {
+  return query.has('api_key')
+    ? unauthorized(`The api_key query parameter is for WebSocket connections only; ${HOW_TO_SEND}.`)
+    : unauthorized(`There is no API key; ${HOW_TO_SEND}.`);
+}
+
+function malformedKey(): ApiError {
+  const prefixes = Object.values(TIER_PREFIX).join(', ');
+  return unauthorized(
+    `The API key is malformed; a key is one of ${prefixes} and at least ten letters, digits, _ or -.`,
+  );
+}
+
+/** The error for a request whose key is missing or not valid, with the challenge that HTTP asks for. */
+export function unauthorized(message: string): ApiError {
+  return new ApiError('UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
+}

@@ -1,0 +1,44 @@
+/** The outside world as an argument: time and chance. Replace either to make a mailbox repeatable. */
+export interface Environment {
+  /** The present moment; `createdAt` and every other timestamp comes from here. */
+  now(): Date;
+  /** This many unpredictable bytes; ids, keys and secrets are made of them. */
+  randomBytes(length: number): Uint8Array;
+}
+
+/** The real clock and the platform's source of randomness. */
+export function createEnvironment(overrides: Partial<Environment> = {}): Environment {
+  return {
+    now: () => new Date(),
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    ...overrides,
+  };
+}
+
+/** The present moment as the service writes it: ISO 8601 UTC with milliseconds. */
+export function timestampNow(environment: Environment): string {
+  return environment.now().toISOString();
+}
+
+/** A new version 4 UUID. `crypto.randomUUID` is not used, because insecure pages do not have it. */
+export function newId(environment: Environment): string {
+  const bytes = environment.randomBytes(16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** A new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
+export function newKey(environment: Environment, prefix: string): string {
+  return prefix + base64(environment.randomBytes(24)).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** A new webhook secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 bytes. */
+export function newWebhookSecret(environment: Environment): string {
+  return `whsec_${base64(environment.randomBytes(32))}`;
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}

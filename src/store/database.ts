@@ -1,0 +1,190 @@
+// The only file that imports @mswjs/data. What it knows about that library, and nobody else has to:
+// - every query scans, look-ups by primary key too, so keyed access goes to the library's own Map;
+// - where `window` and `BroadcastChannel` exist, factory() mirrors writes to other tabs and keeps the process alive;
+// - a nullable property that is left out becomes '', so rows always set every property.
+import { factory, nullable, primaryKey } from '@mswjs/data';
+import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
+import type { RowKind, Rows } from './rows.ts';
+
+const MODELS = {
+  tenant: { id: primaryKey(String), name: String, createdAt: String },
+  workspace: {
+    id: primaryKey(String),
+    name: String,
+    slug: String,
+    isDefault: Boolean,
+    createdAt: String,
+  },
+  inbox: {
+    id: primaryKey(String),
+    workspaceId: String,
+    username: String,
+    domain: String,
+    displayName: nullable(String),
+    createdAt: String,
+  },
+  apiKey: {
+    id: primaryKey(String),
+    key: String,
+    tier: String,
+    ownerId: String,
+    name: nullable(String),
+    createdAt: String,
+  },
+  webhook: {
+    id: primaryKey(String),
+    workspaceId: nullable(String),
+    url: String,
+    events: Array,
+    secret: String,
+    isActive: Boolean,
+    createdAt: String,
+  },
+  message: {
+    id: primaryKey(String),
+    inboxId: String,
+    threadId: String,
+    direction: String,
+    from: String,
+    to: Array,
+    subject: String,
+    plainBody: String,
+    htmlBody: nullable(String),
+    isRead: Boolean,
+    messageIdHeader: String,
+    inReplyTo: nullable(String),
+    receivedAt: String,
+  },
+} satisfies { [Kind in RowKind]: Record<keyof Rows[Kind], unknown> };
+
+/** The properties by which rows are found without a scan, besides their id. */
+const INDEXED = {
+  tenant: [],
+  workspace: [],
+  inbox: ['workspaceId'],
+  apiKey: ['ownerId'],
+  webhook: ['workspaceId'],
+  message: ['inboxId'],
+} as const satisfies { [Kind in RowKind]: readonly (keyof Rows[Kind])[] };
+
+/** A property of `Kind` that is indexed. */
+export type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
+
+/**
+ * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
+ * Everything but `all` and `by` takes the same time however many rows there are.
+ */
+export interface Collection<Kind extends RowKind> {
+  readonly size: number;
+  get(id: string): Rows[Kind] | undefined;
+  /** Every row, in the order of insertion. */
+  all(): Rows[Kind][];
+  /** The rows whose property has this value, in the order of insertion. */
+  by(property: IndexedBy<Kind>, value: string): Rows[Kind][];
+  /** @throws if a row with this id exists. */
+  insert(row: Rows[Kind]): Rows[Kind];
+  /** Replaces properties of a row; its id and the indexed ones stay. @throws if there is no such row. */
+  update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind];
+  /** Removes a row and answers it; `undefined` if there is none. */
+  remove(id: string): Rows[Kind] | undefined;
+  /** Makes these rows, taken from `all()` of this collection, its only ones. */
+  restore(rows: readonly Rows[Kind][]): void;
+}
+
+/** One tenant's database: a collection for each kind of row. */
+export type Database = { readonly [Kind in RowKind]: Collection<Kind> };
+
+/** Creates an empty database that shares nothing with any other. */
+export function createDatabase(): Database {
+  const models = withoutBroadcastChannel(() => factory(MODELS));
+  const kinds = Object.keys(MODELS) as RowKind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, createCollection(models, kind)])) as unknown as Database;
+}
+
+type Models = ReturnType<typeof factory<typeof MODELS>>;
+
+function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Collection<Kind> {
+  type Row = Rows[Kind];
+  const database = models[DATABASE_INSTANCE];
+  const create = models[kind].create as unknown as (row: Row) => Row;
+  const rows = database.getModel(kind) as unknown as Map<string, Row>;
+  const indexes = createIndexes<Row>(INDEXED[kind] as readonly (keyof Row)[]);
+
+  return {
+    get size() {
+      return rows.size;
+    },
+    get: (id) => rows.get(id),
+    all: () => [...rows.values()],
+    by: (property, value) => indexes.idsBy(property as keyof Row, value).map((id) => rows.get(id) as Row),
+    insert(row) {
+      const inserted = freeze(create(row));
+      indexes.add(inserted);
+      return inserted;
+    },
+    update(id, changes) {
+      const previous = rows.get(id);
+      if (previous === undefined) throw new Error(`There is no ${kind} with the id ${id}.`);
+      const next = freeze({ ...previous, ...changes });
+      database.update(kind, previous as never, next as never);
+      return next;
+    },
+    remove(id) {
+      const row = rows.get(id);
+      if (row === undefined) return undefined;
+      database.delete(kind, id);
+      indexes.remove(row);
+      return row;
+    },
+    restore(kept) {
+      rows.clear();
+      indexes.clear();
+      for (const row of kept) {
+        rows.set(row.id, row);
+        indexes.add(row);
+      }
+    },
+  };
+}
+
+function createIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {
+  const indexes = new Map(properties.map((property) => [property, new Map<unknown, Set<string>>()]));
+
+  return {
+    idsBy: (property: keyof Row, value: unknown) => [...(indexes.get(property)?.get(value) ?? [])],
+    add(row: Row) {
+      for (const [property, ids] of indexes) {
+        const same = ids.get(row[property]);
+        if (same) same.add(row.id);
+        else ids.set(row[property], new Set([row.id]));
+      }
+    },
+    remove(row: Row) {
+      for (const [property, ids] of indexes) {
+        const same = ids.get(row[property]);
+        same?.delete(row.id);
+        if (same?.size === 0) ids.delete(row[property]);
+      }
+    },
+    clear() {
+      for (const ids of indexes.values()) ids.clear();
+    },
+  };
+}
+
+function freeze<Row extends object>(row: Row): Row {
+  for (const value of Object.values(row)) if (Array.isArray(value)) Object.freeze(value);
+  return Object.freeze(row);
+}
+
+/** Hides the global while `create` runs; that is synchronous, so nobody else can miss it. */
+function withoutBroadcastChannel<Created>(create: () => Created): Created {
+  const descriptor = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
+  if (!descriptor) return create();
+  Object.defineProperty(globalThis, 'BroadcastChannel', { value: undefined, configurable: true, writable: true });
+  try {
+    return create();
+  } finally {
+    Object.defineProperty(globalThis, 'BroadcastChannel', descriptor);
+  }
+}

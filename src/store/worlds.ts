@@ -1,0 +1,72 @@
+import type { KeyHolder, KeyRing } from './key-ring.ts';
+import type { RowKind, TenantRow } from './rows.ts';
+import { createWorld, type World, type WorldSnapshot } from './world.ts';
+
+/** The state of a whole mailbox at one moment. */
+export interface WorldsSnapshot {
+  readonly operatorKeys: readonly string[];
+  readonly tenants: readonly WorldSnapshot[];
+}
+
+/** Every tenant world of one mailbox, and the one key ring that leads into them. */
+export interface Worlds {
+  /** What this key text stands for; one look-up, however many keys there are. */
+  findKey(key: string): KeyHolder | undefined;
+  addOperatorKey(key: string): void;
+  /** Creates a tenant's world. @throws if a tenant with this id exists. */
+  add(tenant: TenantRow): World;
+  get(tenantId: string): World | undefined;
+  /** Ends a tenant: its world is gone and its keys are refused. Answers whether there was one. */
+  remove(tenantId: string): boolean;
+  /** Says whether any tenant has a row of this kind with this id. */
+  someHas(kind: RowKind, id: string): boolean;
+  snapshot(): WorldsSnapshot;
+  restore(snapshot: WorldsSnapshot): void;
+}
+
+/** Creates a mailbox's worlds, with no tenant and no key. */
+export function createWorlds(): Worlds {
+  const keyRing: KeyRing = new Map();
+  const worlds = new Map<string, World>();
+
+  const operatorKeys = () => [...keyRing].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
+  const addOperatorKey = (key: string) => void keyRing.set(key, { tier: 'operator' });
+
+  function add(tenant: TenantRow): World {
+    if (worlds.has(tenant.id)) throw new Error(`There is a tenant with the id ${tenant.id} already.`);
+    const world = createWorld(tenant, keyRing);
+    worlds.set(tenant.id, world);
+    return world;
+  }
+
+  function restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
+    const [tenant] = snapshot.tenant;
+    if (!tenant) throw new Error('A world without a tenant cannot be restored.');
+    const world = known.get(tenant.id) ?? createWorld(tenant, keyRing);
+    worlds.set(tenant.id, world);
+    world.restore(snapshot);
+  }
+
+  return {
+    findKey: (key) => keyRing.get(key),
+    addOperatorKey,
+    add,
+    get: (tenantId) => worlds.get(tenantId),
+    remove(tenantId) {
+      worlds.get(tenantId)?.close();
+      return worlds.delete(tenantId);
+    },
+    someHas: (kind, id) => [...worlds.values()].some((world) => world[kind].get(id) !== undefined),
+    snapshot: () => ({
+      operatorKeys: operatorKeys(),
+      tenants: [...worlds.values()].map((world) => world.snapshot()),
+    }),
+    restore(snapshot) {
+      const known = new Map(worlds);
+      worlds.clear();
+      keyRing.clear();
+      snapshot.operatorKeys.forEach(addOperatorKey);
+      for (const world of snapshot.tenants) restoreWorld(world, known);
+    },
+  };
+}
