@@ -1,0 +1,35 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Choose } from '../contract/behaviours.ts';
+import type { BodyOf, OperationId, ParamsOf, ReplyOf, TierOf } from '../contract/operations/index.ts';
+import type { Environment } from '../environment.ts';
+import type { Worlds } from '../store/worlds.ts';
+
+/** What an operation works with besides its input. */
+export interface Context<Id extends OperationId = OperationId> {
+  /** Who calls: one of the tiers that the operation's row names, so already authorised. */
+  readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
+  readonly worlds: Worlds;
+  readonly environment: Environment;
+  /** Reads the behaviour ledger; what is read is named in the reply's `X-Mock-Assumed`. */
+  readonly choose: Choose;
+}
+
+/** The validated input of an operation. */
+export interface Input<Id extends OperationId> {
+  readonly params: ParamsOf<Id>;
+  readonly body: BodyOf<Id>;
+}
+
+/** What an operation answers; the status is that of its row unless it says otherwise. */
+export interface Outcome<Body = unknown> {
+  readonly body: Body;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The code of one operation: synchronous, so that "check, then change" cannot be interrupted.
+ *
+ * @throws {ApiError} to end the request with an error.
+ */
+export type Run<Id extends OperationId> = (context: Context<Id>, input: Input<Id>) => Outcome<ReplyOf<Id>>;

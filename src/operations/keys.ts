@@ -1,0 +1,87 @@
+import { keyPrefix, TIER_PREFIX } from '../contract/tiers.ts';
+import { type Environment, newId, newKey, timestampNow } from '../environment.ts';
+import type { ApiKeyRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Run } from './context.ts';
+import { findInReach, outOfReach } from './find-in-reach.ts';
+
+/** Creates a key of this tier, bound to its owner; it is valid from the next request on. */
+export function issueKey(
+  world: World,
+  environment: Environment,
+  { tier, ownerId, name = null }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },
+): ApiKeyRow {
+  return world.addKey({
+    id: newId(environment),
+    key: newKey(environment, TIER_PREFIX[tier]),
+    tier,
+    ownerId,
+    name,
+    createdAt: timestampNow(environment),
+  });
+}
+
+/** Service document, section 4.4: a new key for the same inbox; the previous one ends now, the mail stays. */
+export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
+  const { principal, environment, choose } = context;
+  const { world } = principal;
+  const inbox = findInReach(context, 'inbox', params.id);
+  for (const previous of world.apiKey.by('ownerId', inbox.id)) world.removeKey(previous.id);
+  const row = issueKey(world, environment, { tier: 'inbox', ownerId: inbox.id });
+  return { body: ROTATE_BODIES[choose('inboxes.rotate.reply')](row) };
+};
+
+const ROTATE_BODIES = {
+  'key-record': ({ id, key, ownerId, createdAt }: ApiKeyRow) => ({
+    id,
+    key,
+    prefix: keyPrefix(key),
+    inboxId: ownerId,
+    createdAt,
+  }),
+  'key-only': ({ key }: ApiKeyRow) => ({ key }),
+};
+
+export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
+  const { principal, environment, choose } = context;
+  const workspace = findInReach(context, 'workspace', params.id);
+  const row = issueKey(principal.world, environment, { tier: 'workspace', ownerId: workspace.id, name: body.name });
+  return { body: CREATE_BODIES[choose('workspaces.keys.create.reply')](row) };
+};
+
+const CREATE_BODIES = {
+  'key-record': ({ id, key, name, ownerId, createdAt }: ApiKeyRow) => ({
+    id,
+    key,
+    prefix: keyPrefix(key),
+    name,
+    workspaceId: ownerId,
+    createdAt,
+  }),
+};
+
+export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
+  const workspace = findInReach(context, 'workspace', params.id);
+  const rows = context.principal.world.apiKey.by('ownerId', workspace.id);
+  return { body: LIST_BODIES[context.choose('workspaces.keys.list.reply')](rows) };
+};
+
+const LIST_BODIES = {
+  keys: (rows: ApiKeyRow[]) => ({
+    keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })),
+  }),
+};
+
+/** Service document, section 4.4: removes a workspace key; a new one is then issued by `createWorkspaceKey`. */
+export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
+  const workspace = findInReach(context, 'workspace', params.id);
+  const key = findInReach(context, 'apiKey', params.key_id);
+  if (key.ownerId !== workspace.id) throw outOfReach(context, 'apiKey', params.key_id);
+  context.principal.world.removeKey(key.id);
+  return { body: DELETE_BODIES[context.choose('workspaces.keys.delete.body')](key.id) };
+};
+
+const DELETE_BODIES = {
+  'revoked-and-id': (id: string) => ({ revoked: true as const, id }),
+  empty: () => ({}),
+};

@@ -1,0 +1,40 @@
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import type { Run } from './context.ts';
+import { issueKey } from './keys.ts';
+
+/** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
+export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {
+  const createdAt = timestampNow(environment);
+  const world = worlds.add({ id: newId(environment), name: body.name, createdAt });
+  const workspace = world.workspace.insert({
+    id: newId(environment),
+    name: 'Default',
+    slug: 'default',
+    isDefault: true,
+    createdAt,
+  });
+  const { key: apiKey } = issueKey(world, environment, { tier: 'tenant', ownerId: world.id });
+  return {
+    body: CREATE_BODIES[choose('tenants.create.reply')]({
+      id: world.id,
+      name: body.name,
+      apiKey,
+      defaultWorkspaceId: workspace.id,
+      createdAt,
+    }),
+  };
+};
+
+const CREATE_BODIES = { 'with-key': <Reply>(reply: Reply) => reply };
+
+/** Deletes a tenant: its world is gone, and every key of it is refused from the next request on. */
+export const deleteTenant: Run<'deleteTenant'> = ({ worlds, choose }, { params }) => {
+  if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
+  return { body: DELETE_BODIES[choose('tenants.delete.body')](params.id) };
+};
+
+const DELETE_BODIES = {
+  'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
+  empty: () => ({}),
+};

@@ -1,0 +1,77 @@
+import type { Principal } from '../auth/principal.ts';
+import type { Choose } from '../contract/behaviours.ts';
+import type { EventKind } from '../contract/events.ts';
+import type { ReplyOf } from '../contract/operations/index.ts';
+import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
+import type { WebhookRow } from '../store/rows.ts';
+import type { Run } from './context.ts';
+import { findInReach } from './find-in-reach.ts';
+
+type WebhookReply = ReplyOf<'createWebhook'>;
+type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
+
+export const createWebhook: Run<'createWebhook'> = ({ principal, environment, choose }, { body }) => {
+  const row = principal.world.webhook.insert({
+    id: newId(environment),
+    workspaceId: principal.tier === 'workspace' ? principal.workspaceId : null,
+    url: body.url,
+    events: eventsToKeep(body.events, choose),
+    secret: NEW_SECRET[choose('webhooks.create.secret')](environment),
+    isActive: choose('webhooks.create.is-active') === 'active',
+    createdAt: timestampNow(environment),
+  });
+  return { body: toReply(row) };
+};
+
+const NEW_SECRET = { whsec: newWebhookSecret };
+
+function eventsToKeep(events: readonly EventKind[] | undefined, choose: Choose): readonly EventKind[] {
+  if (events === undefined) return EVENTS_WHEN_OMITTED[choose('webhooks.create.required')];
+  const kinds = [...new Set(events)];
+  if (kinds.length === events.length) return events;
+  return choose('webhooks.create.repeated-events') === 'merged' ? kinds : events;
+}
+
+const EVENTS_WHEN_OMITTED: Record<'url' | 'url-and-events', readonly EventKind[]> = {
+  url: ['message.received'],
+  'url-and-events': [],
+};
+
+export const listWebhooks: Run<'listWebhooks'> = ({ principal, choose }) => {
+  const rows = inOrder(visibleWebhooks(principal, choose), choose);
+  const toItem = choose('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
+  return { body: { webhooks: rows.map(toItem) } };
+};
+
+function visibleWebhooks(principal: WebhookPrincipal, choose: Choose): WebhookRow[] {
+  const { webhook } = principal.world;
+  if (principal.tier === 'tenant') return webhook.all();
+  if (choose('webhooks.list.workspace-scope') === 'own') return webhook.by('workspaceId', principal.workspaceId);
+  return webhook.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
+}
+
+function inOrder(rows: WebhookRow[], choose: Choose): WebhookRow[] {
+  return rows.length > 1 && choose('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
+}
+
+export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
+  const { id } = findInReach(context, 'webhook', params.id);
+  context.principal.world.webhook.remove(id);
+  return { body: DELETE_BODIES[context.choose('webhooks.delete.body')](id) };
+};
+
+const DELETE_BODIES = {
+  'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
+  empty: () => ({}),
+  none: () => undefined,
+};
+
+/** A webhook as clients see it: the six documented fields, in the document's order. */
+function toReply({ id, url, events, secret, isActive, createdAt }: WebhookRow): WebhookReply {
+  return { id, url, events: [...events], secret, isActive, createdAt };
+}
+
+function withoutSecret(row: WebhookRow): Omit<WebhookReply, 'secret'> {
+  const { secret: _, ...shown } = toReply(row);
+  return shown;
+}

@@ -1,0 +1,100 @@
+import { readKey } from '../auth/credentials.ts';
+import { mayCall } from '../auth/policy.ts';
+import { findPrincipal, type Principal } from '../auth/principal.ts';
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { TIER_PREFIX } from '../contract/tiers.ts';
+import type { Context, Input, Outcome } from '../operations/context.ts';
+import { RUN } from '../operations/index.ts';
+import { type ChoiceReader, createChoiceReader } from './choice-reader.ts';
+import { toErrorReply } from './error-reply.ts';
+import { type Found, findRow } from './find-row.ts';
+import { type ApiReply, type ApiRequest, ASSUMED_HEADER, jsonReply } from './http.ts';
+import { parseBody, parseParams } from './parse-input.ts';
+import { type ReceivedBody, readBody } from './read-body.ts';
+import { createRouter } from './router.ts';
+import { OPERATION_ROWS, type OperationRow, type Service } from './service.ts';
+
+const route = createRouter(OPERATION_ROWS);
+
+/** Answers one request, from the route to the reply. It never throws: whatever goes wrong is an error reply. */
+export async function answer(service: Service, request: ApiRequest): Promise<ApiReply> {
+  const reader = createChoiceReader(service.choices);
+  const reply = await answerOrFail(service, request, reader.choose);
+  return finish(reply, request, reader);
+}
+
+async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
+  try {
+    const found = findOperation(service, request, choose);
+    if ('allow' in found) return { status: 204, headers: { allow: found.allow }, body: null };
+    return call(service, request, found, await readBody(request), choose);
+  } catch (error) {
+    return toErrorReply(error, choose);
+  }
+}
+
+function findOperation(service: Service, request: ApiRequest, choose: Choose): Found<OperationRow> {
+  try {
+    return findRow(route, request, choose);
+  } catch (error) {
+    if (choose('requests.check-order') === 'key-first') authenticate(service, request, choose);
+    throw error;
+  }
+}
+
+/** From here on everything is synchronous: a key that is valid here is valid until the reply is made. */
+function call(
+  service: Service,
+  request: ApiRequest,
+  { row, params }: Extract<Found<OperationRow>, { row: OperationRow }>,
+  received: ReceivedBody,
+  choose: Choose,
+): ApiReply {
+  const operation = service.resolve(row.id);
+  const principal = operation.tiers && authorise(service, request, row, choose);
+  const input = {
+    params: parseParams('params' in row ? row.params : undefined, params, choose),
+    body: parseBody(operation, received, request.headers.get('content-type'), choose),
+  };
+  const { worlds, environment } = service;
+  // The table's types tie a row to its code; the look-up by id is where TypeScript loses the tie.
+  const run = RUN[row.id] as (context: Context, input: Input<never>) => Outcome;
+  const {
+    status = row.status,
+    body,
+    headers,
+  } = run({ principal, worlds, environment, choose } as Context, input as never);
+  return jsonReply(status, body, headers);
+}
+
+function authorise(
+  service: Service,
+  request: ApiRequest,
+  { id, method, path }: OperationRow,
+  choose: Choose,
+): Principal {
+  const principal = authenticate(service, request, choose);
+  const { tiers = [], tierChoices, tiersByChoice } = service.resolve(id);
+  const allowed = mayCall(principal, tiers);
+  if (!allowed || tiersByChoice.has(principal.tier)) for (const choice of tierChoices) choose(choice);
+  if (allowed) return principal;
+  const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
+  throw new ApiError(
+    'FORBIDDEN',
+    `This ${TIER_PREFIX[principal.tier]} key may not call ${method} ${path}; it takes a ${prefixes} key.`,
+  );
+}
+
+function authenticate(service: Service, request: ApiRequest, choose: Choose): Principal {
+  return findPrincipal(service.worlds, readKey(request, choose));
+}
+
+function finish(reply: ApiReply, request: ApiRequest, reader: ChoiceReader): ApiReply {
+  const assumed = reader.assumed();
+  return {
+    status: reply.status,
+    headers: assumed ? { ...reply.headers, [ASSUMED_HEADER]: assumed } : reply.headers,
+    body: request.method === 'HEAD' ? null : reply.body,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { type Routable, type Router, type RowsByMethod, readParams, splitPath } from './router.ts';
+
+/** What a method and a path lead to: a row with its parameters, or the methods that OPTIONS asks for. */
+export type Found<Row extends Routable> =
+  | { readonly row: Row; readonly params: Record<string, string> }
+  | { readonly allow: string };
+
+/**
+ * Finds the row for a method and a path as they were sent.
+ *
+ * @throws {ApiError} VALIDATION_ERROR (percent-encoding), NOT_FOUND or METHOD_NOT_ALLOWED.
+ */
+export function findRow<Row extends Routable>(
+  router: Router<Row>,
+  { method, path }: { readonly method: string; readonly path: string },
+  choose: Choose,
+): Found<Row> {
+  const segments = decodeSegments(withoutTrailingSlash(path, choose), choose);
+  const rows = router(segments);
+  if (!rows) throw routeNotFound();
+  if (method === 'OPTIONS') return { allow: allowedMethods(rows) };
+  const row = rows.get(method === 'HEAD' ? headRow(rows, choose) : method);
+  if (!row) throw wrongMethod(method, rows, choose);
+  return { row, params: readParams(row, segments) };
+}
+
+/** The error for a path that leads nowhere. */
+export function routeNotFound(): ApiError {
+  return new ApiError('NOT_FOUND', 'There is no such route.');
+}
+
+function withoutTrailingSlash(path: string, choose: Choose): string {
+  if (!path.endsWith('/') || path === '/') return path;
+  return choose('requests.trailing-slash') === 'ignored' ? path.slice(0, -1) : path;
+}
+
+function decodeSegments(path: string, choose: Choose): string[] {
+  try {
+    return splitPath(path).map(decodeURIComponent);
+  } catch {
+    if (choose('requests.undecodable-path') === 'not-found') throw routeNotFound();
+    throw new ApiError('VALIDATION_ERROR', 'The path has percent-encoding that does not decode.');
+  }
+}
+
+/** The method whose row answers HEAD; none where HEAD is refused or there is no GET. */
+function headRow(rows: RowsByMethod<Routable>, choose: Choose): string {
+  return rows.has('GET') && choose('requests.head') === 'as-get' ? 'GET' : 'HEAD';
+}
+
+function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choose): ApiError {
+  if (choose('requests.wrong-method') === 'not-found') return routeNotFound();
+  const allow = allowedMethods(rows);
+  return new ApiError('METHOD_NOT_ALLOWED', `This path does not take ${method}; it takes ${allow}.`, { allow });
+}
+
+function allowedMethods(rows: RowsByMethod<Routable>): string {
+  const methods = [...rows.keys()];
+  return [...methods, ...(rows.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}

@@ -1,0 +1,29 @@
+/** A request as every adapter hands it over. */
+export interface ApiRequest {
+  readonly method: string;
+  /** The path as it was sent, still percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+/** A reply as every adapter gets it. */
+export interface ApiReply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
+
+/** The header of a reply that names the choices which shaped it. */
+export const ASSUMED_HEADER = 'x-mock-assumed';
+
+const encoder = new TextEncoder();
+
+/** Makes a JSON reply; an `undefined` body makes one without content. */
+export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiReply {
+  if (value === undefined) return { status, headers: { ...headers, 'content-length': '0' }, body: null };
+  const body = encoder.encode(JSON.stringify(value));
+  const length = String(body.byteLength);
+  return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
+}

@@ -1,0 +1,42 @@
+import type { ApiRequest } from './http.ts';
+
+/** The largest body that is read, in bytes; the rest of a larger one is not even waited for. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** A body as it arrived: nothing, its bytes, more than may be sent, or broken off. */
+export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'broken';
+
+/** Reads a body up to the limit. It never throws: what is wrong with a body is said after the key is checked. */
+export async function readBody(request: ApiRequest): Promise<ReceivedBody> {
+  if (!request.body) return 'empty';
+  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) return 'too-large';
+  try {
+    return await readUpToLimit(request.body.getReader());
+  } catch {
+    return 'broken';
+  }
+}
+
+async function readUpToLimit(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReceivedBody> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return length === 0 ? 'empty' : concatenate(chunks, length);
+    length += value.byteLength;
+    if (length > MAX_BODY_BYTES) return 'too-large';
+    chunks.push(value);
+  }
+}
+
+function concatenate(chunks: Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks;
+  if (only?.byteLength === length) return only;
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}

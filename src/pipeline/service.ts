@@ -1,0 +1,33 @@
+import type { Choices } from '../contract/behaviours.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations/index.ts';
+import type { Environment } from '../environment.ts';
+import type { Worlds } from '../store/worlds.ts';
+import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
+
+/** What answering a request works with: the state, the outside world and the choices of one mailbox. */
+export interface Service {
+  readonly worlds: Worlds;
+  readonly environment: Environment;
+  readonly choices: Choices;
+  /** The row of an operation under this mailbox's choices. */
+  resolve(id: OperationId): ResolvedOperation;
+}
+
+/** A row of the operation table with its id, as the router hands it out. */
+export type OperationRow = { readonly [Id in OperationId]: { readonly id: Id } & (typeof OPERATIONS)[Id] }[OperationId];
+
+/** The operation table as a list. */
+export const OPERATION_ROWS = OPERATION_IDS.map((id) => ({ id, ...OPERATIONS[id] })) as OperationRow[];
+
+/** Creates the service of one mailbox; rows are resolved when they are first called. */
+export function createService(parts: Omit<Service, 'resolve'>): Service {
+  const resolved = new Map<OperationId, ResolvedOperation>();
+  return {
+    ...parts,
+    resolve(id) {
+      const known = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.choices);
+      resolved.set(id, known);
+      return known;
+    },
+  };
+}
