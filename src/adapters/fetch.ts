@@ -1,0 +1,26 @@
+import type { ApiReply, ApiRequest } from '../pipeline/http.ts';
+
+/** Answers a fetch `Request` whose URL starts with `prefix`; without one, its whole path counts. */
+export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
+
+/** Turns what answers plain requests into what answers fetch requests. */
+export function createFetch(answer: (request: ApiRequest) => Promise<ApiReply>): Fetch {
+  return async (request, prefix = new URL(request.url).origin) =>
+    toResponse(await answer(toApiRequest(request, prefix)));
+}
+
+function toApiRequest(request: Request, prefix: string): ApiRequest {
+  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
+  const mark = target.indexOf('?');
+  return {
+    method: request.method,
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark)),
+    headers: request.headers,
+    body: request.body,
+  };
+}
+
+function toResponse({ status, headers, body }: ApiReply): Response {
+  return new Response(body, { status, headers });
+}

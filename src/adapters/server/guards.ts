@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import cors from 'cors';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { unauthorized } from '../../auth/credentials.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { CONTROL_PATH } from '../../control/control.ts';
+import { ASSUMED_HEADER } from '../../pipeline/http.ts';
+import { hostnameOf, isLoopbackHost } from './loopback.ts';
+
+/** The header that carries the control token where one is needed. */
+export const CONTROL_TOKEN_HEADER = 'x-mock-token';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Makes a guard out of a check that throws an `ApiError`, for every request or those under one path. */
+function guard(check: (request: IncomingMessage & { path: string }) => void): RequestHandler {
+  return (request: Request, _response: Response, next: NextFunction) => {
+    check(request);
+    next();
+  };
+}
+
+/**
+ * Refuses a request whose `Host` is neither this machine nor allowed. A page that rebinds its own name to 127.0.0.1
+ * still sends that name, so it gets no further than here.
+ */
+export function guardHost(allowedHosts: readonly string[]): RequestHandler {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  return guard((request) => {
+    const hostname = hostnameOf(request.headers.host ?? '');
+    if (hostname !== undefined && (isLoopbackHost(hostname) || allowed.has(hostname))) return;
+    throw new ApiError(
+      'HOST_NOT_ALLOWED',
+      'The Host header names neither this machine nor an allowed host; start with --allow-host <host> to allow one.',
+    );
+  });
+}
+
+/** Refuses what cannot become a fetch request: other methods, and targets that are not a path. */
+export function guardTarget(): RequestHandler {
+  return guard((request) => {
+    const { method = '', url = '' } = request;
+    if (!METHODS.includes(method)) {
+      const allow = METHODS.join(', ');
+      throw new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow });
+    }
+    if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
+  });
+}
+
+/** Lets pages of loopback and allowed origins call the API, and read the headers that are ours. */
+export function allowOrigins(corsOrigins: readonly string[]): RequestHandler {
+  const allowed = new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+  const isAllowed = (origin: string) =>
+    allowed.has('*') || allowed.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+  const options: cors.CorsOptions = {
+    origin: (origin, answer) => answer(null, origin !== undefined && isAllowed(origin)),
+    methods: METHODS,
+    allowedHeaders: ['X-API-Key', 'Authorization', 'Content-Type'],
+    exposedHeaders: [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate'],
+    maxAge: 600,
+  };
+  const preflight = cors(options);
+  const plain = cors({ ...options, preflightContinue: true });
+  const isPreflight = ({ headers }: IncomingMessage) =>
+    'access-control-request-method' in headers && 'origin' in headers;
+  return (request, response, next) => (isPreflight(request) ? preflight : plain)(request, response, next);
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  const { protocol, hostname } = URL.canParse(origin) ? new URL(origin) : { protocol: '', hostname: '' };
+  return /^https?:$/.test(protocol) && isLoopbackHost(hostname);
+}
+
+/** Keeps pages of other origins out of the control plane; without CORS they could not read, but they could reset. */
+export function guardControlOrigin(): RequestHandler {
+  return guard(({ headers }) => {
+    const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
+    const site = headers['sec-fetch-site'];
+    if (sameOrigin && (site === undefined || site === 'same-origin' || site === 'none')) return;
+    throw new ApiError('FOREIGN_ORIGIN', `A page of another origin may not call ${CONTROL_PATH}.`);
+  });
+}
+
+/** Asks for the token that was printed at start, where the control plane can be reached from other machines. */
+export function guardControlToken(token: string): RequestHandler {
+  return guard(({ headers }) => {
+    if (headers[CONTROL_TOKEN_HEADER] === token) return;
+    throw unauthorized(`The control plane needs the token that was printed at start, as X-Mock-Token: <token>.`);
+  });
+}

@@ -1,0 +1,1 @@
+export { type ListenOptions, type MailboxServer, type ServerOptions, startServer } from './start-server.ts';

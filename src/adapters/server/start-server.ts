@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FixtureInput } from '../../contract/fixture.ts';
+import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture-keys.ts';
+import { CONTROL_PATH } from '../../control/control.ts';
+import { createMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
+import { createApp } from './app.ts';
+import { answerBrokenRequest } from './broken-request.ts';
+import { isLoopbackHost } from './loopback.ts';
+
+/** The port when none is asked for. */
+export const DEFAULT_PORT = 4025;
+
+/** The address when none is asked for: this machine only. */
+export const DEFAULT_HOST = '127.0.0.1';
+
+/** How long a request may take to arrive, and a connection may sit idle. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 5_000;
+
+/** How long `close()` lets running requests finish before it cuts their connections. */
+const CLOSE_GRACE_MS = 300;
+
+/** What a server takes besides what its mailbox takes. */
+export interface ListenOptions {
+  /** The port to listen on; 0 picks a free one. Default: 4025. */
+  readonly port?: number;
+  /** The address to listen on. Default: `127.0.0.1`; on any other than loopback the control plane needs a token. */
+  readonly host?: string;
+  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  readonly allowHosts?: readonly string[];
+  /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
+  readonly corsOrigins?: readonly string[];
+  /** Gets one line for each request, with keys masked. Default: none. */
+  readonly log?: (line: string) => void;
+}
+
+/** What `startServer` takes; everything has a default. */
+export interface ServerOptions<F extends NamedFixture = FixtureInput>
+  extends Omit<MailboxOptions<F>, 'baseUrl'>,
+    ListenOptions {}
+
+/** A running server. It closes by `close()`, or at the end of an `await using` block. */
+export interface MailboxServer<Keys = DefaultKeys> extends AsyncDisposable {
+  /** Where the service is, such as `http://127.0.0.1:4025`. */
+  readonly url: string;
+  readonly port: number;
+  /** The mailbox behind it, for its keys, `reset()` and `snapshot()`. */
+  readonly mailbox: Mailbox<Keys>;
+  /** Where the control plane is, such as `http://127.0.0.1:4025/__mock`. */
+  readonly control: string;
+  /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
+  readonly controlToken: string | undefined;
+  /** Ends the server within a second, whatever its connections do. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an HTTP server with a mailbox of its own; it resolves once the server listens.
+ *
+ * @example
+ * await using server = await startServer({ port: 0 });
+ * await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
+ *
+ * @throws {FixtureError} {@link BehaviourError} as `createMailbox` does.
+ * @throws {RangeError} when the port is not a whole number from 0 to 65535.
+ * @throws {Error} with the `code` that Node gives (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
+ */
+export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
+/** Starts a server with a fixture of one's own; the mailbox's `keys` then has the fixture's handles. */
+export function startServer<const F extends FixtureInput | NamedFixture>(
+  options: ServerOptions<F> & { readonly fixtures: F },
+): Promise<MailboxServer<FixtureKeys<F>>>;
+export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
+  const {
+    port = DEFAULT_PORT,
+    host = DEFAULT_HOST,
+    allowHosts = [],
+    corsOrigins = [],
+    log,
+    ...mailboxOptions
+  } = options;
+  const mailbox = createMailbox(mailboxOptions as never) as Mailbox<never>;
+  const controlToken = isLoopbackHost(host) ? undefined : randomBytes(18).toString('base64url');
+  const app = createApp({ mailbox, allowedHosts: allowHosts, corsOrigins, controlToken, log });
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS },
+    app,
+  );
+  server.timeout = REQUEST_TIMEOUT_MS * 2;
+  server.on('clientError', answerBrokenRequest);
+  await listen(server, port, host);
+
+  const { port: boundPort } = server.address() as AddressInfo;
+  const url = `http://${urlHost(host)}:${boundPort}`;
+  const close = createClose(server);
+  return {
+    url,
+    port: boundPort,
+    mailbox,
+    control: url + CONTROL_PATH,
+    controlToken,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new RangeError(`The port must be a whole number from 0 to 65535, not ${port}.`);
+  }
+  server.listen(port, host);
+  await once(server, 'listening');
+}
+
+/** The host by which this machine reaches what is bound to `host`. */
+function urlHost(host: string): string {
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return reachable.includes(':') ? `[${reachable}]` : reachable;
+}
+
+function createClose(server: Server): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= closeServer(server);
+    return closing;
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  await closed;
+  clearTimeout(cut);
+}

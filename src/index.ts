@@ -1,0 +1,17 @@
+export {
+  BEHAVIOURS,
+  BehaviourError,
+  type BehaviourId,
+  type BehaviourOptions,
+  type Choices,
+} from './contract/behaviours.ts';
+export { ERRORS, type ErrorCode } from './contract/errors.ts';
+export { EVENT_KINDS, type EventKind } from './contract/events.ts';
+export { FixtureError, type FixtureInput } from './contract/fixture.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture-keys.ts';
+export type { FixtureProblem } from './contract/fixture-references.ts';
+export type { OpenApiDocument } from './contract/openapi.ts';
+export { defaultFixture } from './default-fixture.ts';
+export type { Environment } from './environment.ts';
+export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
+export type { WorldsSnapshot } from './store/worlds.ts';

@@ -1,0 +1,90 @@
+import type { HttpHandler } from 'msw';
+import { createFetch } from './adapters/fetch.ts';
+import { createHandlers } from './adapters/handlers.ts';
+import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
+import { type FixtureInput, parseFixture } from './contract/fixture.ts';
+import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture-keys.ts';
+import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
+import { defaultFixture } from './default-fixture.ts';
+import { createEnvironment, type Environment } from './environment.ts';
+import { answer } from './pipeline/answer.ts';
+import { createService } from './pipeline/service.ts';
+import { seed } from './store/seed.ts';
+import { createWorlds, type WorldsSnapshot } from './store/worlds.ts';
+
+/** What `createMailbox` takes; everything has a default. */
+export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
+  /** Where agent code thinks the service is. Default: `https://mailbox.test`. */
+  readonly baseUrl?: string;
+  /** What the mailbox starts with. Default: Acme and Globex, as in `fixtures/default.json`. */
+  readonly fixtures?: F;
+  /** Other readings of what the service document leaves open, by ledger id. */
+  readonly behaviours?: BehaviourOptions;
+  /** Another clock or source of randomness, to make a mailbox repeatable. */
+  readonly environment?: Partial<Environment>;
+}
+
+/** One emulator. Two of them in one process never meet. */
+export interface Mailbox<Keys = DefaultKeys> {
+  readonly baseUrl: string;
+  /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
+  readonly handlers: HttpHandler[];
+  /** The keys of the fixture, by its handles: `keys.acme.inboxes.helpdesk`. */
+  readonly keys: Keys;
+  /** The value of every behaviour in the ledger. */
+  readonly behaviours: Choices;
+  /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
+  fetch(request: Request): Promise<Response>;
+  /** Makes everything as it was at the start: tenants, keys, webhooks, messages. */
+  reset(): void;
+  /** A copy of the whole state, for a test to read. */
+  snapshot(): WorldsSnapshot;
+  /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
+  openApi(): OpenApiDocument;
+}
+
+/**
+ * Creates a mailbox with Acme and Globex in it.
+ *
+ * @example
+ * const mailbox = createMailbox();
+ * const server = setupServer(...mailbox.handlers);
+ * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
+ *
+ * @throws {FixtureError} when the fixture is not valid, with every problem and its JSON path.
+ * @throws {BehaviourError} on an unknown behaviour or value, with the list of what there is.
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
+ */
+export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
+/** Creates a mailbox with a fixture of one's own; `keys` then has the fixture's handles. */
+export function createMailbox<const F extends FixtureInput | NamedFixture>(
+  options: MailboxOptions<F> & { readonly fixtures: F },
+): Mailbox<FixtureKeys<F>>;
+export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never> {
+  const fixture = parseFixture(options.fixtures ?? defaultFixture);
+  const choices = parseBehaviours(options.behaviours);
+  const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
+  const worlds = createWorlds();
+  seed(worlds, fixture);
+  const start = worlds.snapshot();
+  const service = createService({ worlds, environment: createEnvironment(options.environment), choices });
+
+  const fetch = createFetch((request) => answer(service, request));
+
+  return {
+    baseUrl,
+    handlers: createHandlers(baseUrl, fetch),
+    keys: readFixtureKeys(fixture) as never,
+    behaviours: choices,
+    fetch: (request) => fetch(request),
+    reset: () => worlds.restore(start),
+    snapshot: () => structuredClone(worlds.snapshot()),
+    openApi: () => createOpenApi(choices),
+  };
+}
+
+function parseBaseUrl(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return url.href.replace(/\/+$/, '');
+  throw new TypeError(`The option baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}.`);
+}
