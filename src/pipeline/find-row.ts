@@ -20,7 +20,7 @@ export function findRow<Row extends Routable>(
   const segments = decodeSegments(withoutTrailingSlash(path, choose), choose);
   const rows = router(segments);
   if (!rows) throw routeNotFound();
-  if (method === 'OPTIONS') return { allow: allowedMethods(rows) };
+  if (method === 'OPTIONS') return { allow: allowedMethods(rows, choose) };
   const row = rows.get(method === 'HEAD' ? headRow(rows, choose) : method);
   if (!row) throw wrongMethod(method, rows, choose);
   return { row, params: readParams(row, segments) };
@@ -52,11 +52,13 @@ function headRow(rows: RowsByMethod<Routable>, choose: Choose): string {
 
 function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choose): ApiError {
   if (choose('requests.wrong-method') === 'not-found') return routeNotFound();
-  const allow = allowedMethods(rows);
+  const allow = allowedMethods(rows, choose);
   return new ApiError('METHOD_NOT_ALLOWED', `This path does not take ${method}; it takes ${allow}.`, { allow });
 }
 
-function allowedMethods(rows: RowsByMethod<Routable>): string {
-  const methods = [...rows.keys()];
-  return [...methods, ...(rows.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+
+function allowedMethods(rows: RowsByMethod<Routable>, choose: Choose): string {
+  const methods = ALLOW_ORDER.filter((method) => rows.has(method === 'HEAD' ? headRow(rows, choose) : method));
+  return [...methods, 'OPTIONS'].join(', ');
 }

@@ -2,13 +2,14 @@ import { createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-
 import { startServer } from 'agent-mailbox-mock/server';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, test } from 'vitest';
+import { checkReply } from './check-reply.ts';
 
 /** What a behaviour's one test body works with, in whichever runtime it runs. */
 export interface World {
   readonly mailbox: Mailbox;
   /** Where the service is: an intercepted URL in process, a loopback URL over HTTP. */
   readonly url: string;
-  /** Sends a request to a path of the service, with a key if one is given. */
+  /** Sends a request to a path of the service, with a key if one is given, and checks the reply against the contract. */
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
 }
 
@@ -67,7 +68,15 @@ export function interceptRequests(): void {
 }
 
 function createWorld(mailbox: Mailbox, url: string): World {
-  return { mailbox, url, send: (method, path, options = {}) => send(url + path, method, options) };
+  return {
+    mailbox,
+    url,
+    async send(method, path, options = {}) {
+      const reply = await send(url + path, method, options);
+      checkReply(mailbox, method, path, reply);
+      return reply;
+    },
+  };
 }
 
 /** Sends one request with the platform's own client. */
