@@ -14,4 +14,4 @@ export type { OpenApiDocument } from './contract/openapi.ts';
 export { defaultFixture } from './default-fixture.ts';
 export type { Environment } from './environment.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
-export type { WorldsSnapshot } from './store/worlds.ts';
+export type { MailboxState, TenantState } from './store/state.ts';

@@ -10,7 +10,8 @@ import { createEnvironment, type Environment } from './environment.ts';
 import { answer } from './pipeline/answer.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
-import { createWorlds, type WorldsSnapshot } from './store/worlds.ts';
+import { type MailboxState, readState } from './store/state.ts';
+import { createWorlds } from './store/worlds.ts';
 
 /** What `createMailbox` takes; everything has a default. */
 export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
@@ -38,7 +39,7 @@ export interface Mailbox<Keys = DefaultKeys> {
   /** Makes everything as it was at the start: tenants, keys, webhooks, messages. */
   reset(): void;
   /** A copy of the whole state, for a test to read. */
-  snapshot(): WorldsSnapshot;
+  snapshot(): MailboxState;
   /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
   openApi(): OpenApiDocument;
 }
@@ -78,7 +79,7 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     behaviours: choices,
     fetch: (request) => fetch(request),
     reset: () => worlds.restore(start),
-    snapshot: () => structuredClone(worlds.snapshot()),
+    snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),
   };
 }

@@ -137,10 +137,10 @@ describe('fixtures', () => {
       },
     });
     const [acme, globex] = createMailbox().snapshot().tenants;
-    expect(acme?.webhook.map(({ workspaceId }) => workspaceId)).toEqual([null, acme?.workspace[0]?.id]);
-    expect(acme?.workspace[0]).toMatchObject({ name: 'Support', isDefault: true });
-    expect(acme?.message.length).toBeGreaterThan(3);
-    expect(globex?.webhook).toHaveLength(1);
+    expect(acme?.webhooks.map(({ workspaceId }) => workspaceId)).toEqual([null, acme?.workspaces[0]?.id]);
+    expect(acme?.workspaces[0]).toMatchObject({ name: 'Support', isDefault: true });
+    expect(acme?.messages.length).toBeGreaterThan(3);
+    expect(globex?.webhooks).toHaveLength(1);
   });
 
   test('an empty fixture has an operator and no tenant', async () => {
@@ -152,9 +152,9 @@ describe('fixtures', () => {
   test('what a test reads is a copy', () => {
     const mailbox = createMailbox();
     const [acme] = mailbox.snapshot().tenants as Spoilt;
-    acme.webhook[0].url = 'changed';
-    acme.webhook[0].events.length = 0;
-    acme.workspace.length = 0;
+    acme.webhooks[0].url = 'changed';
+    acme.webhooks[0].events.length = 0;
+    acme.workspaces.length = 0;
     expect(mailbox.snapshot()).toEqual(createMailbox().snapshot());
   });
 
@@ -173,7 +173,7 @@ describe('fixtures', () => {
     const headers = { 'X-API-Key': one.keys.acme.tenant };
     const body = JSON.stringify({ url: 'https://a.example/', events: ['message.sent'] });
     await one.fetch(new Request('https://mailbox.test/v1/webhooks', { method: 'POST', headers, body }));
-    expect(one.snapshot().tenants[0]?.webhook).toHaveLength(3);
+    expect(one.snapshot().tenants[0]?.webhooks).toHaveLength(3);
     expect(two.snapshot()).toEqual(before);
   });
 

@@ -43,11 +43,11 @@ describe('keys', () => {
       const [acmeBefore, globexBefore] = before.tenants;
       const [acmeAfter, globexAfter] = after.tenants;
       expect(globexAfter).toEqual(globexBefore);
-      expect({ ...acmeAfter, apiKey: [] }).toEqual({ ...acmeBefore, apiKey: [] });
+      expect({ ...acmeAfter, apiKeys: [] }).toEqual({ ...acmeBefore, apiKeys: [] });
       const others = (keys: typeof acmeAfter) =>
-        keys?.apiKey.filter((row) => row.ownerId !== IDS.acme.inboxes.helpdesk);
+        keys?.apiKeys.filter((row) => row.ownerId !== IDS.acme.inboxes.helpdesk);
       expect(others(acmeAfter)).toEqual(others(acmeBefore));
-      expect(acmeAfter?.apiKey).toHaveLength(acmeBefore?.apiKey.length ?? 0);
+      expect(acmeAfter?.apiKeys).toHaveLength(acmeBefore?.apiKeys.length ?? 0);
     },
   );
 

@@ -1,4 +1,4 @@
-import type { WorldsSnapshot } from 'agent-mailbox-mock';
+import type { MailboxState, TenantState } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { OPERATION_IDS, OPERATIONS } from '../src/contract/operations/index.ts';
@@ -132,7 +132,7 @@ async function perform({ mailbox, send }: World, { operation, keyAt, idAt, secon
   const before = mailbox.snapshot();
   const holders = holdersOf(before);
   const holder = pick(holders, keyAt);
-  const ids = before.tenants.flatMap((tenant) => Object.values(tenant).flatMap((rows) => rows.map(({ id }) => id)));
+  const ids = before.tenants.flatMap(idsOf);
   const chosen = [pick(ids, idAt), pick(ids, secondIdAt)];
   const { method, path } = OPERATIONS[operation];
   const reply = await send(
@@ -148,35 +148,39 @@ async function perform({ mailbox, send }: World, { operation, keyAt, idAt, secon
   expectUntouchedNeighbours(holder.tenantId, before, mailbox.snapshot());
 }
 
+function idsOf({ id, name: _, createdAt: __, ...collections }: TenantState): string[] {
+  return [id, ...Object.values(collections).flatMap((rows) => rows.map((row) => row.id))];
+}
+
 interface Holder {
   readonly key: string;
   /** The tenant the key belongs to; `undefined` for the operator. */
   readonly tenantId: string | undefined;
 }
 
-function holdersOf({ operatorKeys, tenants }: WorldsSnapshot): Holder[] {
+function holdersOf({ operatorKeys, tenants }: MailboxState): Holder[] {
   return [
     ...operatorKeys.map((key) => ({ key, tenantId: undefined })),
-    ...tenants.flatMap(({ apiKey, tenant }) => apiKey.map(({ key }) => ({ key, tenantId: tenant[0]?.id }))),
+    ...tenants.flatMap(({ apiKeys, id }) => apiKeys.map(({ key }) => ({ key, tenantId: id }))),
   ];
 }
 
 /** No id, key or secret of another tenant may be in a reply. */
-function expectNothingForeign(reply: Reply, tenantId: string | undefined, { tenants }: WorldsSnapshot): void {
+function expectNothingForeign(reply: Reply, tenantId: string | undefined, { tenants }: MailboxState): void {
   if (tenantId === undefined) return;
-  const others = tenants.filter(({ tenant }) => tenant[0]?.id !== tenantId);
-  const secrets = others.flatMap(({ webhook, apiKey, ...rest }) => [
-    ...webhook.flatMap(({ id, secret }) => [id, secret]),
-    ...apiKey.flatMap(({ id, key }) => [id, key]),
-    ...Object.values(rest).flatMap((rows) => rows.map(({ id }) => id)),
+  const others = tenants.filter(({ id }) => id !== tenantId);
+  const secrets = others.flatMap((tenant) => [
+    ...idsOf(tenant),
+    ...tenant.webhooks.map(({ secret }) => secret),
+    ...tenant.apiKeys.map(({ key }) => key),
   ]);
   expect(secrets.filter((secret) => reply.text.includes(secret))).toEqual([]);
 }
 
 /** A tenant's key changes nothing outside its tenant. */
-function expectUntouchedNeighbours(tenantId: string | undefined, before: WorldsSnapshot, after: WorldsSnapshot): void {
+function expectUntouchedNeighbours(tenantId: string | undefined, before: MailboxState, after: MailboxState): void {
   if (tenantId === undefined) return;
-  const others = ({ tenants }: WorldsSnapshot) => tenants.filter(({ tenant }) => tenant[0]?.id !== tenantId);
+  const others = ({ tenants }: MailboxState) => tenants.filter(({ id }) => id !== tenantId);
   expect(others(after)).toEqual(others(before));
 }
 

@@ -35,7 +35,7 @@ const BY_TIER: Record<ApiKeyRow['tier'], (world: World, row: ApiKeyRow) => Tenan
   inbox: (world, row) => ({
     tier: 'inbox',
     world,
-    workspaceId: world.inbox.get(row.ownerId)?.workspaceId ?? '',
+    workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? '',
     inboxId: row.ownerId,
   }),
 };

@@ -13,14 +13,14 @@ export interface Reach {
   readonly choose: Choose;
 }
 
-type Placed = { [Kind in 'workspace' | 'inbox' | 'webhook' | 'apiKey']: (row: Rows[Kind], world: World) => Place };
+type Placed = { [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => Place };
 
 const PLACE_OF: Placed = {
-  workspace: (row) => ({ workspaceId: row.id, inboxId: null }),
-  inbox: (row) => ({ workspaceId: row.workspaceId, inboxId: row.id }),
-  webhook: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
-  apiKey: (row, world) => ({
-    workspaceId: world.inbox.get(row.ownerId)?.workspaceId ?? row.ownerId,
+  workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
+  inboxes: (row) => ({ workspaceId: row.workspaceId, inboxId: row.id }),
+  webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
+  apiKeys: (row, world) => ({
+    workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? row.ownerId,
     inboxId: row.tier === 'inbox' ? row.ownerId : null,
   }),
 };
@@ -42,10 +42,10 @@ export function findInReach<Kind extends PlacedKind>(reach: Reach, kind: Kind, i
 }
 
 const NAMES: Record<PlacedKind, string> = {
-  workspace: 'workspace',
-  inbox: 'inbox',
-  webhook: 'webhook',
-  apiKey: 'key',
+  workspaces: 'workspace',
+  inboxes: 'inbox',
+  webhooks: 'webhook',
+  apiKeys: 'key',
 };
 
 /** The error for an id that names nothing within reach; the same whether or not it exists elsewhere. */

@@ -25,8 +25,8 @@ export function issueKey(
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { world } = principal;
-  const inbox = findInReach(context, 'inbox', params.id);
-  for (const previous of world.apiKey.by('ownerId', inbox.id)) world.removeKey(previous.id);
+  const inbox = findInReach(context, 'inboxes', params.id);
+  for (const previous of world.apiKeys.by('ownerId', inbox.id)) world.removeKey(previous.id);
   const row = issueKey(world, environment, { tier: 'inbox', ownerId: inbox.id });
   return { body: ROTATE_BODIES[choose('inboxes.rotate.reply')](row) };
 };
@@ -44,7 +44,7 @@ const ROTATE_BODIES = {
 
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
-  const workspace = findInReach(context, 'workspace', params.id);
+  const workspace = findInReach(context, 'workspaces', params.id);
   const row = issueKey(principal.world, environment, { tier: 'workspace', ownerId: workspace.id, name: body.name });
   return { body: CREATE_BODIES[choose('workspaces.keys.create.reply')](row) };
 };
@@ -61,8 +61,8 @@ const CREATE_BODIES = {
 };
 
 export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
-  const workspace = findInReach(context, 'workspace', params.id);
-  const rows = context.principal.world.apiKey.by('ownerId', workspace.id);
+  const workspace = findInReach(context, 'workspaces', params.id);
+  const rows = context.principal.world.apiKeys.by('ownerId', workspace.id);
   return { body: LIST_BODIES[context.choose('workspaces.keys.list.reply')](rows) };
 };
 
@@ -74,9 +74,9 @@ const LIST_BODIES = {
 
 /** Service document, section 4.4: removes a workspace key; a new one is then issued by `createWorkspaceKey`. */
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
-  const workspace = findInReach(context, 'workspace', params.id);
-  const key = findInReach(context, 'apiKey', params.key_id);
-  if (key.ownerId !== workspace.id) throw outOfReach(context, 'apiKey', params.key_id);
+  const workspace = findInReach(context, 'workspaces', params.id);
+  const key = findInReach(context, 'apiKeys', params.key_id);
+  if (key.ownerId !== workspace.id) throw outOfReach(context, 'apiKeys', params.key_id);
   context.principal.world.removeKey(key.id);
   return { body: DELETE_BODIES[context.choose('workspaces.keys.delete.body')](key.id) };
 };

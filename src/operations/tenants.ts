@@ -7,7 +7,7 @@ import { issueKey } from './keys.ts';
 export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {
   const createdAt = timestampNow(environment);
   const world = worlds.add({ id: newId(environment), name: body.name, createdAt });
-  const workspace = world.workspace.insert({
+  const workspace = world.workspaces.insert({
     id: newId(environment),
     name: 'Default',
     slug: 'default',

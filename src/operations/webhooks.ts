@@ -11,7 +11,7 @@ type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
 
 export const createWebhook: Run<'createWebhook'> = ({ principal, environment, choose }, { body }) => {
-  const row = principal.world.webhook.insert({
+  const row = principal.world.webhooks.insert({
     id: newId(environment),
     workspaceId: principal.tier === 'workspace' ? principal.workspaceId : null,
     url: body.url,
@@ -44,10 +44,10 @@ export const listWebhooks: Run<'listWebhooks'> = ({ principal, choose }) => {
 };
 
 function visibleWebhooks(principal: WebhookPrincipal, choose: Choose): WebhookRow[] {
-  const { webhook } = principal.world;
-  if (principal.tier === 'tenant') return webhook.all();
-  if (choose('webhooks.list.workspace-scope') === 'own') return webhook.by('workspaceId', principal.workspaceId);
-  return webhook.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
+  const { webhooks } = principal.world;
+  if (principal.tier === 'tenant') return webhooks.all();
+  if (choose('webhooks.list.workspace-scope') === 'own') return webhooks.by('workspaceId', principal.workspaceId);
+  return webhooks.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
 }
 
 function inOrder(rows: WebhookRow[], choose: Choose): WebhookRow[] {
@@ -55,8 +55,8 @@ function inOrder(rows: WebhookRow[], choose: Choose): WebhookRow[] {
 }
 
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
-  const { id } = findInReach(context, 'webhook', params.id);
-  context.principal.world.webhook.remove(id);
+  const { id } = findInReach(context, 'webhooks', params.id);
+  context.principal.world.webhooks.remove(id);
   return { body: DELETE_BODIES[context.choose('webhooks.delete.body')](id) };
 };
 

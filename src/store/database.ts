@@ -7,15 +7,15 @@ import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
 import type { RowKind, Rows } from './rows.ts';
 
 const MODELS = {
-  tenant: { id: primaryKey(String), name: String, createdAt: String },
-  workspace: {
+  tenants: { id: primaryKey(String), name: String, createdAt: String },
+  workspaces: {
     id: primaryKey(String),
     name: String,
     slug: String,
     isDefault: Boolean,
     createdAt: String,
   },
-  inbox: {
+  inboxes: {
     id: primaryKey(String),
     workspaceId: String,
     username: String,
@@ -23,7 +23,7 @@ const MODELS = {
     displayName: nullable(String),
     createdAt: String,
   },
-  apiKey: {
+  apiKeys: {
     id: primaryKey(String),
     key: String,
     tier: String,
@@ -31,7 +31,7 @@ const MODELS = {
     name: nullable(String),
     createdAt: String,
   },
-  webhook: {
+  webhooks: {
     id: primaryKey(String),
     workspaceId: nullable(String),
     url: String,
@@ -40,7 +40,7 @@ const MODELS = {
     isActive: Boolean,
     createdAt: String,
   },
-  message: {
+  messages: {
     id: primaryKey(String),
     inboxId: String,
     threadId: String,
@@ -59,12 +59,12 @@ const MODELS = {
 
 /** The properties by which rows are found without a scan, besides their id. */
 const INDEXED = {
-  tenant: [],
-  workspace: [],
-  inbox: ['workspaceId'],
-  apiKey: ['ownerId'],
-  webhook: ['workspaceId'],
-  message: ['inboxId'],
+  tenants: [],
+  workspaces: [],
+  inboxes: ['workspaceId'],
+  apiKeys: ['ownerId'],
+  webhooks: ['workspaceId'],
+  messages: ['inboxId'],
 } as const satisfies { [Kind in RowKind]: readonly (keyof Rows[Kind])[] };
 
 /** A property of `Kind` that is indexed. */

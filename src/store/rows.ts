@@ -64,12 +64,12 @@ export interface MessageRow {
 
 /** The collections of a tenant's world, by name. */
 export interface Rows {
-  tenant: TenantRow;
-  workspace: WorkspaceRow;
-  inbox: InboxRow;
-  apiKey: ApiKeyRow;
-  webhook: WebhookRow;
-  message: MessageRow;
+  tenants: TenantRow;
+  workspaces: WorkspaceRow;
+  inboxes: InboxRow;
+  apiKeys: ApiKeyRow;
+  webhooks: WebhookRow;
+  messages: MessageRow;
 }
 
 /** The name of a collection. */

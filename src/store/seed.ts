@@ -16,18 +16,18 @@ function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, webh
   world.addKey({ ...key, tier: 'tenant', ownerId: id });
   for (const workspace of Object.values(workspaces)) seedWorkspace(world, workspace);
   for (const { workspace: handle, ...webhook } of Object.values(webhooks)) {
-    world.webhook.insert({ ...webhook, workspaceId: handle === null ? null : (workspaces[handle]?.id ?? null) });
+    world.webhooks.insert({ ...webhook, workspaceId: handle === null ? null : (workspaces[handle]?.id ?? null) });
   }
 }
 
 function seedWorkspace(world: World, { key, inboxes, ...workspace }: Workspace): void {
-  world.workspace.insert(workspace);
+  world.workspaces.insert(workspace);
   world.addKey({ ...key, tier: 'workspace', ownerId: workspace.id });
   for (const inbox of Object.values(inboxes)) seedInbox(world, workspace.id, inbox);
 }
 
 function seedInbox(world: World, workspaceId: string, { key, messages, ...inbox }: Inbox): void {
-  world.inbox.insert({ ...inbox, workspaceId });
+  world.inboxes.insert({ ...inbox, workspaceId });
   world.addKey({ ...key, tier: 'inbox', ownerId: inbox.id });
-  for (const message of messages) world.message.insert({ ...message, inboxId: inbox.id });
+  for (const message of messages) world.messages.insert({ ...message, inboxId: inbox.id });
 }

@@ -11,12 +11,11 @@ export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] 
  */
 export interface World extends Database {
   readonly id: string;
-  /** The tenant itself. */
-  tenantRow(): TenantRow;
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
   removeKey(id: string): ApiKeyRow | undefined;
   snapshot(): WorldSnapshot;
+  /** Makes everything as it was; the key ring must not know the world's present keys any more. */
   restore(snapshot: WorldSnapshot): void;
   /** Ends every key of the world. */
   close(): void;
@@ -26,34 +25,31 @@ export interface World extends Database {
 export function createWorld(tenant: TenantRow, keyRing: KeyRing): World {
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
-  database.tenant.insert(tenant);
+  database.tenants.insert(tenant);
 
   const ring = (row: ApiKeyRow) => keyRing.set(row.key, { world, row });
-  const unring = () => {
-    for (const row of database.apiKey.all()) keyRing.delete(row.key);
-  };
 
   const world: World = {
     ...database,
     id: tenant.id,
-    tenantRow: () => database.tenant.get(tenant.id) ?? tenant,
     addKey(row) {
-      const added = database.apiKey.insert(row);
+      const added = database.apiKeys.insert(row);
       ring(added);
       return added;
     },
     removeKey(id) {
-      const removed = database.apiKey.remove(id);
+      const removed = database.apiKeys.remove(id);
       if (removed) keyRing.delete(removed.key);
       return removed;
     },
     snapshot: () => Object.fromEntries(kinds.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
     restore(snapshot) {
-      unring();
       for (const kind of kinds) restoreCollection(database, kind, snapshot);
-      database.apiKey.all().forEach(ring);
+      database.apiKeys.all().forEach(ring);
     },
-    close: unring,
+    close() {
+      for (const row of database.apiKeys.all()) keyRing.delete(row.key);
+    },
   };
   return world;
 }

@@ -40,7 +40,7 @@ export function createWorlds(): Worlds {
   }
 
   function restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
-    const [tenant] = snapshot.tenant;
+    const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
     const world = known.get(tenant.id) ?? createWorld(tenant, keyRing);
     worlds.set(tenant.id, world);
