@@ -17,8 +17,19 @@ function toApiRequest(request: Request, prefix: string): ApiRequest {
     path: mark < 0 ? target : target.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : target.slice(mark)),
     headers: request.headers,
-    body: request.body,
+    body: bodyOf(request),
   };
+}
+
+/** The body as a stream. Firefox has no `Request.body`; there it is read whole, which in a page it already is. */
+function bodyOf(request: Request): ReadableStream<Uint8Array> | null {
+  if (request.body !== undefined) return request.body;
+  return new ReadableStream({
+    async start(controller) {
+      controller.enqueue(new Uint8Array(await request.arrayBuffer()));
+      controller.close();
+    },
+  });
 }
 
 function toResponse({ status, headers, body }: ApiReply): Response {

@@ -2,7 +2,7 @@ import { type HttpHandler, http } from 'msw';
 import type { Fetch } from './fetch.ts';
 
 /** The paths that are ours; anything else at the same origin, such as a page's own files, is left alone. */
-const API_PATH = /^\/(?:v1(?:[/?#]|$)|health(?:[?#]|$))/;
+const API_PATH = /^\/(?:v1|health)(?:[/?#]|$)/;
 
 /**
  * Makes the msw handler of a mailbox. One handler serves the whole operation table, so the number of operations does

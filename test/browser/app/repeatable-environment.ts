@@ -1,0 +1,13 @@
+import type { Environment } from 'agent-mailbox-mock';
+
+/** Creates an environment that gives two mailboxes the same ids, keys, secrets and times for the same requests. */
+export function createRepeatableEnvironment(): Environment {
+  let calls = 0;
+  return {
+    now: () => new Date('2026-02-01T12:00:00.000Z'),
+    randomBytes(length) {
+      calls += 1;
+      return new Uint8Array(length).fill(calls);
+    },
+  };
+}
