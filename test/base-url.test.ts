@@ -1,0 +1,52 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { bypass, getResponse, HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+
+const interceptor = setupServer();
+beforeAll(() => interceptor.listen({ onUnhandledRequest: 'bypass' }));
+afterAll(() => interceptor.close());
+
+const PREFIXED = 'https://prefixed.test/mailbox/api/';
+
+describe('base URL', () => {
+  test('a path in the base URL stands before every path of the service', async ({ expect }) => {
+    const mailbox = createMailbox({ baseUrl: PREFIXED });
+    interceptor.use(...mailbox.handlers);
+    expect(mailbox.baseUrl).toBe('https://prefixed.test/mailbox/api');
+    const headers = { 'X-API-Key': mailbox.keys.globex.tenant };
+    const reply = await fetch(`${mailbox.baseUrl}/v1/webhooks?page=1#top`, { headers });
+    expect(reply.status).toBe(200);
+    expect((await reply.json()).webhooks).toHaveLength(1);
+  });
+
+  test.for([
+    'https://prefixed.test/v1/webhooks',
+    'https://prefixed.test/mailbox/api-docs',
+    'https://prefixed.test/mailbox/apiv1/webhooks',
+    'https://prefixed.test.example/mailbox/api/v1/webhooks',
+    'http://prefixed.test/mailbox/api/v1/webhooks',
+    'https://prefixed.test/mailbox/api/v10/webhooks',
+    'https://prefixed.test/mailbox/api/index.html',
+  ])('%s is left alone', async (url, { expect }) => {
+    const { handlers } = createMailbox({ baseUrl: PREFIXED });
+    expect(await getResponse(handlers, new Request(url))).toBeUndefined();
+  });
+
+  test("a handler of one's own goes before the mailbox's", async ({ expect }) => {
+    const mailbox = createMailbox({ baseUrl: 'https://overridden.test' });
+    interceptor.use(
+      http.get('https://overridden.test/v1/webhooks', () => HttpResponse.json({ webhooks: [] })),
+      ...mailbox.handlers,
+    );
+    expect(await (await fetch('https://overridden.test/v1/webhooks')).json()).toEqual({ webhooks: [] });
+    expect((await fetch('https://overridden.test/health')).status).toBe(200);
+  });
+
+  test('a bypassed request does not reach the mailbox', async ({ expect }) => {
+    const { handlers, baseUrl } = createMailbox({ baseUrl: 'http://127.0.0.1:1' });
+    interceptor.use(...handlers);
+    expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
+    await expect(fetch(bypass(`${baseUrl}/health`))).rejects.toThrow('fetch failed');
+  });
+});
