@@ -1,5 +1,5 @@
-import { BEHAVIOUR_IDS, BEHAVIOURS, type Choose } from '../contract/behaviours.ts';
-import type { Mailbox } from '../mailbox.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, type Choices, type Choose, parseBehaviours } from '../contract/behaviours.ts';
+import type { OpenApiDocument } from '../contract/openapi.ts';
 import { toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
 import { type ApiReply, type ApiRequest, jsonReply } from '../pipeline/http.ts';
@@ -9,8 +9,12 @@ import { VERSION } from '../version.ts';
 /** The path under which the control plane lives. */
 export const CONTROL_PATH = '/__mock';
 
-/** What the control plane may do with a mailbox; whose keys they are is of no concern to it. */
-export type Controlled = Pick<Mailbox<unknown>, 'reset' | 'behaviours' | 'openApi'>;
+/** What the control plane needs of a mailbox. */
+export interface Controlled {
+  readonly behaviours: Choices;
+  reset(): void;
+  openApi(): OpenApiDocument;
+}
 
 interface ControlRow extends Routable {
   run(mailbox: Controlled): unknown;
@@ -26,14 +30,17 @@ const CONTROL_TABLE: readonly ControlRow[] = [
 
 const route = createRouter(CONTROL_TABLE);
 
+/** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
+const CHOICES = parseBehaviours();
+const choose: Choose = (id) => CHOICES[id];
+
 /** Answers a request to the control plane. It never throws. */
 export function answerControl(mailbox: Controlled, request: ApiRequest): ApiReply {
-  const choose: Choose = (id) => mailbox.behaviours[id];
-  const reply = answerOrFail(mailbox, request, choose);
+  const reply = answerOrFail(mailbox, request);
   return request.method === 'HEAD' ? { ...reply, body: null } : reply;
 }
 
-function answerOrFail(mailbox: Controlled, request: ApiRequest, choose: Choose): ApiReply {
+function answerOrFail(mailbox: Controlled, request: ApiRequest): ApiReply {
   try {
     const found = findRow(route, request, choose);
     if ('allow' in found) return { status: 204, headers: { allow: found.allow }, body: null };

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
@@ -12,30 +13,45 @@ import { logRequests } from './request-log.ts';
 /** What the express application of a mailbox is made of. */
 export interface AppOptions {
   readonly mailbox: Mailbox<unknown>;
-  readonly allowedHosts: readonly string[];
-  readonly corsOrigins: readonly string[];
+  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  readonly allowedHosts: ReadonlySet<string>;
+  /** Origins, besides loopback ones, whose pages may call the API. */
+  readonly allowedOrigins: ReadonlySet<string>;
   /** The token that the control plane asks for; `undefined` where it is only reachable from this machine. */
   readonly controlToken: string | undefined;
   readonly log: ((line: string) => void) | undefined;
 }
 
 /** Puts the guards in front of the mailbox and its control plane. */
-export function createApp({ mailbox, allowedHosts, corsOrigins, controlToken, log }: AppOptions): Express {
+export function createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log }: AppOptions): RequestListener {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
   if (log) app.use(logRequests(log));
-  app.use(guardHost(allowedHosts), guardTarget());
-  app.use('/v1', allowOrigins(corsOrigins));
+  app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
+  app.use('/v1', allowOrigins(allowedOrigins));
   app.use(CONTROL_PATH, guardControlOrigin());
   if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
-  app.use(absoluteTarget(), serve(mailbox), replyWithError(mailbox));
-  return app;
+  app.use(serve(mailbox), replyWithError(mailbox));
+  return leadThrough(app);
 }
 
-/** Makes the target absolute, because the middleware resolves it: `//host/path` must stay a path of ours. */
-function absoluteTarget(): RequestHandler {
+/**
+ * Leads every request into the application. Express answers a target without a path by itself, with a page of HTML,
+ * so such a one goes in as `/`; `originalUrl` is where the log and the guards look.
+ */
+function leadThrough(app: Express): RequestListener {
+  return (request, response) => {
+    const target = request.url ?? '';
+    if (!target.startsWith('/')) Object.assign(request, { originalUrl: target, url: '/' });
+    app(request, response);
+  };
+}
+
+/** Takes `.` and `..` out of the path as fetch does, so that the guards below see the path that is served. */
+function normalisePath(): RequestHandler {
   return (request, _response, next) => {
-    request.url = `http://${request.headers.host}${request.url}`;
+    const { pathname, search } = new URL(`http://${request.headers.host}${request.url}`);
+    request.url = pathname + search;
     next();
   };
 }
@@ -44,19 +60,16 @@ function absoluteTarget(): RequestHandler {
 function serve(mailbox: Mailbox<unknown>): RequestHandler {
   const control = createFetch(async (request) => answerControl(mailbox, request));
   const isControl = ({ url }: Request) => new URL(url).pathname.startsWith(`${CONTROL_PATH}/`);
-  const handlers = [
-    http.all(
-      ({ request }) => isControl(request),
-      ({ request }) => control(request),
-    ),
-    http.all(
-      () => true,
-      ({ request }) => mailbox.fetch(request),
-    ),
-  ];
-  // The middleware is CommonJS, so its types come from msw's other build; at run time the handlers are the same.
-  const middleware = createMiddleware(...(handlers as never[]));
+  // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
+  const handler = http.all(
+    () => true,
+    ({ request }) => (isControl(request) ? control(request) : mailbox.fetch(request)),
+  );
+  // The middleware is CommonJS, so its types come from msw's other build; at run time the handler is the same.
+  const middleware = createMiddleware(handler as never);
   return async (request, response, next) => {
+    // Absolute, because the middleware resolves it: `//host/path` must stay a path of ours.
+    request.url = `http://${request.headers.host}${request.url}`;
     try {
       await middleware(request, response, next);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors from 'cors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -13,7 +14,7 @@ export const CONTROL_TOKEN_HEADER = 'x-mock-token';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Makes a guard out of a check that throws an `ApiError`, for every request or those under one path. */
-function guard(check: (request: IncomingMessage & { path: string }) => void): RequestHandler {
+function guard(check: (request: Request) => void): RequestHandler {
   return (request: Request, _response: Response, next: NextFunction) => {
     check(request);
     next();
@@ -24,11 +25,14 @@ function guard(check: (request: IncomingMessage & { path: string }) => void): Re
  * Refuses a request whose `Host` is neither this machine nor allowed. A page that rebinds its own name to 127.0.0.1
  * still sends that name, so it gets no further than here.
  */
-export function guardHost(allowedHosts: readonly string[]): RequestHandler {
-  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-  return guard((request) => {
-    const hostname = hostnameOf(request.headers.host ?? '');
-    if (hostname !== undefined && (isLoopbackHost(hostname) || allowed.has(hostname))) return;
+export function guardHost(allowedHosts: ReadonlySet<string>): RequestHandler {
+  return guard(({ headers: { host } }) => {
+    // The values of a repeated header come joined.
+    if (host === undefined || host.includes(',')) {
+      throw new ApiError('VALIDATION_ERROR', 'The request must have one Host header.');
+    }
+    const hostname = hostnameOf(host);
+    if (hostname !== undefined && (isLoopbackHost(hostname) || allowedHosts.has(hostname))) return;
     throw new ApiError(
       'HOST_NOT_ALLOWED',
       'The Host header names neither this machine nor an allowed host; start with --allow-host <host> to allow one.',
@@ -38,21 +42,21 @@ export function guardHost(allowedHosts: readonly string[]): RequestHandler {
 
 /** Refuses what cannot become a fetch request: other methods, and targets that are not a path. */
 export function guardTarget(): RequestHandler {
-  return guard((request) => {
-    const { method = '', url = '' } = request;
-    if (!METHODS.includes(method)) {
-      const allow = METHODS.join(', ');
-      throw new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow });
-    }
-    if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
+  return guard(({ method, originalUrl }) => {
+    if (!METHODS.includes(method)) throw wrongMethod(method);
+    if (!originalUrl.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
   });
 }
 
+/** The error for a method that no path takes. */
+export function wrongMethod(method: string): ApiError {
+  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow: METHODS.join(', ') });
+}
+
 /** Lets pages of loopback and allowed origins call the API, and read the headers that are ours. */
-export function allowOrigins(corsOrigins: readonly string[]): RequestHandler {
-  const allowed = new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+export function allowOrigins(corsOrigins: ReadonlySet<string>): RequestHandler {
   const isAllowed = (origin: string) =>
-    allowed.has('*') || allowed.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+    corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
   const options: cors.CorsOptions = {
     origin: (origin, answer) => answer(null, origin !== undefined && isAllowed(origin)),
     methods: METHODS,
@@ -84,8 +88,14 @@ export function guardControlOrigin(): RequestHandler {
 
 /** Asks for the token that was printed at start, where the control plane can be reached from other machines. */
 export function guardControlToken(token: string): RequestHandler {
+  const expected = digest(token);
   return guard(({ headers }) => {
-    if (headers[CONTROL_TOKEN_HEADER] === token) return;
+    if (timingSafeEqual(digest(String(headers[CONTROL_TOKEN_HEADER])), expected)) return;
     throw unauthorized(`The control plane needs the token that was printed at start, as X-Mock-Token: <token>.`);
   });
+}
+
+/** Makes texts of any length comparable in constant time. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

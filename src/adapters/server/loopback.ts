@@ -8,8 +8,9 @@ export function isLoopbackHost(hostname: string): boolean {
   return isIPv4(name) && name.startsWith('127.');
 }
 
-/** The host name of a `Host` header or a URL authority, without the port; `undefined` if it is not a plain one. */
+/** The host name of a `Host` header or a URL authority, without port or final dot; `undefined` if it is not plain. */
 export function hostnameOf(authority: string): string | undefined {
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i.test(authority)) return undefined;
-  return URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`).hostname : undefined;
+  const url = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`) : undefined;
+  return url?.hostname.replace(/\.$/, '');
 }

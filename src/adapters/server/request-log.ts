@@ -13,19 +13,34 @@ export function logRequests(log: (line: string) => void): RequestHandler {
 
 function describe(request: IncomingMessage, response: ServerResponse, target: string, durationMs: number): string {
   const status = response.writableFinished ? response.statusCode : 'aborted';
-  const key = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^\S+\s+/, '') ?? '';
-  return `${request.method} ${printable(target)} ${status} ${durationMs.toFixed(1)} ms ${printable(String(key))}`.trimEnd();
+  return `${request.method} ${printable(target)} ${status} ${durationMs.toFixed(1)} ms ${sentKey(request)}`.trimEnd();
 }
+
+/** The key that a request was sent with; other secrets, such as a password, are not shown at all. */
+function sentKey({ headers }: IncomingMessage): string {
+  const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
+  if (credential === '') return '';
+  return KEY.test(String(credential)) ? printable(String(credential)) : '(not a key)';
+}
+
+const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
 
 /** Shortens every key in a text to what tells it from others: `tk_acme_…`. */
 export function maskKeys(text: string): string {
-  return text.replace(/\b(sa|tk|wk|ak)_[\w-]+/g, (key) =>
+  return text.replace(/(sa|tk|wk|ak)_[\w-]+/g, (key) =>
     key.length < 13 ? `${key.slice(0, 3)}…` : `${key.slice(0, 8)}…`,
   );
 }
 
 /** Decodes what hides a key, and takes out what would break or fake a line. */
 function printable(text: string): string {
+  return decode(text)
+    .replace(/[^\x21-\x7e]/g, '?')
+    .slice(0, 200);
+}
+
+/** Decodes percent-encoded ASCII, however often it was encoded. */
+function decode(text: string): string {
   const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return decoded.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);
+  return decoded === text ? text : decode(decoded);
 }

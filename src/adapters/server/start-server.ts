@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { FixtureInput } from '../../contract/fixture.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture-keys.ts';
 import { CONTROL_PATH } from '../../control/control.ts';
 import { createMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
 import { createApp } from './app.ts';
-import { answerBrokenRequest } from './broken-request.ts';
+import { createHttpServer } from './http-server.ts';
+import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './listen-options.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 /** The port when none is asked for. */
@@ -15,13 +13,6 @@ export const DEFAULT_PORT = 4025;
 
 /** The address when none is asked for: this machine only. */
 export const DEFAULT_HOST = '127.0.0.1';
-
-/** How long a request may take to arrive, and a connection may sit idle. */
-const REQUEST_TIMEOUT_MS = 10_000;
-const IDLE_TIMEOUT_MS = 5_000;
-
-/** How long `close()` lets running requests finish before it cuts their connections. */
-const CLOSE_GRACE_MS = 300;
 
 /** What a server takes besides what its mailbox takes. */
 export interface ListenOptions {
@@ -66,6 +57,7 @@ export interface MailboxServer<Keys = DefaultKeys> extends AsyncDisposable {
  *
  * @throws {FixtureError} {@link BehaviourError} as `createMailbox` does.
  * @throws {RangeError} when the port is not a whole number from 0 to 65535.
+ * @throws {TypeError} when another option is not what it should be, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with the `code` that Node gives (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
 export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
@@ -74,28 +66,18 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
-  const {
-    port = DEFAULT_PORT,
-    host = DEFAULT_HOST,
-    allowHosts = [],
-    corsOrigins = [],
-    log,
-    ...mailboxOptions
-  } = options;
+  const { port, host, allowHosts, corsOrigins, log, ...mailboxOptions } = options;
+  const boundHost = parseHost(host ?? DEFAULT_HOST);
+  const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
+  const allowedHosts = parseAllowHosts(allowHosts ?? []);
+  const allowedOrigins = parseCorsOrigins(corsOrigins ?? []);
+  const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
   const mailbox = createMailbox(mailboxOptions as never) as Mailbox<never>;
-  const controlToken = isLoopbackHost(host) ? undefined : randomBytes(18).toString('base64url');
-  const app = createApp({ mailbox, allowedHosts: allowHosts, corsOrigins, controlToken, log });
-  const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS },
-    app,
-  );
-  server.timeout = REQUEST_TIMEOUT_MS * 2;
-  server.on('clientError', answerBrokenRequest);
-  await listen(server, port, host);
+  const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log: parseLog(log) });
+  const { listen, close } = createHttpServer(app);
 
-  const { port: boundPort } = server.address() as AddressInfo;
-  const url = `http://${urlHost(host)}:${boundPort}`;
-  const close = createClose(server);
+  const boundPort = await listen(wantedPort, boundHost);
+  const url = `http://${urlHost(boundHost)}:${boundPort}`;
   return {
     url,
     port: boundPort,
@@ -107,33 +89,8 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   };
 }
 
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  if (!Number.isInteger(port) || port < 0 || port > 65535) {
-    throw new RangeError(`The port must be a whole number from 0 to 65535, not ${port}.`);
-  }
-  server.listen(port, host);
-  await once(server, 'listening');
-}
-
 /** The host by which this machine reaches what is bound to `host`. */
 function urlHost(host: string): string {
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return reachable.includes(':') ? `[${reachable}]` : reachable;
-}
-
-function createClose(server: Server): () => Promise<void> {
-  let closing: Promise<void> | undefined;
-  return () => {
-    closing ??= closeServer(server);
-    return closing;
-  };
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  await closed;
-  clearTimeout(cut);
 }

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { answerBrokenRequest } from './broken-request.ts';
+import { hangUp } from './hang-up.ts';
+
+/** How long a client may keep the server waiting. */
+export interface TimeLimits {
+  /** For a whole request to arrive. */
+  readonly requestMs: number;
+  /** Between two requests of one connection. */
+  readonly idleMs: number;
+  /** Between two looks at the clock. */
+  readonly checkMs: number;
+  /** For running requests to finish, once the server closes. */
+  readonly closeMs: number;
+}
+
+const TIME_LIMITS: TimeLimits = { requestMs: 10_000, idleMs: 5_000, checkMs: 1_000, closeMs: 300 };
+
+/** An HTTP server that no client can hold up, nor keep from closing. */
+export interface HttpServer {
+  /** Answers the port that it listens on. */
+  listen(port: number, host: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Creates the HTTP server around what answers its requests. */
+export function createHttpServer(answer: RequestListener, limits: TimeLimits = TIME_LIMITS): HttpServer {
+  const server = createServer({
+    requestTimeout: limits.requestMs,
+    headersTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: limits.checkMs,
+    // A missing Host is for the guard to refuse, and of a repeated header every value counts, as in a fetch request.
+    requireHostHeader: false,
+    joinDuplicateHeaders: true,
+  });
+  server.timeout = limits.requestMs * 2;
+  const sockets = trackSockets(server);
+  serve(server, answer);
+
+  let closing: Promise<void> | undefined;
+  return {
+    async listen(port, host) {
+      server.listen(port, host);
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    },
+    close() {
+      closing ??= closeServer(server, sockets, limits.closeMs);
+      return closing;
+    },
+  };
+}
+
+/** Keeps every connection, those that Node no longer counts too, and has each one closed gently. */
+function trackSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // Node calls this after the last reply of a connection.
+    socket.destroySoon = () => hangUp(socket);
+  });
+  return sockets;
+}
+
+function serve(server: Server, answer: RequestListener): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const listener: RequestListener = (request, response) => {
+    latest.set(request.socket, response);
+    response.once('finish', () => discardRest(request));
+    answer(request, response);
+  };
+  server.on('request', listener);
+  server.on('checkExpectation', listener);
+  server.on('connect', (request, socket) => listener(request, createDetachedResponse(request, socket as Socket)));
+  server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, latest.get(socket)));
+}
+
+/** Reads what is left of a body that nobody waits for, so that a client can send to the end and read its reply. */
+function discardRest(request: IncomingMessage): void {
+  if (request.readableEnded) return;
+  request.removeAllListeners('data');
+  request.resume();
+}
+
+/** A response to CONNECT: by then Node has let go of the socket, and expects a tunnel. */
+function createDetachedResponse(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => hangUp(socket));
+  socket.on('error', () => socket.destroy());
+  return response;
+}
+
+async function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, graceMs);
+  await closed;
+  clearTimeout(cut);
+}
