@@ -20,10 +20,14 @@ export function keyPerTier({ mailbox }: AnyServer): Partial<Record<Tier, string>
   return Object.fromEntries(Object.entries(candidates).filter(([, key]) => key !== undefined));
 }
 
+/** Newer versions of Node would decide on colour once more. */
+const AS_DECIDED = { validateStream: false };
+
 /** What a person sees once the server listens. */
 export function bannerText(server: AnyServer, colour: boolean): string {
-  const bold = (text: string) => (colour ? styleText('bold', text) : text);
-  const dim = (text: string) => (colour ? styleText('dim', text) : text);
+  const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, AS_DECIDED) : text);
+  const bold = (text: string) => style('bold', text);
+  const dim = (text: string) => style('dim', text);
   const keys = keyPerTier(server);
   const rows: [label: string, value: string][] = [
     ['URL', bold(server.url)],

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { parseAllowHosts, parseCorsOrigins } from '../adapters/server/listen-options.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 
 /** One flag of the command. `--help`, the environment variables and the README are made from these rows. */
@@ -22,7 +23,7 @@ export const FLAGS = {
   host: {
     type: 'string',
     value: '<address>',
-    help: `Address to listen on (default ${DEFAULT_HOST}); beyond loopback the control plane needs a token`,
+    help: `Address to listen on (default ${DEFAULT_HOST})`,
   },
   fixtures: { type: 'string', short: 'f', value: '<file>', help: 'JSON file with what the mailbox starts with' },
   behaviour: {
@@ -35,13 +36,13 @@ export const FLAGS = {
     type: 'string',
     multiple: true,
     value: '<host>',
-    help: 'Answer requests whose Host is this, besides loopback; repeatable',
+    help: 'Answer requests with this Host, besides loopback; repeatable',
   },
   'cors-origin': {
     type: 'string',
     multiple: true,
     value: '<origin>',
-    help: 'Let pages of this origin call the API, besides loopback; * for all; repeatable',
+    help: 'Let pages of this origin call the API, or * for all; repeatable',
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },
@@ -71,7 +72,13 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+/** What a flag was given, and by what: messages name the flag or the variable that the person really set. */
+interface Given {
+  readonly value: string | boolean | readonly string[];
+  readonly source: string;
+}
+
+type GivenFlags = { readonly [Name in keyof typeof FLAGS]?: Given };
 
 /**
  * Reads the command line, and the environment where the command line is silent.
@@ -79,18 +86,23 @@ type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | 
  * @throws {UsageError} on an unknown command or flag, or a value that a flag does not take.
  */
 export function parseSettings(args: readonly string[], env: NodeJS.ProcessEnv): Settings {
-  const values = { ...fromEnvironment(env), ...fromArguments(args) };
+  const flags = fromArguments(args);
+  // Who asks for help gets it, whatever the environment holds.
+  const given = flags.help || flags.version ? flags : { ...fromEnvironment(env), ...flags };
   return {
-    port: parsePort(values.port ?? env.PORT ?? String(DEFAULT_PORT)),
-    host: String(values.host ?? DEFAULT_HOST),
-    fixtures: values.fixtures === undefined ? undefined : String(values.fixtures),
-    behaviours: parseBehaviourPairs(toList(values.behaviour)),
-    allowHosts: toList(values['allow-host']),
-    corsOrigins: toList(values['cors-origin']),
-    json: values.json === true,
-    quiet: values.quiet === true,
-    help: values.help === true,
-    version: values.version === true,
+    port: given.port ? parsePort(given.port) : DEFAULT_PORT,
+    host: given.host ? parseText(given.host) : DEFAULT_HOST,
+    fixtures: given.fixtures && parseText(given.fixtures),
+    behaviours: Object.fromEntries(parseEach(given.behaviour, parseBehaviourPair)),
+    allowHosts: parseEach(given['allow-host'], checkedBy(parseAllowHosts, 'a host name without scheme and port')),
+    corsOrigins: parseEach(
+      given['cors-origin'],
+      checkedBy(parseCorsOrigins, 'an origin such as https://app.example, or *'),
+    ),
+    json: given.json?.value === true,
+    quiet: given.quiet?.value === true,
+    help: given.help?.value === true,
+    version: given.version?.value === true,
   };
 }
 
@@ -99,15 +111,15 @@ export function variableOf(flag: string): string {
   return `AGENT_MAILBOX_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-function fromArguments(args: readonly string[]): Values {
+function fromArguments(args: readonly string[]): GivenFlags {
   const { values, positionals } = parseStrictly(args);
   const [command = 'start', ...rest] = positionals;
-  if (command !== 'start') throw new UsageError(`There is no command "${command}"; there is: start.`);
-  if (rest.length > 0) throw new UsageError(`The command start takes no argument, but got "${rest[0]}".`);
-  return values;
+  if (command !== 'start') throw new UsageError(`There is no command ${quote(command)}; there is: start.`);
+  if (rest.length > 0) throw new UsageError(`The command start takes no argument, but got ${quote(rest[0])}.`);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
 }
 
-function parseStrictly(args: readonly string[]): { values: Values; positionals: string[] } {
+function parseStrictly(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
   } catch (error) {
@@ -116,41 +128,62 @@ function parseStrictly(args: readonly string[]): { values: Values; positionals: 
   }
 }
 
-function fromEnvironment(env: NodeJS.ProcessEnv): Values {
+function fromEnvironment(env: NodeJS.ProcessEnv): GivenFlags {
+  const plain: GivenFlags = env.PORT ? { port: { value: env.PORT, source: 'PORT' } } : {};
   const entries = FLAG_ROWS.flatMap(([name, flag]) => {
-    const text = env[variableOf(name)];
-    return text === undefined || text === '' ? [] : [[name, parseVariable(name, flag, text)] as const];
+    const source = variableOf(name);
+    const text = env[source];
+    return text ? [[name, { value: parseVariable(source, flag, text), source }] as const] : [];
   });
-  return Object.fromEntries(entries);
+  return { ...plain, ...Object.fromEntries(entries) };
 }
 
-function parseVariable(name: string, flag: Flag, text: string): string | boolean | string[] {
-  if (flag.multiple) return text.split(',').map((item) => item.trim());
-  return flag.type === 'string' ? text : parseSwitch(variableOf(name), text);
+function parseVariable(variable: string, flag: Flag, text: string): Given['value'] {
+  if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
+  return flag.type === 'string' ? text : parseSwitch(variable, text);
 }
 
 function parseSwitch(variable: string, text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true;
   if (/^(0|false|no|off)$/i.test(text)) return false;
-  throw new UsageError(`${variable} must be 1 or 0, not "${text}".`);
+  throw new UsageError(`${variable} must be 1 or 0, not ${quote(text)}.`);
 }
 
-function parsePort(value: unknown): number {
+function parsePort({ value, source }: Given): number {
   const port = Number(value);
   if (/^\d+$/.test(String(value)) && port <= 65535) return port;
-  throw new UsageError(`--port must be a whole number from 0 to 65535, not "${value}".`);
+  throw new UsageError(`${source} must be a whole number from 0 to 65535, not ${quote(value)}.`);
 }
 
-function parseBehaviourPairs(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [id, value] = pair.split(/=(.*)/s);
-      if (id && value) return [id, value];
-      throw new UsageError(`--behaviour must be <id>=<value>, not "${pair}".`);
-    }),
-  );
+function parseText({ value, source }: Given): string {
+  if (value !== '') return String(value);
+  throw new UsageError(`${source} must not be empty.`);
 }
 
-function toList(value: Values[string]): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+function parseEach<Item>(given: Given | undefined, parse: (text: string, source: string) => Item): Item[] {
+  const { value, source } = given ?? { value: [], source: '' };
+  return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];
+}
+
+function parseBehaviourPair(pair: string, source: string): [id: string, value: string] {
+  const [id, value] = pair.split(/=(.*)/s);
+  if (id && value) return [id, value];
+  throw new UsageError(`${source} must be <id>=<value>, not ${quote(pair)}.`);
+}
+
+/** Makes the server's own check into one that names the flag: a value that can never match helps nobody. */
+function checkedBy(check: (texts: readonly string[]) => unknown, what: string) {
+  return (text: string, source: string): string => {
+    try {
+      check([text]);
+      return text;
+    } catch {
+      throw new UsageError(`${source} must be ${what}, not ${quote(text)}.`);
+    }
+  };
+}
+
+/** Shows what the person typed on one line, whatever is in it. */
+function quote(value: unknown): string {
+  return JSON.stringify(value);
 }

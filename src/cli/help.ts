@@ -16,7 +16,8 @@ export function helpText(): string {
     'Flags:',
     ...rows.map(({ flag, help }) => `  ${flag.padEnd(width)}  ${help}`),
     '',
-    `Each flag can also be set as ${variableOf('<flag>')}, such as ${variableOf('port')}; lists are comma-separated there.`,
+    `Each flag can also be set as ${variableOf('<flag>')}, such as ${variableOf('port')}, with commas in lists.`,
+    'On an address that other machines can reach, the control plane asks for a token that is printed.',
     '',
     'Exit codes: 0 after SIGINT or SIGTERM, 1 when it cannot run, 2 for wrong usage.',
   ].join('\n');

@@ -1,11 +1,18 @@
 #!/usr/bin/env node
-import { once } from 'node:events';
 import { run } from './run.ts';
+
+/** How long what was written last may take to be read. */
+const LINGER_MS = 250;
 
 const { stdout, stderr, env, argv } = process;
 
 // A reader that goes away, such as `| head -1`, must not end the emulator.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
+
+// Listened to for good: a second Ctrl-C, or the one that npx passes on, must not cut short an end that has begun.
+const interrupted = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
+});
 
 process.exitCode = await run({
   args: argv.slice(2),
@@ -13,5 +20,8 @@ process.exitCode = await run({
   colour: stdout.isTTY === true && !env.NO_COLOR,
   out: (line) => stdout.write(`${line}\n`),
   err: (line) => stderr.write(`${line}\n`),
-  interrupted: Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]),
+  interrupted,
 });
+
+// Log lines that nobody reads must not keep the process of a command that has ended.
+if (process.exitCode === 0) setTimeout(() => process.exit(), LINGER_MS).unref();

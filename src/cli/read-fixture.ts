@@ -13,10 +13,11 @@ export class CannotRunError extends Error {
  */
 export async function readFixture(path: string): Promise<NamedFixture> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(withoutMark(await readFile(path, 'utf8')));
   } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new CannotRunError(`The fixture file ${path} is not JSON: ${error.message}.`);
+    if (error instanceof SyntaxError) {
+      throw new CannotRunError(`The fixture file ${path} is not JSON: ${onOneLine(error.message)}.`);
+    }
     const { code } = error as NodeJS.ErrnoException;
     throw new CannotRunError(`The fixture file ${path} cannot be read: ${READ_PROBLEMS[code ?? ''] ?? code}.`);
   }
@@ -27,3 +28,13 @@ const READ_PROBLEMS: Record<string, string> = {
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
 };
+
+/** Editors on Windows put a byte order mark before the JSON. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** The message of a syntax error quotes the file, line ends and all. */
+function onOneLine(message: string): string {
+  return message.replace(/\s+/g, ' ');
+}

@@ -17,7 +17,7 @@ export interface Terminal {
   out(line: string): void;
   err(line: string): void;
   /** Resolves when the user wants the command to end. */
-  readonly interrupted: Promise<unknown>;
+  readonly interrupted: Promise<void>;
 }
 
 /** Runs the command until it is interrupted, and answers its exit code. */
@@ -54,9 +54,19 @@ async function start(terminal: Terminal, settings: Settings): Promise<AnyServer>
 const LISTEN_PROBLEMS: Record<string, (settings: Settings) => string> = {
   EADDRINUSE: ({ port, host }) => `Port ${port} on ${host} is taken; choose another with --port, or 0 for a free one.`,
   EACCES: ({ port }) => `Port ${port} needs rights that you do not have; choose one above 1023 with --port.`,
-  EADDRNOTAVAIL: ({ host }) => `This machine has no address ${host}; choose another with --host.`,
-  ENOTFOUND: ({ host }) => `There is no host ${host}; choose an address of this machine with --host.`,
+  EADDRNOTAVAIL: noSuchAddress,
+  EAFNOSUPPORT: noSuchAddress,
+  ENOTFOUND: noSuchHost,
+  EAI_AGAIN: noSuchHost,
 };
+
+function noSuchAddress({ host }: Settings): string {
+  return `This machine has no address ${host}; choose another with --host.`;
+}
+
+function noSuchHost({ host }: Settings): string {
+  return `There is no host ${host}; choose an address of this machine with --host.`;
+}
 
 /** Says what to do about an error of starting; what it does not know, it leaves as it is. */
 function explain(error: unknown, settings: Settings): unknown {

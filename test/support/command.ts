@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import type { TestContext } from 'vitest';
+
+/** The repository's folder. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The command line that runs the command from its source. */
+export const COMMAND: readonly [string, ...string[]] = [process.execPath, '--import', 'tsx', 'src/cli/main.ts'];
+
+/** How a process ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process with what it has written so far. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Resolves when the process has ended and everything it wrote is here. */
+  readonly ended: Promise<Ending>;
+  /** Resolves with stdout once it matches, and rejects if the process ends before. */
+  untilStdout(pattern: RegExp): Promise<string>;
+  untilStderr(pattern: RegExp): Promise<string>;
+}
+
+/** What the command prints with `--json`. */
+export interface ReadyLine {
+  readonly url: string;
+  readonly port: number;
+  readonly version: string;
+  readonly keys: Readonly<Record<'operator' | 'tenant' | 'workspace' | 'inbox', string>>;
+  readonly control: string;
+  readonly controlToken?: string;
+}
+
+/** The least that a process needs of the environment: what the person who runs the tests has set must not count. */
+export const BARE_ENV: NodeJS.ProcessEnv = pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']);
+
+/** Starts a process that ends with the test at the latest. */
+export function run(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  [file, ...args]: readonly [string, ...string[]],
+  { env = {}, cwd = ROOT }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Running {
+  const child = spawn(file, args, { cwd, env: { ...BARE_ENV, ...env } });
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject).once('close', (code, signal) => resolve({ code, signal }));
+  });
+  ended.catch(() => {});
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const until = (output: Output, pattern: RegExp) =>
+    untilMatch(output, pattern, ended, () => stdout.text + stderr.text);
+  return {
+    child,
+    get stdout() {
+      return stdout.text;
+    },
+    get stderr() {
+      return stderr.text;
+    },
+    ended,
+    untilStdout: (pattern) => until(stdout, pattern),
+    untilStderr: (pattern) => until(stderr, pattern),
+  };
+}
+
+/** Runs the command from its source. */
+export function runCommand(
+  test: Pick<TestContext, 'onTestFinished'>,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Running {
+  return run(test, [...COMMAND, ...args], { env });
+}
+
+/** Runs the command from its source with `--json` on a free port, and answers once it listens. */
+export async function startCommand(
+  test: Pick<TestContext, 'onTestFinished'>,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ running: Running; ready: ReadyLine }> {
+  const running = runCommand(test, ['--port', '0', '--json', ...args], env);
+  return { running, ready: JSON.parse(await running.untilStdout(/\n/)) };
+}
+
+/** The lines of a text, without colour and without the empty one after the last line end. */
+export function linesOf(text: string): string[] {
+  return stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
+}
+
+interface Output {
+  text: string;
+  readonly stream: NodeJS.ReadableStream;
+}
+
+function collect(stream: NodeJS.ReadableStream): Output {
+  const output = { text: '', stream };
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    output.text += chunk;
+  });
+  return output;
+}
+
+function untilMatch(output: Output, pattern: RegExp, ended: Promise<Ending>, all: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (!pattern.test(output.text)) return;
+      output.stream.off('data', look);
+      resolve(output.text);
+    };
+    output.stream.on('data', look);
+    look();
+    ended.then(
+      ({ code, signal }) => reject(new Error(`It ended with ${code ?? signal} without writing ${pattern}:\n${all()}`)),
+      reject,
+    );
+  });
+}
+
+function pick(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
