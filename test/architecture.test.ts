@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The layers, lowest first: each file belongs to the longest entry that its path starts with. */
+const LAYERS = [
+  'src/contract/',
+  'src/version.ts',
+  'src/default-fixture.ts',
+  'src/environment.ts',
+  'src/store/',
+  'src/auth/',
+  'src/operations/',
+  'src/pipeline/',
+  'src/control/',
+  'src/adapters/',
+  'src/mailbox.ts',
+  'src/index.ts',
+  'src/adapters/server/',
+  'src/cli/',
+];
+
+/** Who may import what from outside; `types` means that the import must vanish when the file is compiled. */
+const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
+  { packages: /^node:/, allowed: ['src/adapters/server/', 'src/cli/'] },
+  { packages: /^(express|cors|@mswjs\/http-middleware|msw\/.+)$/, allowed: ['src/adapters/server/', 'src/cli/'] },
+  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts'] },
+  { packages: /^msw$/, allowed: ['src/adapters/'], types: ['src/mailbox.ts'] },
+];
+
+/** Files that are one table of data, where a limit on lines says nothing. */
+const DATA_TABLES = ['src/contract/behaviours.ts'];
+
+/** Files outside the contract that know where the service's paths begin, with the reason. */
+const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
+  'src/adapters/handlers.ts': 'leaves requests alone that are not for the service',
+  'src/adapters/server/app.ts': 'lets pages call /v1, but not the control plane',
+};
+
+interface Import {
+  readonly from: string;
+  /** A file of ours as `src/…`, or the name of a package. */
+  readonly to: string;
+  readonly typesOnly: boolean;
+}
+
+const FILES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => parseFile(`src/${file.split(sep).join('/')}`));
+
+const IMPORTS = FILES.flatMap(importsOf);
+
+test('every source file belongs to a layer', () => {
+  expect(FILES.map(({ fileName }) => fileName).filter((file) => layerOf(file) === -1)).toEqual([]);
+});
+
+test('imports point up the list of layers only', () => {
+  const upward = IMPORTS.filter(({ to }) => to.startsWith('src/')).filter(
+    ({ from, to }) => layerOf(to) > layerOf(from),
+  );
+  expect(upward.map(show)).toEqual([]);
+});
+
+test('the contract imports nothing of ours', () => {
+  const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, ['src/contract/']));
+  expect([...new Set(outside.map(({ to }) => to))]).toEqual(['zod']);
+});
+
+test('packages are imported only where they belong', () => {
+  const misplaced = IMPORTS.filter((each) =>
+    PACKAGE_RULES.some(({ packages, allowed, types = [] }) => {
+      const place = each.typesOnly ? [...allowed, ...types] : allowed;
+      return packages.test(each.to) && !isIn(each.from, place);
+    }),
+  );
+  expect(misplaced.map(show)).toEqual([]);
+});
+
+test('every imported package is one that the user gets', () => {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const declared = Object.keys({ ...dependencies, ...peerDependencies });
+  const imported = IMPORTS.map(({ to }) => to).filter((to) => !/^(src\/|node:|package\.json|fixtures\/)/.test(to));
+  const names = new Set(imported.map((to) => /^(@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? to));
+  expect([...names].sort()).toEqual(declared.sort());
+});
+
+test('no path of the service is written outside the contract', () => {
+  const elsewhere = FILES.filter((file) => !file.fileName.startsWith('src/contract/') && namesPath(file));
+  expect(elsewhere.map(({ fileName }) => fileName).sort()).toEqual(Object.keys(PATHS_ELSEWHERE));
+});
+
+test('nothing is kept in a variable at the top of a file', () => {
+  const kept = FILES.flatMap((file) =>
+    file.statements
+      .filter(ts.isVariableStatement)
+      .filter(({ declarationList }) => !(declarationList.flags & ts.NodeFlags.Const))
+      .map((statement) => `${file.fileName}: ${statement.getText(file)}`),
+  );
+  expect(kept).toEqual([]);
+});
+
+test('no source file is longer than 250 lines', () => {
+  const long = FILES.filter(({ fileName }) => !DATA_TABLES.includes(fileName)).filter(
+    ({ text }) => text.trimEnd().split('\n').length > 250,
+  );
+  expect(long.map(({ fileName }) => fileName)).toEqual([]);
+});
+
+function parseFile(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.ES2022, true);
+}
+
+function layerOf(path: string): number {
+  const fits = LAYERS.filter((layer) => path.startsWith(layer)).sort((a, b) => b.length - a.length);
+  return LAYERS.indexOf(fits[0] ?? '');
+}
+
+function isIn(path: string, places: readonly string[]): boolean {
+  return places.some((place) => path.startsWith(place));
+}
+
+function show({ from, to, typesOnly }: Import): string {
+  return `${from} imports ${typesOnly ? 'types of ' : ''}${to}`;
+}
+
+/** Every import of a file: static, re-exporting, dynamic, and inside a type. */
+function importsOf(file: ts.SourceFile): Import[] {
+  return nodesOf(file).flatMap((node) => {
+    const specifier = specifierOf(node);
+    if (specifier === undefined) return [];
+    return [{ from: file.fileName, to: resolve(file.fileName, specifier), typesOnly: isTypesOnly(node) }];
+  });
+}
+
+function specifierOf(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
+  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined;
+  const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  return isDynamic ? (textOf(node.arguments[0]) ?? 'a computed module') : undefined;
+}
+
+function isTypesOnly(node: ts.Node): boolean {
+  if (ts.isImportTypeNode(node)) return true;
+  if (ts.isExportDeclaration(node)) return node.isTypeOnly;
+  return ts.isImportDeclaration(node) && node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+}
+
+function resolve(from: string, specifier: string): string {
+  if (!specifier.startsWith('.')) return specifier;
+  return relative(ROOT, join(ROOT, dirname(from), specifier))
+    .split(sep)
+    .join('/');
+}
+
+/** Says whether a file's code, comments aside, spells a path of the service as a text or in a pattern. */
+function namesPath(file: ts.SourceFile): boolean {
+  return nodesOf(file).some((node) => {
+    if (ts.isRegularExpressionLiteral(node)) return /\bv1\b/.test(node.text);
+    return (ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && /^\/(v1|health)\b/.test(node.text);
+  });
+}
+
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node && ts.isStringLiteralLike(node) ? node.text : undefined;
+}
+
+function nodesOf(node: ts.Node): ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => {
+    children.push(...nodesOf(child));
+  });
+  return [node, ...children];
+}

@@ -1,0 +1,198 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, preview } from 'vite';
+import { afterAll, expect, type TestContext, test } from 'vitest';
+import { DEFAULT_PORT } from '../src/adapters/server/start-server.ts';
+import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
+import { useBrowser } from './support/browser.ts';
+import { COMMAND, ROOT, type Running, run } from './support/command.ts';
+import { type Block, findBlocks, renderReadme } from './support/readme.ts';
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const BLOCKS = findBlocks(README);
+const SCRIPTS: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+
+const ALIAS = {
+  'agent-mailbox-mock/server': join(ROOT, 'src/adapters/server/index.ts'),
+  'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
+};
+
+/** The commands of the README that no test of its block runs, with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm install': 'it made the tree that this test runs in; .ci/run does it afresh',
+  'npm test': 'it is what runs this test',
+  'npm install --save-dev agent-mailbox-mock msw': 'it needs a registry; the package test installs the packed tarball',
+  'npx msw init public --save': 'the test of the page runs it',
+};
+
+/** `npx agent-mailbox-mock` as it is run here: the source, wherever the working folder is. */
+const FROM_SOURCE = COMMAND.map((word) => {
+  if (word === 'tsx') return pathToFileURL(createRequire(import.meta.url).resolve(word)).href;
+  return word.startsWith('src/') ? join(ROOT, word) : word;
+})
+  .map(quote)
+  .join(' ');
+
+/** Some tests start several processes, and other test files run beside them. */
+const SLOW = { timeout: 120_000 };
+
+const openProfile = useBrowser();
+
+/** A folder as a reader of the README would have one: its files in it, and the packages that they import. */
+const FOLDER = createFolder();
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+
+test('the generated parts are as the code has them; npm run docs writes them', () => {
+  expect(README).toBe(renderReadme(README));
+});
+
+test('every block is a command, an answer to one, or a file that is run or used', () => {
+  const isUsed = (file: string) => BLOCKS.some((block) => block.file !== file && block.text.includes(file));
+  const stray = BLOCKS.filter(({ language, file }, index) => {
+    if (file === undefined) return language !== 'sh' && answerTo(index - 1) === undefined;
+    return !isTest(file) && file !== 'page.ts' && !isUsed(file);
+  });
+  expect(stray).toEqual([]);
+});
+
+test('what is not run is in the README, and so are the commands that the project promises', () => {
+  expect(BLOCKS.flatMap(commandsOf)).toEqual(expect.arrayContaining(Object.keys(NOT_RUN)));
+  expect(README).toContain('\nnpm install && npm start\n');
+  expect(README).toContain('\nnpm install && npm test\n');
+});
+
+test('every variable in the README is one that the command reads', () => {
+  const variables = README.match(/\bAGENT_MAILBOX_\w+/g) ?? [];
+  expect(FLAG_ROWS.map(([name]) => variableOf(name))).toEqual(expect.arrayContaining(variables));
+});
+
+for (const [index, block] of BLOCKS.entries()) {
+  const commands = commandsOf(block).filter((command) => !(command in NOT_RUN));
+  const answer = answerTo(index);
+  if (commands.length === 0) continue;
+  test(`line ${block.line} runs: ${commands.join('; ')}`, SLOW, async (context) => {
+    const output = await runCommands(context, commands, answer !== undefined);
+    if (answer) expect(output.trim()).toBe(statedOutput(answer));
+  });
+}
+
+test('the tests in the README pass', SLOW, async (context) => {
+  const files = BLOCKS.flatMap(({ file }) => (file !== undefined && isTest(file) ? [join(FOLDER, file)] : []));
+  const { stdout } = await runToEnd(context, 'vitest run --reporter=json');
+  const { testResults } = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
+  expect(testResults.map(({ message }) => message).join('')).toBe('');
+  expect(testResults.map(({ name }) => name).sort()).toEqual(files.sort());
+  expect(new Set(testResults.map(({ status }) => status))).toEqual(new Set(['passed']));
+});
+
+test('the code in the README has no type errors', SLOW, async (context) => {
+  expect((await runToEnd(context, 'tsc --project .')).stdout).toBe('');
+});
+
+test('the page in the README shows what its worker answers', SLOW, async (context) => {
+  const page = await (await openProfile(context)).newPage();
+  await runToEnd(context, 'npx msw init public --save');
+  const config = { configFile: false, root: FOLDER, logLevel: 'error' } as const;
+  await build({ ...config, resolve: { alias: ALIAS }, build: { target: 'es2022' } });
+  const { httpServer, resolvedUrls } = await preview({ ...config, preview: { host: '127.0.0.1', port: 0 } });
+  context.onTestFinished(() => void httpServer.close());
+  await page.goto(String(resolvedUrls?.local[0]));
+  await page.getByText('{"webhooks":[{').waitFor();
+});
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-mailbox-mock-readme-'));
+  const files = {
+    'package.json': JSON.stringify({ private: true, type: 'module' }),
+    'tsconfig.json': JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] }),
+    'vitest.config.mjs': `export default ${JSON.stringify({ resolve: { alias: ALIAS } })};`,
+    'index.html': '<!doctype html><body><script type="module" src="/page.ts"></script>',
+    ...Object.fromEntries(BLOCKS.flatMap((block) => (block.file ? [[block.file, block.text]] : []))),
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith('.test.ts');
+}
+
+/** The commands of a shell block, continued lines joined; the parts of `a && b` are commands of their own. */
+function commandsOf({ language, text }: Block): string[] {
+  if (language !== 'sh') return [];
+  const lines = text.replaceAll('\\\n', '').split('\n');
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).flatMap((line) => line.split(' && '));
+}
+
+/** The block after a shell block that states what its last command prints. */
+function answerTo(index: number): Block | undefined {
+  const [command, answer] = [BLOCKS[index], BLOCKS[index + 1]];
+  const isAnswer = answer?.file === undefined && /^(json|text)$/.test(answer?.language ?? '');
+  return command?.language === 'sh' && isAnswer ? answer : undefined;
+}
+
+/** What a command must print; the README may spread JSON over lines. */
+function statedOutput({ language, text }: Block): string {
+  return language === 'json' ? JSON.stringify(JSON.parse(text)) : text.trim();
+}
+
+/** Runs the commands of one block in order, and answers what the last one prints. */
+async function runCommands(context: TestContext, commands: readonly string[], isAnswered: boolean): Promise<string> {
+  if (commands.every((command) => command.startsWith('curl '))) return await runCurls(context, commands);
+  if (isAnswered) return (await runToEnd(context, withFreePort(commands.join('; ')))).stderr;
+  for (const command of commands) {
+    await using _ = await startEmulator(context, command);
+  }
+  return '';
+}
+
+/** Runs curl against one running emulator, on a free port instead of the default one. */
+async function runCurls(context: TestContext, commands: readonly string[]): Promise<string> {
+  await using emulator = await startEmulator(context, 'npx agent-mailbox-mock');
+  const outputs: string[] = [];
+  for (const command of commands) {
+    const here = command.replace(`http://127.0.0.1:${DEFAULT_PORT}`, emulator.url).replace(/^curl/, 'curl -sSf');
+    const { ended, stdout, stderr } = await runToEnd(context, here);
+    expect([await ended, stderr], command).toEqual([{ code: 0, signal: null }, '']);
+    outputs.push(stdout.replaceAll('\r', ''));
+  }
+  return outputs.at(-1) ?? '';
+}
+
+/** A command that starts the emulator, as it runs here: from source, on a free port, without npm in between. */
+function withFreePort(command: string): string {
+  if (command === 'npm start') return `cd ${quote(ROOT)} && exec ${SCRIPTS.start} --port 0`;
+  expect(command).toContain('npx agent-mailbox-mock');
+  return `${command.replace('npx agent-mailbox-mock', `exec ${FROM_SOURCE}`)} --port 0`;
+}
+
+/** Starts the emulator and waits until it says that it listens; at the end of its scope it must stop in good order. */
+async function startEmulator(context: TestContext, command: string): Promise<AsyncDisposable & { url: string }> {
+  const { child, ended, untilStdout } = runShell(context, withFreePort(command));
+  const banner = await untilStdout(/^(Ready\.|\{.*\})\n/m);
+  const stop = async () => {
+    child.kill();
+    expect(await ended, command).toEqual({ code: 0, signal: null });
+  };
+  return { url: /http:\/\/[\d.]+:\d+/.exec(banner)?.[0] ?? '', [Symbol.asyncDispose]: stop };
+}
+
+async function runToEnd(context: TestContext, command: string): Promise<Running> {
+  const running = runShell(context, command);
+  await running.ended;
+  return running;
+}
+
+/** Runs a command as a shell reads it, in the reader's folder, with the project's own tools. */
+function runShell(context: TestContext, command: string): Running {
+  const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  return run(context, ['bash', '-o', 'pipefail', '-c', command], { cwd: FOLDER, env: { PATH } });
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

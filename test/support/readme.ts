@@ -1,0 +1,151 @@
+import { defaultFixture } from 'agent-mailbox-mock';
+import { FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourDefinition, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { ERRORS } from '../../src/contract/errors.ts';
+import { parseFixture } from '../../src/contract/fixture.ts';
+import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations/index.ts';
+import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+
+type Cells = readonly string[];
+
+const GENERATED = /(<!-- generated:([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
+
+/** The parts of the README that are made from the code, by the name in their opening marker. */
+const PARTS: Readonly<Record<string, () => string>> = {
+  tiers: tiersTable,
+  keys: keysTable,
+  webhooks: webhooksTable,
+  operations: operationsTable,
+  behaviours: behavioursTable,
+  errors: errorsTable,
+  flags: flagsTable,
+};
+
+/** Answers the README with its generated parts as the code has them now. */
+export function renderReadme(readme: string): string {
+  const missing = new Set(Object.keys(PARTS));
+  const rendered = readme.replace(GENERATED, (_, opening: string, name: string, closing: string) => {
+    const part = PARTS[name];
+    if (!part) throw new Error(`README.md asks for a part "${name}"; there are: ${Object.keys(PARTS).join(', ')}.`);
+    missing.delete(name);
+    return `${opening}\n${part()}\n\n${closing}`;
+  });
+  if (missing.size > 0) throw new Error(`README.md has no place for: ${[...missing].join(', ')}.`);
+  return rendered;
+}
+
+/** A fenced block: what it is written in, the file that it stands for if any, and its text. */
+export interface Block {
+  readonly language: string;
+  readonly file: string | undefined;
+  readonly text: string;
+  readonly line: number;
+}
+
+/** Finds every fenced block, in order. */
+export function findBlocks(readme: string): Block[] {
+  return [...readme.matchAll(/^```(\w*)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map((match) => ({
+    language: match[1] ?? '',
+    file: match[2],
+    text: match[3] ?? '',
+    line: readme.slice(0, match.index).split('\n').length,
+  }));
+}
+
+const fixture = parseFixture(defaultFixture);
+const choices = parseBehaviours();
+const rowOf = (id: (typeof OPERATION_IDS)[number]): OperationDefinition => OPERATIONS[id];
+
+function tiersOf(row: OperationDefinition): readonly Tier[] {
+  return row.tiers === 'public' ? [] : row.tiers((id) => choices[id]);
+}
+
+const SPEAKS_FOR: Readonly<Record<Tier, string>> = {
+  operator: 'the operator of the platform',
+  tenant: 'one tenant and everything in it',
+  workspace: 'one workspace and its inboxes',
+  inbox: 'one inbox',
+};
+
+function tiersTable(): string {
+  const rows = TIERS.map((tier) => {
+    const operations = OPERATION_IDS.filter((id) => tiersOf(rowOf(id)).includes(tier));
+    return [code(TIER_PREFIX[tier]), SPEAKS_FOR[tier], operations.map(code).join(', ') || 'none of today’s operations'];
+  });
+  return table(['Prefix', 'Speaks for', 'May call'], rows);
+}
+
+function keysTable(): string {
+  const rows = Object.entries(fixture.tenants).flatMap(([name, tenant]) => [
+    keyRow(tenant.key.key, `tenant ${tenant.name}`, tenant.id, `${name}.tenant`),
+    ...Object.entries(tenant.workspaces).flatMap(([handle, workspace]) => [
+      keyRow(workspace.key.key, `workspace ${workspace.name}`, workspace.id, `${name}.workspaces.${handle}`),
+      ...Object.entries(workspace.inboxes).map(([inboxHandle, inbox]) =>
+        keyRow(inbox.key.key, `inbox ${inbox.username}@${inbox.domain}`, inbox.id, `${name}.inboxes.${inboxHandle}`),
+      ),
+    ]),
+  ]);
+  const operator = keyRow(fixture.operator.key, 'the platform', undefined, 'operator');
+  return table(['Key', 'Bound to', 'Id of that', 'In code'], [operator, ...rows]);
+}
+
+function keyRow(key: string, boundTo: string, id: string | undefined, name: string): Cells {
+  return [code(key), boundTo, id === undefined ? '' : code(id), code(`keys.${name}`)];
+}
+
+function webhooksTable(): string {
+  const rows = Object.values(fixture.tenants).flatMap(({ name, workspaces, webhooks }) =>
+    Object.values(webhooks).map(({ id, workspace, url, events }) => [
+      code(id),
+      workspace === null ? `tenant ${name}` : `workspace ${workspaces[workspace]?.name}`,
+      code(url),
+      events.map(code).join(', '),
+    ]),
+  );
+  return table(['Webhook', 'Belongs to', 'Url', 'Events'], rows);
+}
+
+function operationsTable(): string {
+  const rows = OPERATION_IDS.map((id) => {
+    const row = rowOf(id);
+    const tiers = row.tiers === 'public' ? 'none needed' : tiersOf(row).map((tier) => code(TIER_PREFIX[tier]));
+    const origin = row.section === undefined ? row.origin : `${row.origin}, ${row.section}`;
+    return [code(id), code(`${row.method} ${row.path}`), [tiers].flat().join(' '), origin];
+  });
+  return table(['Operation', 'Request', 'Keys', 'Origin'], rows);
+}
+
+function behavioursTable(): string {
+  const rows = BEHAVIOUR_IDS.map((id) => {
+    const { question, section, origin, ...behaviour }: BehaviourDefinition = BEHAVIOURS[id];
+    const options = Object.entries(behaviour.choices).map(([value, meaning]) => {
+      const name = value === behaviour.default ? `**${code(value)}**` : code(value);
+      return `${name}: ${meaning}`;
+    });
+    return [code(id), `${question} (${section})`, options.join('<br>'), origin];
+  });
+  return table(['Id', 'Question (section)', 'Choices', 'Origin'], rows);
+}
+
+function errorsTable(): string {
+  const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning]);
+  return table(['Status', 'Code', 'Meaning'], rows);
+}
+
+function flagsTable(): string {
+  const rows = FLAG_ROWS.map(([name, { short, value, help }]) => {
+    const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+    return [short ? `${code(`-${short}`)}, ${code(long)}` : code(long), code(variableOf(name)), help];
+  });
+  return table(['Flag', 'Variable', 'Meaning'], rows);
+}
+
+function table(head: Cells, rows: readonly Cells[]): string {
+  const line = (cells: Cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
