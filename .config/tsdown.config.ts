@@ -8,6 +8,7 @@ export default defineConfig({
   target: 'es2022',
   dts: { entry: ['src/index.ts', 'src/adapters/server/index.ts'] },
   fixedExtension: false,
-  external: [/^node:/],
-  deps: { skipNodeModulesBundle: true },
+  deps: { skipNodeModulesBundle: true, neverBundle: [/^node:/] },
+  // So that the types hold for a user whose `lib` does not know AsyncDisposable.
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
 });
