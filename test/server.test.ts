@@ -38,6 +38,12 @@ test.each([
   expect((await send(`${server.url}/health`, 'GET', {})).json).toEqual({ status: 'ok' });
 });
 
+test("msw's word for a request to be left alone does not keep the server from answering", async () => {
+  await using server = await startServer({ port: 0 });
+  const reply = await exchange(server, request('GET /health', ['Accept: msw/passthrough']));
+  expect([reply.status, reply.json]).toEqual([200, { status: 'ok' }]);
+});
+
 test('two servers in one process share nothing', async () => {
   await using first = await startServer({ port: 0 });
   await using second = await startServer({ port: 0 });

@@ -11,7 +11,6 @@ export const ERRORS = {
   NOT_FOUND: { status: 404, meaning: 'There is no such route, or nothing with this id within the reach of the key.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, but not with this method; see the Allow header.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request took too long to arrive.' },
-  CONFLICT: { status: 409, meaning: 'The thing exists already.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not declared as application/json.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },

@@ -70,6 +70,8 @@ function serve(mailbox: Mailbox<unknown>): RequestHandler {
   return async (request, response, next) => {
     // Absolute, because the middleware resolves it: `//host/path` must stay a path of ours.
     request.url = `http://${request.headers.host}${request.url}`;
+    // By this msw would leave a request alone, but behind this server there is nobody else to answer it.
+    if (request.headers.accept?.includes('msw/passthrough')) request.headers.accept = '*/*';
     try {
       await middleware(request, response, next);
     } catch (error) {

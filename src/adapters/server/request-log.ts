@@ -34,7 +34,7 @@ export function maskKeys(text: string): string {
 
 /** Decodes what hides a key, and takes out what would break or fake a line. */
 function printable(text: string): string {
-  return decode(text)
+  return decode(text.slice(0, 600))
     .replace(/[^\x21-\x7e]/g, '?')
     .slice(0, 200);
 }
