@@ -90,6 +90,17 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
   ],
   ['tenants that are an array', (f) => (f.tenants = []), ['$.tenants must be an object']],
   [
+    'two inboxes without a user name',
+    (f) => {
+      delete f.tenants.acme.workspaces.support.inboxes.helpdesk.username;
+      delete f.tenants.acme.workspaces.support.inboxes.billing.username;
+    },
+    [
+      '$.tenants.acme.workspaces.support.inboxes.helpdesk.username is required',
+      '$.tenants.acme.workspaces.support.inboxes.billing.username is required',
+    ],
+  ],
+  [
     'problems of shape and of reference at once',
     (f) => {
       f.tenants.acme.name = '';

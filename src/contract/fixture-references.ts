@@ -68,7 +68,8 @@ function tenantClaims(tenant: Part): Claim[] {
 }
 
 function inboxClaims(inbox: Part, scope: string): Claim[] {
-  const address = `${inbox.get('username')}@${inbox.get('domain')}`;
+  const [username, domain] = [inbox.get('username'), inbox.get('domain')];
+  const address = typeof username === 'string' && typeof domain === 'string' ? `${username}@${domain}` : undefined;
   return [
     ...idClaims([inbox, ...inbox.children('messages')]),
     ...keyClaim(inbox, 'key'),
