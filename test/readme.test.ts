@@ -187,10 +187,13 @@ async function runToEnd(context: TestContext, command: string): Promise<Running>
   return running;
 }
 
-/** Runs a command as a shell reads it, in the reader's folder, with the project's own tools. */
+/**
+ * Runs a command as a shell reads it, in the reader's folder, with the project's own tools. A shell whose input is a
+ * socket, as it is here, takes itself for a remote one and reads the user's start-up file unless it is told not to.
+ */
 function runShell(context: TestContext, command: string): Running {
   const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
-  return run(context, ['bash', '-o', 'pipefail', '-c', command], { cwd: FOLDER, env: { PATH } });
+  return run(context, ['bash', '--norc', '-o', 'pipefail', '-c', command], { cwd: FOLDER, env: { PATH } });
 }
 
 function quote(text: string): string {

@@ -141,9 +141,13 @@ function flagsTable(): string {
   return table(['Flag', 'Variable', 'Meaning'], rows);
 }
 
+/** Writes a table as the formatter would: each column as wide as its widest cell. */
 function table(head: Cells, rows: readonly Cells[]): string {
-  const line = (cells: Cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)));
+  const line = (cells: Cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [first = '', ...rest] = lines.map(line);
+  return [first, line(widths.map((width) => '-'.repeat(width))), ...rest].join('\n');
 }
 
 function code(text: string): string {
