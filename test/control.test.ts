@@ -251,7 +251,14 @@ test.each(OPEN)('a server bound to $host opens its control plane to its token on
   await sendTo(server, 'DELETE /v1/webhooks/ac3e0000-0005-4000-8000-000000000001', { key: KEY });
   const before = server.mailbox.snapshot();
 
-  const wrong = ['', 'undefined', token.slice(0, -1), `${token}x`, `x${token.slice(1)}`, token.toUpperCase(), KEY];
+  const wrong = [
+    '',
+    'undefined',
+    token.slice(0, -1),
+    `${token}x`,
+    `${token.startsWith('x') ? 'y' : 'x'}${token.slice(1)}`,
+    KEY,
+  ];
   for (const line of [
     ...CONTROL_LINES,
     ...['/x/..', '/.', '/%2e%2E'].map((steps) => detour('POST /__mock/reset', steps)),

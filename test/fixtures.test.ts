@@ -23,7 +23,7 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     ['$.tenants.operator as a handle must not be "operator", which names the operator key'],
   ],
   ['a field that is not known', (f) => (f.tenants.acme.colour = 'red'), ['$.tenants.acme.colour is not a field here']],
-  ['an id that is no UUID', (f) => (f.tenants.acme.id = '1'), ['$.tenants.acme.id must be a uuid']],
+  ['an id that is no UUID', (f) => (f.tenants.acme.id = '1'), ['$.tenants.acme.id must be a UUID']],
   [
     'a name that is a number',
     (f) => (f.tenants.acme.workspaces.sales.name = 7),

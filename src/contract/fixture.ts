@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EVENT_KINDS } from './events.ts';
 import { type FixtureProblem, findReferenceProblems } from './fixture-references.ts';
 import { toJsonPath } from './json-path.ts';
-import { timestamp, uuid } from './schemas.ts';
+import { expected, timestamp, uuid } from './schemas.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from './tiers.ts';
 
 /** The name by which a fixture and `mailbox.keys` refer to a tenant, a workspace, an inbox or a webhook. */
@@ -72,7 +72,7 @@ const workspace = z.strictObject({
 const webhook = z.strictObject({
   id: uuid,
   workspace: handle.nullable().default(null).describe('The workspace it belongs to; null for the whole tenant.'),
-  url: z.url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' }),
+  url: z.url({ protocol: /^https?$/, error: expected('an absolute http or https URL') }),
   events: z.array(z.enum(EVENT_KINDS)).min(1),
   secret: webhookSecret,
   isActive: z.boolean().default(true),
@@ -134,6 +134,8 @@ const NOUNS: Record<string, string> = {
   string: 'a string',
 };
 
+const FORMATS: Record<string, string> = { datetime: 'a time such as 2026-01-05T09:00:00.000Z', uuid: 'a UUID' };
+
 /** The message of a problem whose schema does not word it itself. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
@@ -143,7 +145,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'invalid_format':
-      return `must be a ${issue.format === 'datetime' ? 'time such as 2026-01-05T09:00:00.000Z' : issue.format}`;
+      return `must be ${FORMATS[issue.format] ?? `a ${issue.format}`}`;
     case 'too_small':
       return 'must not be empty';
     default:

@@ -11,8 +11,12 @@ const route = createRouter(OPERATION_ROWS);
 
 /** Throws unless a reply is what the contract says: a success in its operation's schema, or a well-formed error. */
 export function checkReply(mailbox: Pick<Mailbox, 'behaviours'>, method: string, path: string, reply: Reply): void {
-  if (method === 'HEAD' || reply.status === 204) return expectNoBody(reply);
-  if (reply.status >= 400) return checkError(mailbox, reply);
+  if (method === 'HEAD' || reply.status === 204) expectNoBody(reply);
+  else if (reply.status >= 400) checkError(mailbox, reply);
+  else checkSuccess(mailbox, method, path, reply);
+}
+
+function checkSuccess(mailbox: Pick<Mailbox, 'behaviours'>, method: string, path: string, reply: Reply): void {
   const row = findOperation(method, path, mailbox);
   if (!row) throw new Error(`${method} ${path} answered ${reply.status}, but is no operation.`);
   if (reply.status !== row.status) throw new Error(`${method} ${path} answered ${reply.status}, not ${row.status}.`);
