@@ -1,5 +1,5 @@
 import type { HttpHandler } from 'msw';
-import { createFetch } from './adapters/fetch.ts';
+import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/handlers.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
@@ -77,7 +77,7 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     handlers: createHandlers(baseUrl, fetch),
     keys: readFixtureKeys(fixture) as never,
     behaviours: choices,
-    fetch: (request) => fetch(request),
+    fetch: (request) => fetch(request, isBelow(baseUrl, request.url) ? baseUrl : undefined),
     reset: () => worlds.restore(start),
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),
@@ -86,6 +86,9 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
 
 function parseBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return url.href.replace(/\/+$/, '');
-  throw new TypeError(`The option baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}.`);
+  const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#]/.test(baseUrl) && !url.username && !url.password;
+  if (isPlain) return url.href.replace(/\/+$/, '');
+  throw new TypeError(
+    `The option baseUrl must be an absolute http or https URL without query, fragment or password, not ${JSON.stringify(baseUrl)}.`,
+  );
 }

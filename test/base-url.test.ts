@@ -20,6 +20,14 @@ describe('base URL', () => {
     expect((await reply.json()).webhooks).toHaveLength(1);
   });
 
+  test('fetch takes a request below the base URL, and one for any other host', async ({ expect }) => {
+    const mailbox = createMailbox({ baseUrl: PREFIXED });
+    const status = async (url: string) => (await mailbox.fetch(new Request(url))).status;
+    expect(await status(`${mailbox.baseUrl}/health`)).toBe(200);
+    expect(await status('http://localhost:3000/health')).toBe(200);
+    expect(await status('https://prefixed.test/mailbox/api-docs/health')).toBe(404);
+  });
+
   test.for([
     'https://prefixed.test/v1/webhooks',
     'https://prefixed.test/mailbox/api-docs',

@@ -113,6 +113,59 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [{ 'health.body': 'empty' }, { call: ({ send }) => send('GET', '/health'), expected: ({ json }) => json, value: {} }],
 ];
 
+/** What a reply names, and what it does not: a choice is named where another one would have changed the reply. */
+const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unnamed: string[]][] = [
+  [
+    'an http url that is taken',
+    (world) => create(world, { ...HOOK, url: 'http://agent.example/' }),
+    ['webhooks.create.url'],
+    ['webhooks.create.events', 'webhooks.create.required'],
+  ],
+  [
+    'an event kind beyond the document that is taken',
+    (world) => create(world, { ...HOOK, events: ['message.sent'] }),
+    ['webhooks.create.events'],
+    ['webhooks.create.url', 'webhooks.create.required'],
+  ],
+  [
+    'a url that no choice would take',
+    (world) => create(world, { ...HOOK, url: '/hook' }),
+    ['errors.shape'],
+    ['webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
+  ],
+  ['absent events', (world) => create(world, { url: HOOK.url }), ['webhooks.create.required'], ['webhooks.create.url']],
+  [
+    'a url that is too long',
+    (world) => create(world, { ...HOOK, url: `https://a.example/${'x'.repeat(2048)}` }),
+    ['requests.limits'],
+    ['webhooks.create.url'],
+  ],
+  [
+    'a body that is no object',
+    (world) => create(world, []),
+    ['requests.malformed-body'],
+    ['webhooks.create.url', 'requests.limits'],
+  ],
+  [
+    'a tenant without a name',
+    ({ send, mailbox }) => send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: {} }),
+    ['tenants.create.required'],
+    ['requests.limits'],
+  ],
+  [
+    'a slash behind a path that is unknown without it too',
+    ({ send }) => send('GET', '/v1/nothing/'),
+    ['requests.check-order'],
+    ['requests.trailing-slash'],
+  ],
+  [
+    'an inbox key that may not list webhooks',
+    ({ send, mailbox }) => send('GET', '/v1/webhooks', { key: mailbox.keys.acme.inboxes.billing }),
+    ['webhooks.other-tiers', 'auth.wrong-tier'],
+    ['webhooks.list.order'],
+  ],
+];
+
 /** Two keys in one request, and who it then speaks for: Acme has two webhooks, Globex one. */
 const BOTH_HEADERS: [BehaviourOptions, (reply: Reply) => unknown, unknown][] = [
   [{}, ({ json }) => json.webhooks.length, 2],
@@ -159,6 +212,37 @@ describe('behaviours', () => {
   everywhere('a documented reply of documented choices names no assumption', async ({ send, mailbox }) => {
     const { headers } = await send('GET', '/v1/webhooks', { key: mailbox.keys.globex.tenant });
     expect(headers.has('x-mock-assumed')).toBe(false);
+  });
+
+  for (const [title, call, named, unnamed] of NAMED) {
+    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (world) => {
+      const ids = (await call(world)).headers.get('x-mock-assumed')?.split(', ') ?? [];
+      expect(ids).toEqual(expect.arrayContaining(named));
+      expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
+    });
+  }
+
+  everywhere(
+    'under auth.wrong-tier=not-found a tier that may not learns nothing of the route',
+    { behaviours: { 'auth.wrong-tier': 'not-found' } },
+    async ({ send, mailbox }) => {
+      const refused = await send('GET', '/v1/webhooks', { key: mailbox.keys.acme.inboxes.helpdesk });
+      const absent = await send('GET', '/v1/nothing', { key: mailbox.keys.acme.inboxes.helpdesk });
+      expect([refused.status, refused.text]).toEqual([absent.status, absent.text]);
+    },
+  );
+
+  everywhere(
+    'under requests.options=refused OPTIONS answers 405',
+    { behaviours: { 'requests.options': 'refused' } },
+    async ({ send }) => {
+      expect((await send('OPTIONS', '/v1/webhooks')).status).toBe(405);
+    },
+  );
+
+  test('the choices of a mailbox cannot be changed once it is made', () => {
+    const { behaviours } = createMailbox();
+    expect(() => Object.assign(behaviours, { 'webhooks.delete.body': 'none' })).toThrow(TypeError);
   });
 
   for (const [behaviours, read, value] of BOTH_HEADERS) {

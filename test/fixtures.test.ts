@@ -160,6 +160,43 @@ describe('fixtures', () => {
     expect(mailbox.snapshot().tenants).toEqual([]);
   });
 
+  test('an id in upper case is found by the path that names it', async () => {
+    const fixture = structuredClone(defaultFixture) as Spoilt;
+    const { support } = fixture.tenants.acme.webhooks;
+    support.id = support.id.toUpperCase();
+    const mailbox = createMailbox({ fixtures: fixture as typeof defaultFixture });
+    const request = new Request(`${mailbox.baseUrl}/v1/webhooks/${support.id}`, {
+      method: 'DELETE',
+      headers: { 'X-API-Key': 'tk_acme_tenant_key' },
+    });
+    expect((await mailbox.fetch(request)).status).toBe(200);
+  });
+
+  test('keys that differ in case only are two keys', () => {
+    const fixture = structuredClone(defaultFixture) as Spoilt;
+    fixture.tenants.globex.key.key = 'tk_ACME_tenant_key';
+    expect(() => createMailbox({ fixtures: fixture })).not.toThrow();
+  });
+
+  test('the handle __proto__ is told, not dropped', () => {
+    const text = JSON.stringify(defaultFixture).replace('"globex":', '"__proto__":');
+    expect(() => createMailbox({ fixtures: JSON.parse(text) })).toThrow('$.tenants.__proto__ must not be a handle');
+  });
+
+  test('names of Object.prototype are handles like any other', () => {
+    const text = JSON.stringify(defaultFixture)
+      .replace('"globex":', '"constructor":')
+      .replace('"main":', '"toString":');
+    const mailbox = createMailbox({ fixtures: JSON.parse(text) as typeof defaultFixture });
+    expect(mailbox.keys).toMatchObject({ constructor: { workspaces: { toString: 'wk_globex_main_key' } } });
+  });
+
+  test('the default fixture cannot be changed for the mailboxes to come', () => {
+    expect(() => {
+      (defaultFixture as Spoilt).tenants.acme.webhooks.support.events.push('message.sent');
+    }).toThrow(TypeError);
+  });
+
   test('what a test reads is a copy', () => {
     const mailbox = createMailbox();
     const [acme] = mailbox.snapshot().tenants as Spoilt;
@@ -188,12 +225,18 @@ describe('fixtures', () => {
     expect(two.snapshot()).toEqual(before);
   });
 
-  test.for(['mailbox.test', '/v1', 'ftp://mailbox.test', 'https://mailbox.test/?x=1', ''])(
-    'the baseUrl %j is refused',
-    (baseUrl, { expect }) => {
-      expect(() => createMailbox({ baseUrl })).toThrow(/baseUrl must be an absolute http or https URL/);
-    },
-  );
+  test.for([
+    'https://mailbox.test?',
+    'https://mailbox.test#',
+    'https://user:pw@mailbox.test',
+    'mailbox.test',
+    '/v1',
+    'ftp://mailbox.test',
+    'https://mailbox.test/?x=1',
+    '',
+  ])('the baseUrl %j is refused', (baseUrl, { expect }) => {
+    expect(() => createMailbox({ baseUrl })).toThrow(/baseUrl must be an absolute http or https URL/);
+  });
 });
 
 function rename(tenants: Spoilt, from: string, to: string): void {

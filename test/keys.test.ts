@@ -1,4 +1,5 @@
-import { describe, expect } from 'vitest';
+import { createMailbox } from 'agent-mailbox-mock';
+import { describe, expect, test } from 'vitest';
 import { everywhere, interceptRequests } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
 
@@ -110,6 +111,67 @@ describe('keys', () => {
     const deleted = await send('DELETE', `${SUPPORT_KEYS}/${json.id}`, { key: mailbox.keys.acme.tenant });
     expect(deleted.status).toBe(404);
     expect((await send('GET', '/v1/webhooks', { key: json.key })).status).toBe(403);
+  });
+
+  everywhere('a workspace key may be named null, as a reply shows one without a name', async ({ send, mailbox }) => {
+    const created = await send('POST', SUPPORT_KEYS, { key: mailbox.keys.acme.tenant, json: { name: null } });
+    expect([created.status, created.json.name]).toEqual([201, null]);
+  });
+
+  everywhere(
+    "under errors.foreign-resource=forbidden a tenant key reaches a sibling's key, which is just not here",
+    { behaviours: { 'errors.foreign-resource': 'forbidden' } },
+    async ({ send, mailbox }) => {
+      const path = `${SUPPORT_KEYS}/${IDS.acme.keys.sales}`;
+      expect((await send('DELETE', path, { key: mailbox.keys.acme.tenant })).status).toBe(404);
+    },
+  );
+
+  test('a rotation that fails leaves the old key', async () => {
+    const failing = () => {
+      throw new Error('no randomness');
+    };
+    const mailbox = createMailbox({ environment: { randomBytes: failing } });
+    const before = mailbox.snapshot();
+    const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
+    const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`;
+    const reply = await mailbox.fetch(new Request(mailbox.baseUrl + path, { method: 'POST', headers }));
+    expect(reply.status).toBe(500);
+    expect(mailbox.snapshot()).toEqual(before);
+  });
+
+  test('a tenant whose creation fails is not there', async () => {
+    let calls = 0;
+    const randomBytes = (length: number) => {
+      calls += 1;
+      if (calls > 3) throw new Error('no randomness');
+      return new Uint8Array(length).fill(calls);
+    };
+    const mailbox = createMailbox({ environment: { randomBytes } });
+    const before = mailbox.snapshot();
+    const init = { method: 'POST', headers: { 'X-API-Key': mailbox.keys.operator }, body: '{"name":"Initech"}' };
+    const reply = await mailbox.fetch(new Request(`${mailbox.baseUrl}/v1/tenants`, init));
+    expect(reply.status).toBe(500);
+    expect(mailbox.snapshot()).toEqual(before);
+  });
+
+  test('a key text that is taken is never given to another tenant', async () => {
+    let calls = 0;
+    // Ids differ; the text of every key is the same.
+    const randomBytes = (length: number) => {
+      calls += 1;
+      return new Uint8Array(length).fill(length === 16 ? calls : 7);
+    };
+    const mailbox = createMailbox({ environment: { randomBytes } });
+    const create = (key: string, workspace: string) => {
+      const init = { method: 'POST', headers: { 'X-API-Key': key } };
+      return mailbox.fetch(new Request(`${mailbox.baseUrl}/v1/workspaces/${workspace}/keys`, init));
+    };
+    const { acme, globex } = mailbox.keys;
+    expect((await create(acme.tenant, IDS.acme.workspaces.support)).status).toBe(201);
+    const before = mailbox.snapshot();
+    expect((await create(globex.tenant, IDS.globex.workspaces.main)).status).toBe(500);
+    expect(mailbox.snapshot()).toEqual(before);
   });
 
   everywhere('a workspace key can delete itself', async ({ send, mailbox }) => {

@@ -87,8 +87,10 @@ type GivenFlags = { readonly [Name in keyof typeof FLAGS]?: Given };
  */
 export function parseSettings(args: readonly string[], env: NodeJS.ProcessEnv): Settings {
   const flags = fromArguments(args);
-  // Who asks for help gets it, whatever the environment holds.
-  const given = flags.help || flags.version ? flags : { ...fromEnvironment(env), ...flags };
+  // Who asks for help gets it, whatever else was said.
+  const { help, version } = flags;
+  const given: Partial<GivenFlags> =
+    help || version ? { ...(help && { help }), ...(version && { version }) } : { ...fromEnvironment(env), ...flags };
   return {
     port: given.port ? parsePort(given.port) : DEFAULT_PORT,
     host: given.host ? parseText(given.host) : DEFAULT_HOST,

@@ -45,6 +45,13 @@ export const BEHAVIOURS = defineBehaviours({
     default: 'error-and-code',
     origin: 'reference',
   },
+  'auth.wrong-tier': {
+    question: 'What answers a valid key whose tier may not call an operation?',
+    section: '7',
+    choices: { forbidden: '403', 'not-found': '404, as for a route that does not exist' },
+    default: 'forbidden',
+    origin: 'reference',
+  },
   'errors.foreign-resource': {
     question: "What answers an id that belongs to another tenant, or lies outside the key's workspace or inbox?",
     section: '7',
@@ -83,6 +90,13 @@ export const BEHAVIOURS = defineBehaviours({
     default: 'as-get',
     origin: 'assumed',
   },
+  'requests.options': {
+    question: 'What answers OPTIONS?',
+    section: '4',
+    choices: { allow: '204 with Allow, to anyone', refused: '405' },
+    default: 'allow',
+    origin: 'assumed',
+  },
   'requests.malformed-id': {
     question: 'What answers a path id that is not a UUID?',
     section: '7',
@@ -111,6 +125,20 @@ export const BEHAVIOURS = defineBehaviours({
     default: 'any',
     origin: 'assumed',
   },
+  'requests.malformed-body': {
+    question: 'What answers a body that is not a JSON object?',
+    section: '7',
+    choices: { invalid: '400, as for one that fails validation; also where the operation takes no body' },
+    default: 'invalid',
+    origin: 'assumed',
+  },
+  'requests.limits': {
+    question: 'How long may the values of a body be?',
+    section: '8',
+    choices: { fixed: 'a url 2048 characters, a name 200, events 100; then 400' },
+    default: 'fixed',
+    origin: 'assumed',
+  },
   'requests.body-limit': {
     question: 'How large may a body be?',
     section: '8',
@@ -134,6 +162,13 @@ export const BEHAVIOURS = defineBehaviours({
     default: 'with-key',
     origin: 'assumed',
   },
+  'tenants.create.required': {
+    question: 'What does creating a tenant need?',
+    section: '4.4',
+    choices: { name: 'a name that is not empty; white space around it is dropped' },
+    default: 'name',
+    origin: 'assumed',
+  },
   'tenants.delete.body': {
     question: 'What does deleting a tenant answer?',
     section: '4.4',
@@ -142,14 +177,21 @@ export const BEHAVIOURS = defineBehaviours({
     origin: 'assumed',
   },
   'webhooks.tiers': {
-    question: 'Which tiers other than the tenant tier may call the webhook operations?',
+    question: 'May a workspace key call the webhook operations?',
     section: '5, rule 4',
     choices: {
-      'tenant-and-workspace': 'wk_ too, for the webhooks of its own workspace',
-      'tenant-only': 'none',
+      'tenant-and-workspace': 'yes, for the webhooks of its own workspace',
+      'tenant-only': 'no',
     },
     default: 'tenant-and-workspace',
     origin: 'reference',
+  },
+  'webhooks.other-tiers': {
+    question: 'May an inbox key or the operator call the webhook operations?',
+    section: '5, rule 4',
+    choices: { refused: 'no' },
+    default: 'refused',
+    origin: 'assumed',
   },
   'webhooks.create.is-active': {
     question: 'Is a new webhook active?',
@@ -232,7 +274,7 @@ export const BEHAVIOURS = defineBehaviours({
       none: 'no body',
     },
     default: 'deleted-and-id',
-    origin: 'reference',
+    origin: 'assumed',
   },
   'inboxes.rotate.tiers': {
     question: 'Who may rotate the key of an inbox?',
@@ -253,7 +295,7 @@ export const BEHAVIOURS = defineBehaviours({
       'key-only': '{ key }',
     },
     default: 'key-record',
-    origin: 'reference',
+    origin: 'assumed',
   },
   'workspaces.keys.tiers': {
     question: 'Who may create, list and delete the keys of a workspace?',
@@ -322,7 +364,8 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
   for (const [id, value] of Object.entries(options)) {
     if (value !== undefined) checkBehaviour(id, value);
   }
-  return Object.fromEntries(BEHAVIOUR_IDS.map((id) => [id, options[id] ?? BEHAVIOURS[id].default])) as Choices;
+  const choices = BEHAVIOUR_IDS.map((id) => [id, options[id] ?? BEHAVIOURS[id].default]);
+  return Object.freeze(Object.fromEntries(choices)) as Choices;
 }
 
 function checkBehaviour(id: string, value: unknown): void {

@@ -1,6 +1,7 @@
 /**
  * Every error the emulator can answer with: its code, its HTTP status and what it means.
- * The document shows no errors (section 7); shape, 400, 401, 403, 404 and 409 follow the reference.
+ * The document shows no errors (section 7). The reference has the shape, 400 with its code, 401, 403 and 404;
+ * the rest is our choice.
  */
 export const ERRORS = {
   VALIDATION_ERROR: { status: 400, meaning: 'The path, the query or the body is not what the operation takes.' },

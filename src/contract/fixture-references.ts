@@ -30,7 +30,11 @@ interface Part {
  */
 export function findReferenceProblems(fixture: unknown): FixtureProblem[] {
   const tenants = toPart(fixture, []).children('tenants');
-  return [...findRepeatedClaims(claimsOf(toPart(fixture, []), tenants)), ...tenants.flatMap(findTenantProblems)];
+  return [
+    ...tenants.flatMap(findHandleProblems),
+    ...findRepeatedClaims(claimsOf(toPart(fixture, []), tenants)),
+    ...tenants.flatMap(findTenantProblems),
+  ];
 }
 
 function toPart(value: unknown, path: readonly PropertyKey[]): Part {
@@ -47,6 +51,16 @@ function toPart(value: unknown, path: readonly PropertyKey[]): Part {
       );
     },
   };
+}
+
+/** A schema does not even see the handle `__proto__`, which would be dropped with all that it holds. */
+function findHandleProblems(tenant: Part): FixtureProblem[] {
+  const workspaces = tenant.children('workspaces');
+  const inboxes = workspaces.flatMap((workspace) => workspace.children('inboxes'));
+  const named = [tenant, ...workspaces, ...inboxes, ...tenant.children('webhooks')];
+  return named
+    .filter(({ name }) => name === '__proto__')
+    .map(({ path }) => ({ path: toJsonPath(path), message: 'must not be a handle' }));
 }
 
 function claimsOf(root: Part, tenants: Part[]): Claim[] {
@@ -91,7 +105,7 @@ function findRepeatedClaims(claims: Claim[]): FixtureProblem[] {
   const first = new Map<string, string>();
   return claims.flatMap(({ what, scope, value, path }) => {
     if (typeof value !== 'string') return [];
-    const claim = `${what}\n${scope}\n${value.toLowerCase()}`;
+    const claim = `${what}\n${scope}\n${what === 'id' || what === 'address' ? value.toLowerCase() : value}`;
     const taken = first.get(claim);
     if (taken === undefined) first.set(claim, toJsonPath(path));
     return taken === undefined

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { EVENT_KINDS } from './events.ts';
 import { type FixtureProblem, findReferenceProblems } from './fixture-references.ts';
 import { toJsonPath } from './json-path.ts';
-import { expected, timestamp, uuid } from './schemas.ts';
+import { expected, isUrlWithProtocol, timestamp, uuid } from './schemas.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from './tiers.ts';
+
+/** Ids compare in lower case, as in a path. */
+const id = uuid.transform((text) => text.toLowerCase());
 
 /** The name by which a fixture and `mailbox.keys` refer to a tenant, a workspace, an inbox or a webhook. */
 const handle = z
@@ -17,7 +20,7 @@ const keyText = (tier: Tier) =>
 
 const key = (tier: Tier) =>
   z.strictObject({
-    id: uuid,
+    id,
     key: keyText(tier),
     name: z.string().nullable().default(null),
     createdAt: timestamp,
@@ -35,8 +38,8 @@ function holdsBytes(base64: string, least: number, most: number): boolean {
 }
 
 const message = z.strictObject({
-  id: uuid,
-  threadId: uuid,
+  id,
+  threadId: id,
   direction: z.enum(['inbound', 'outbound']),
   from: z.string(),
   to: z.array(z.string()).min(1),
@@ -50,7 +53,7 @@ const message = z.strictObject({
 });
 
 const inbox = z.strictObject({
-  id: uuid,
+  id,
   username: z.string().regex(/^[a-z0-9._-]+$/, 'must be lower-case letters, digits or . - _'),
   domain: z.hostname(),
   displayName: z.string().nullable().default(null),
@@ -60,7 +63,7 @@ const inbox = z.strictObject({
 });
 
 const workspace = z.strictObject({
-  id: uuid,
+  id,
   name: z.string().min(1),
   slug: z.string().min(1),
   isDefault: z.boolean().default(false),
@@ -70,9 +73,11 @@ const workspace = z.strictObject({
 });
 
 const webhook = z.strictObject({
-  id: uuid,
+  id,
   workspace: handle.nullable().default(null).describe('The workspace it belongs to; null for the whole tenant.'),
-  url: z.url({ protocol: /^https?$/, error: expected('an absolute http or https URL') }),
+  url: z
+    .string({ error: expected('an absolute http or https URL') })
+    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an absolute http or https URL'),
   events: z.array(z.enum(EVENT_KINDS)).min(1),
   secret: webhookSecret,
   isActive: z.boolean().default(true),
@@ -80,7 +85,7 @@ const webhook = z.strictObject({
 });
 
 const tenant = z.strictObject({
-  id: uuid,
+  id,
   name: z.string().min(1),
   createdAt: timestamp,
   key: key('tenant'),

@@ -86,11 +86,11 @@ function tagOf({ path }: { readonly path: string }): string {
 }
 
 function createParameters(row: OperationDefinition): Json[] {
-  return Object.keys(row.params?.shape ?? {}).map((name) => ({
+  return Object.entries(row.params?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: toJsonSchema(schema as z.ZodType, 'input'),
   }));
 }
 

@@ -22,6 +22,12 @@ export function text(maxLength: number) {
   return z.string({ error: expected('a string') }).max(maxLength, `must be at most ${maxLength} characters long`);
 }
 
+/** Says whether a text is an absolute URL as it stands: with its slashes, and nothing a parser would trim. */
+export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
+  const scheme = /^([a-z]+):\/\/[^\s/\\]+[^\s\\]*$/i.exec(url)?.[1];
+  return scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+}
+
 /** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
 export const errorBody = z.strictObject({
   error: z.string().describe('One sentence for a person.'),

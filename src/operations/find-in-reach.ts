@@ -49,9 +49,14 @@ const NAMES: Record<PlacedKind, string> = {
 };
 
 /** The error for an id that names nothing within reach; the same whether or not it exists elsewhere. */
-export function outOfReach(reach: Pick<Reach, 'worlds' | 'choose'>, kind: PlacedKind, id: string): ApiError {
+function outOfReach(reach: Pick<Reach, 'worlds' | 'choose'>, kind: PlacedKind, id: string): ApiError {
   const answer = reach.choose('errors.foreign-resource');
   return answer === 'forbidden' && reach.worlds.someHas(kind satisfies RowKind, id)
     ? new ApiError('FORBIDDEN', `This key does not reach the ${NAMES[kind]} with this id.`)
-    : new ApiError('NOT_FOUND', `There is no ${NAMES[kind]} with this id.`);
+    : notFound(kind);
+}
+
+/** The error for an id that names nothing. */
+export function notFound(kind: PlacedKind): ApiError {
+  return new ApiError('NOT_FOUND', `There is no ${NAMES[kind]} with this id.`);
 }

@@ -1,24 +1,22 @@
 import { keyPrefix, TIER_PREFIX } from '../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../environment.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach, outOfReach } from './find-in-reach.ts';
+import { findInReach, notFound } from './find-in-reach.ts';
 
-/** Creates a key of this tier, bound to its owner; it is valid from the next request on. */
-export function issueKey(
-  world: World,
+/** Makes a new key of this tier, bound to its owner; it is valid once it is added to the owner's world. */
+export function mintKey(
   environment: Environment,
-  { tier, ownerId, name = null }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },
+  { tier, ownerId, name }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },
 ): ApiKeyRow {
-  return world.addKey({
+  return {
     id: newId(environment),
     key: newKey(environment, TIER_PREFIX[tier]),
     tier,
     ownerId,
-    name,
+    name: name ?? null,
     createdAt: timestampNow(environment),
-  });
+  };
 }
 
 /** Service document, section 4.4: a new key for the same inbox; the previous one ends now, the mail stays. */
@@ -26,8 +24,9 @@ export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
-  for (const previous of world.apiKeys.by('ownerId', inbox.id)) world.removeKey(previous.id);
-  const row = issueKey(world, environment, { tier: 'inbox', ownerId: inbox.id });
+  const previous = world.apiKeys.by('ownerId', inbox.id);
+  const row = world.addKey(mintKey(environment, { tier: 'inbox', ownerId: inbox.id }));
+  for (const { id } of previous) world.removeKey(id);
   return { body: ROTATE_BODIES[choose('inboxes.rotate.reply')](row) };
 };
 
@@ -45,7 +44,8 @@ const ROTATE_BODIES = {
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
   const workspace = findInReach(context, 'workspaces', params.id);
-  const row = issueKey(principal.world, environment, { tier: 'workspace', ownerId: workspace.id, name: body.name });
+  const { name } = body;
+  const row = principal.world.addKey(mintKey(environment, { tier: 'workspace', ownerId: workspace.id, name }));
   return { body: CREATE_BODIES[choose('workspaces.keys.create.reply')](row) };
 };
 
@@ -76,7 +76,7 @@ const LIST_BODIES = {
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
   const workspace = findInReach(context, 'workspaces', params.id);
   const key = findInReach(context, 'apiKeys', params.key_id);
-  if (key.ownerId !== workspace.id) throw outOfReach(context, 'apiKeys', params.key_id);
+  if (key.ownerId !== workspace.id) throw notFound('apiKeys');
   context.principal.world.removeKey(key.id);
   return { body: DELETE_BODIES[context.choose('workspaces.keys.delete.body')](key.id) };
 };

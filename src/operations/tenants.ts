@@ -1,29 +1,19 @@
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { Run } from './context.ts';
-import { issueKey } from './keys.ts';
+import { mintKey } from './keys.ts';
 
 /** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {
   const createdAt = timestampNow(environment);
-  const world = worlds.add({ id: newId(environment), name: body.name, createdAt });
-  const workspace = world.workspaces.insert({
-    id: newId(environment),
-    name: 'Default',
-    slug: 'default',
-    isDefault: true,
-    createdAt,
-  });
-  const { key: apiKey } = issueKey(world, environment, { tier: 'tenant', ownerId: world.id });
-  return {
-    body: CREATE_BODIES[choose('tenants.create.reply')]({
-      id: world.id,
-      name: body.name,
-      apiKey,
-      defaultWorkspaceId: workspace.id,
-      createdAt,
-    }),
-  };
+  const tenant = { id: newId(environment), name: body.name, createdAt };
+  const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
+  const key = mintKey(environment, { tier: 'tenant', ownerId: tenant.id });
+  const world = worlds.add(tenant);
+  world.workspaces.insert(workspace);
+  world.addKey(key);
+  const reply = { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt };
+  return { body: CREATE_BODIES[choose('tenants.create.reply')](reply) };
 };
 
 const CREATE_BODIES = { 'with-key': <Reply>(reply: Reply) => reply };

@@ -15,7 +15,7 @@ export const createWebhook: Run<'createWebhook'> = ({ principal, environment, ch
     id: newId(environment),
     workspaceId: principal.tier === 'workspace' ? principal.workspaceId : null,
     url: body.url,
-    events: eventsToKeep(body.events, choose),
+    events: eventsToKeep(body.events ?? ['message.received'], choose),
     secret: NEW_SECRET[choose('webhooks.create.secret')](environment),
     isActive: choose('webhooks.create.is-active') === 'active',
     createdAt: timestampNow(environment),
@@ -25,17 +25,11 @@ export const createWebhook: Run<'createWebhook'> = ({ principal, environment, ch
 
 const NEW_SECRET = { whsec: newWebhookSecret };
 
-function eventsToKeep(events: readonly EventKind[] | undefined, choose: Choose): readonly EventKind[] {
-  if (events === undefined) return EVENTS_WHEN_OMITTED[choose('webhooks.create.required')];
+function eventsToKeep(events: readonly EventKind[], choose: Choose): readonly EventKind[] {
   const kinds = [...new Set(events)];
   if (kinds.length === events.length) return events;
   return choose('webhooks.create.repeated-events') === 'merged' ? kinds : events;
 }
-
-const EVENTS_WHEN_OMITTED: Record<'url' | 'url-and-events', readonly EventKind[]> = {
-  url: ['message.received'],
-  'url-and-events': [],
-};
 
 export const listWebhooks: Run<'listWebhooks'> = ({ principal, choose }) => {
   const rows = inOrder(visibleWebhooks(principal, choose), choose);

@@ -8,7 +8,7 @@ import type { Context, Input, Outcome } from '../operations/context.ts';
 import { RUN } from '../operations/index.ts';
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts';
 import { toErrorReply } from './error-reply.ts';
-import { type Found, findRow } from './find-row.ts';
+import { type Found, findRow, routeNotFound } from './find-row.ts';
 import { type ApiReply, type ApiRequest, ASSUMED_HEADER, jsonReply } from './http.ts';
 import { parseBody, parseParams } from './parse-input.ts';
 import { type ReceivedBody, readBody } from './read-body.ts';
@@ -79,6 +79,7 @@ function authorise(
   const allowed = mayCall(principal, tiers);
   if (!allowed || tiersByChoice.has(principal.tier)) for (const choice of tierChoices) choose(choice);
   if (allowed) return principal;
+  if (choose('auth.wrong-tier') === 'not-found') throw routeNotFound();
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
   throw new ApiError(
     'FORBIDDEN',

@@ -17,13 +17,14 @@ export function findRow<Row extends Routable>(
   { method, path }: { readonly method: string; readonly path: string },
   choose: Choose,
 ): Found<Row> {
-  const segments = decodeSegments(withoutTrailingSlash(path, choose), choose);
+  const segments = splitPath(withoutTrailingSlash(path, router, choose));
+  const decoded = decodeSegments(segments, choose);
   const rows = router(segments);
   if (!rows) throw routeNotFound();
-  if (method === 'OPTIONS') return { allow: allowedMethods(rows, choose) };
+  if (method === 'OPTIONS' && choose('requests.options') === 'allow') return { allow: allowedMethods(rows, choose) };
   const row = rows.get(method === 'HEAD' ? headRow(rows, choose) : method);
   if (!row) throw wrongMethod(method, rows, choose);
-  return { row, params: readParams(row, segments) };
+  return { row, params: readParams(row, decoded) };
 }
 
 /** The error for a path that leads nowhere. */
@@ -31,14 +32,16 @@ export function routeNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'There is no such route.');
 }
 
-function withoutTrailingSlash(path: string, choose: Choose): string {
-  if (!path.endsWith('/') || path === '/') return path;
-  return choose('requests.trailing-slash') === 'ignored' ? path.slice(0, -1) : path;
+/** Asks the ledger only where the slash makes the difference. */
+function withoutTrailingSlash<Row extends Routable>(path: string, router: Router<Row>, choose: Choose): string {
+  const trimmed = path.replace(/\/$/, '');
+  if (trimmed === path || !router(splitPath(trimmed))) return path;
+  return choose('requests.trailing-slash') === 'ignored' ? trimmed : path;
 }
 
-function decodeSegments(path: string, choose: Choose): string[] {
+function decodeSegments(segments: readonly string[], choose: Choose): string[] {
   try {
-    return splitPath(path).map(decodeURIComponent);
+    return segments.map(decodeURIComponent);
   } catch {
     if (choose('requests.undecodable-path') === 'not-found') throw routeNotFound();
     throw new ApiError('VALIDATION_ERROR', 'The path has percent-encoding that does not decode.');

@@ -27,7 +27,7 @@ export function parseParams(
  * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
 export function parseBody(
-  operation: Pick<ResolvedOperation, 'body' | 'bodyChoices'>,
+  operation: Pick<ResolvedOperation, 'body' | 'fixedBodyChoices' | 'otherBodies'>,
   received: ReceivedBody,
   contentType: string | null,
   choose: Choose,
@@ -36,21 +36,33 @@ export function parseBody(
   refuseUnknownFields(operation.body, body, choose);
   const parsed = operation.body?.safeParse(body);
   if (!parsed) return {};
+  nameDecidingChoices(operation, body, parsed, choose);
   if (parsed.success) return parsed.data;
-  for (const id of operation.bodyChoices) choose(id);
   throw invalid('The body', parsed.error);
+}
+
+/** Reads the choices without which this very body would have been taken, or refused. */
+function nameDecidingChoices(
+  { fixedBodyChoices, otherBodies }: Pick<ResolvedOperation, 'fixedBodyChoices' | 'otherBodies'>,
+  body: Record<string, unknown>,
+  { success, error }: z.ZodSafeParseResult<unknown>,
+  choose: Choose,
+): void {
+  if (error?.issues.some(({ code }) => code === 'too_big')) choose('requests.limits');
+  if (!success) for (const id of fixedBodyChoices) choose(id);
+  for (const other of otherBodies) if (other.body.safeParse(body).success !== success) choose(other.id);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, choose: Choose): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'broken') throw new ApiError('VALIDATION_ERROR', 'The body broke off before its end.');
+  if (received === 'broken') throw malformed('The body broke off before its end.', choose);
   if (received === 'too-large') {
     choose('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
   checkContentType(contentType, choose);
-  const value = parseJson(received);
-  if (!isObject(value)) throw new ApiError('VALIDATION_ERROR', 'The body is not a JSON object.');
+  const value = parseJson(received, choose);
+  if (!isObject(value)) throw malformed('The body is not a JSON object.', choose);
   return value;
 }
 
@@ -61,12 +73,17 @@ function checkContentType(contentType: string | null, choose: Choose): void {
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array, choose: Choose): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new ApiError('VALIDATION_ERROR', 'The body is not JSON.');
+    throw malformed('The body is not JSON.', choose);
   }
+}
+
+function malformed(message: string, choose: Choose): ApiError {
+  choose('requests.malformed-body');
+  return new ApiError('VALIDATION_ERROR', message);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -12,8 +12,10 @@ export interface ResolvedOperation {
   /** The tiers that these behaviours admit or refuse; the others are settled whatever the choice. */
   readonly tiersByChoice: ReadonlySet<Tier>;
   readonly body: z.ZodObject | undefined;
-  /** The behaviours that decide what the body may be. */
-  readonly bodyChoices: readonly BehaviourId[];
+  /** The behaviours with one choice that say what the body may be. */
+  readonly fixedBodyChoices: readonly BehaviourId[];
+  /** What the body would be under each other choice of a behaviour that decides it. */
+  readonly otherBodies: readonly { readonly id: BehaviourId; readonly body: z.ZodObject }[];
 }
 
 /** Evaluates what a row says as a function of the ledger. */
@@ -23,10 +25,28 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
   return {
     tiers: tiers?.value,
     tierChoices: tiers?.read ?? [],
-    tiersByChoice: new Set(TIERS.filter((tier) => tiers && dependsOnChoice(row, tier, tiers.read, choices))),
+    tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
     body: body?.value,
-    bodyChoices: body?.read ?? [],
+    fixedBodyChoices: (body?.read ?? []).filter((id) => Object.keys(BEHAVIOURS[id].choices).length === 1),
+    otherBodies: otherReadings(row.body, choices).map(({ id, value }) => ({ id, body: value })),
   };
+}
+
+/** Says whether any behaviour, switched, would change whether a tier is admitted. */
+function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
+  if (tiers === 'public') return false;
+  const admitted = trace(tiers, choices).value.includes(tier);
+  return otherReadings(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
+}
+
+/** Evaluates `build` under each other choice of each behaviour that it reads, one at a time. */
+function otherReadings<Value>(build: ((choose: Choose) => Value) | undefined, choices: Choices) {
+  if (!build) return [];
+  return trace(build, choices).read.flatMap((id) =>
+    Object.keys(BEHAVIOURS[id].choices)
+      .filter((choice) => choice !== choices[id])
+      .map((choice) => ({ id, value: trace(build, { ...choices, [id]: choice } as Choices).value })),
+  );
 }
 
 /** Evaluates `build` and says which behaviours it read. */
@@ -37,16 +57,4 @@ function trace<Value>(build: (choose: Choose) => Value, choices: Choices): { val
     return choices[id];
   });
   return { value, read: [...read] };
-}
-
-function dependsOnChoice(row: OperationDefinition, tier: Tier, ids: BehaviourId[], choices: Choices): boolean {
-  const { tiers } = row;
-  if (tiers === 'public') return false;
-  const admissions = ids.flatMap((id) =>
-    Object.keys(BEHAVIOURS[id].choices).map((value) => {
-      const alternative = { ...choices, [id]: value } as Choices;
-      return trace(tiers, alternative).value.includes(tier);
-    }),
-  );
-  return new Set(admissions).size > 1;
 }

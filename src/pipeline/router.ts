@@ -7,7 +7,7 @@ export interface Routable {
 /** What a path leads to: its rows by method. */
 export type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
 
-/** Finds the rows of a path that is split and decoded; `undefined` where there is no such path. */
+/** Finds the rows of a path that is split, its parts as they were sent; `undefined` where there is no such path. */
 export type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
 
 interface Node<Row> {
@@ -28,7 +28,7 @@ export function splitPath(path: string): string[] {
   return path.split('/').slice(1);
 }
 
-/** Reads the parameters of a row's path out of the segments that led to it. */
+/** Reads the parameters of a row's path out of the segments that led to it, decoded. */
 export function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [index, segment] of splitPath(row.path).entries()) {

@@ -75,7 +75,6 @@ export type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
  * Everything but `all` and `by` takes the same time however many rows there are.
  */
 export interface Collection<Kind extends RowKind> {
-  readonly size: number;
   get(id: string): Rows[Kind] | undefined;
   /** Every row, in the order of insertion. */
   all(): Rows[Kind][];
@@ -111,9 +110,6 @@ function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Col
   const indexes = createIndexes<Row>(INDEXED[kind] as readonly (keyof Row)[]);
 
   return {
-    get size() {
-      return rows.size;
-    },
     get: (id) => rows.get(id),
     all: () => [...rows.values()],
     by: (property, value) => indexes.idsBy(property as keyof Row, value).map((id) => rows.get(id) as Row),
@@ -124,7 +120,7 @@ function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Col
     },
     update(id, changes) {
       const previous = rows.get(id);
-      if (previous === undefined) throw new Error(`There is no ${kind} with the id ${id}.`);
+      if (previous === undefined) throw new Error(`There is no row of ${kind} with the id ${id}.`);
       const next = freeze({ ...previous, ...changes });
       database.update(kind, previous as never, next as never);
       return next;
@@ -172,8 +168,10 @@ function createIndexes<Row extends { readonly id: string }>(properties: readonly
   };
 }
 
+/** Freezes a row, and copies of its lists: those that came in stay their owner's. */
 function freeze<Row extends object>(row: Row): Row {
-  for (const value of Object.values(row)) if (Array.isArray(value)) Object.freeze(value);
+  const lists = Object.entries(row).filter(([, value]) => Array.isArray(value) && !Object.isFrozen(value));
+  for (const [property, list] of lists) Object.assign(row, { [property]: Object.freeze([...list]) });
   return Object.freeze(row);
 }
 

@@ -11,6 +11,7 @@ export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] 
  */
 export interface World extends Database {
   readonly id: string;
+  /** @throws if any tenant has a key with this text: a key leads to one place. */
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
   removeKey(id: string): ApiKeyRow | undefined;
@@ -33,6 +34,7 @@ export function createWorld(tenant: TenantRow, keyRing: KeyRing): World {
     ...database,
     id: tenant.id,
     addKey(row) {
+      if (keyRing.has(row.key)) throw new Error('This key is in use already.');
       const added = database.apiKeys.insert(row);
       ring(added);
       return added;

@@ -59,7 +59,7 @@ function normalisePath(): RequestHandler {
 /** Serves the mailbox and its control plane through msw's own request handling. */
 function serve(mailbox: Mailbox<unknown>): RequestHandler {
   const control = createFetch(async (request) => answerControl(mailbox, request));
-  const isControl = ({ url }: Request) => new URL(url).pathname.startsWith(`${CONTROL_PATH}/`);
+  const isControl = ({ url }: Request) => `${new URL(url).pathname}/`.startsWith(`${CONTROL_PATH}/`);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
   const handler = http.all(
     () => true,

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors from 'cors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { unauthorized } from '../../auth/credentials.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control.ts';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
@@ -11,7 +10,11 @@ import { hostnameOf, isLoopbackHost } from './loopback.ts';
 /** The header that carries the control token where one is needed. */
 export const CONTROL_TOKEN_HEADER = 'x-mock-token';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** The methods that some path takes. */
+const TAKEN = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The methods that reach the service, which then says itself which of them a path takes. */
+const METHODS = [...TAKEN, 'PUT'];
 
 /** Makes a guard out of a check that throws an `ApiError`, for every request or those under one path. */
 function guard(check: (request: Request) => void): RequestHandler {
@@ -50,7 +53,7 @@ export function guardTarget(): RequestHandler {
 
 /** The error for a method that no path takes. */
 export function wrongMethod(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow: METHODS.join(', ') });
+  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow: TAKEN.join(', ') });
 }
 
 /** Lets pages of loopback and allowed origins call the API, and read the headers that are ours. */
@@ -91,7 +94,10 @@ export function guardControlToken(token: string): RequestHandler {
   const expected = digest(token);
   return guard(({ headers }) => {
     if (timingSafeEqual(digest(String(headers[CONTROL_TOKEN_HEADER])), expected)) return;
-    throw unauthorized(`The control plane needs the token that was printed at start, as X-Mock-Token: <token>.`);
+    throw new ApiError(
+      'UNAUTHORIZED',
+      'The control plane needs the token that was printed at start, as X-Mock-Token: <token>.',
+    );
   });
 }
 

@@ -57,7 +57,7 @@ export const keyOperations = {
     section: '4.4',
     tiers: workspaceKeyTiers,
     params: z.object({ id: pathId }),
-    body: () => z.object({ name: text(200).optional() }),
+    body: () => z.object({ name: text(200).nullish() }),
     status: 201,
     reply: (choose) => ({ 'key-record': workspaceKeyReply })[choose('workspaces.keys.create.reply')],
   }),

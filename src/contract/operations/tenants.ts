@@ -10,6 +10,8 @@ const createdTenant = z.strictObject({
   createdAt: timestamp,
 });
 
+const CREATE_BODY = z.object({ name: text(200).trim().min(1, 'must not be empty') });
+
 const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
 export const tenantOperations = {
@@ -20,7 +22,7 @@ export const tenantOperations = {
     origin: 'reference',
     section: '5',
     tiers: () => ['operator'],
-    body: () => z.object({ name: text(200).trim().min(1, 'must not be empty') }),
+    body: (choose) => ({ name: CREATE_BODY })[choose('tenants.create.required')],
     status: 201,
     reply: (choose) => ({ 'with-key': createdTenant })[choose('tenants.create.reply')],
   }),
@@ -28,7 +30,7 @@ export const tenantOperations = {
     method: 'DELETE',
     path: '/v1/tenants/{id}',
     summary: 'Delete a tenant and everything in it',
-    origin: 'reference',
+    origin: 'assumed',
     section: '5',
     tiers: () => ['operator'],
     params: z.object({ id: pathId }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, expected, pathId, text, timestamp, uuid } from '../schemas.ts';
+import { deletedReply, emptyReply, expected, isUrlWithProtocol, pathId, text, timestamp, uuid } from '../schemas.ts';
 import type { Tier } from '../tiers.ts';
 
 const WEBHOOK_TIERS = {
@@ -10,7 +10,10 @@ const WEBHOOK_TIERS = {
   'tenant-only': ['tenant'],
 } as const satisfies Record<string, readonly Tier[]>;
 
-const webhookTiers = (choose: Choose) => WEBHOOK_TIERS[choose('webhooks.tiers')];
+function webhookTiers(choose: Choose) {
+  choose('webhooks.other-tiers');
+  return WEBHOOK_TIERS[choose('webhooks.tiers')];
+}
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
 export const webhookReply = z.strictObject({
@@ -42,12 +45,6 @@ function webhookUrl(choose: Choose) {
   return text(2048)
     .refine((url) => isUrlWithProtocol(url, protocol), message)
     .meta({ format: 'uri' });
-}
-
-/** Says whether a text is an absolute URL as it stands: with its slashes, and nothing a parser would trim. */
-function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
-  const scheme = /^([a-z]+):\/\/[^\s/\\]+[^\s\\]*$/i.exec(url)?.[1];
-  return scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
 }
 
 function webhookEvents(choose: Choose) {
