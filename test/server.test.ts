@@ -289,7 +289,7 @@ test('a preflight of an allowed page is answered for every path, method and head
       '',
       {
         'access-control-allow-origin': 'http://localhost:3000',
-        'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
+        'access-control-allow-methods': 'GET,HEAD,POST,PATCH,DELETE,OPTIONS,PUT',
         'access-control-allow-headers': 'X-API-Key,Authorization,Content-Type',
         'access-control-max-age': '600',
         'access-control-expose-headers': expect.any(String),
