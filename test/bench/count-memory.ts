@@ -28,7 +28,7 @@ async function sendRequests(count: number): Promise<void> {
     await send('GET', '/v1/webhooks');
     const { id } = await send('POST', '/v1/webhooks', webhook);
     await send('DELETE', `/v1/webhooks/${id}`);
-    await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`, {});
+    await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`);
     await send('GET', '/v1/webhooks', undefined, `tk_nobody_has_this_key_${sent}`);
   }
 }
