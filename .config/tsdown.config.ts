@@ -1,7 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
 
 export default defineConfig({
-  cwd: new URL('..', import.meta.url).pathname,
+  cwd: fileURLToPath(new URL('..', import.meta.url)),
   entry: { index: 'src/index.ts', server: 'src/adapters/server/index.ts', main: 'src/cli/main.ts' },
   format: 'esm',
   platform: 'neutral',
