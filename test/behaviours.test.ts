@@ -236,7 +236,8 @@ describe('behaviours', () => {
     'under requests.options=refused OPTIONS answers 405',
     { behaviours: { 'requests.options': 'refused' } },
     async ({ send }) => {
-      expect((await send('OPTIONS', '/v1/webhooks')).status).toBe(405);
+      const { status, headers } = await send('OPTIONS', '/v1/webhooks');
+      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     },
   );
 

@@ -63,5 +63,5 @@ const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
 
 function allowedMethods(rows: RowsByMethod<Routable>, choose: Choose): string {
   const methods = ALLOW_ORDER.filter((method) => rows.has(method === 'HEAD' ? headRow(rows, choose) : method));
-  return [...methods, 'OPTIONS'].join(', ');
+  return [...methods, ...(choose('requests.options') === 'allow' ? ['OPTIONS'] : [])].join(', ');
 }
