@@ -89,7 +89,7 @@ export function parseSettings(args: readonly string[], env: NodeJS.ProcessEnv): 
   const flags = fromArguments(args);
   // Who asks for help gets it, whatever else was said.
   const { help, version } = flags;
-  const given: Partial<GivenFlags> =
+  const given: GivenFlags =
     help || version ? { ...(help && { help }), ...(version && { version }) } : { ...fromEnvironment(env), ...flags };
   return {
     port: given.port ? parsePort(given.port) : DEFAULT_PORT,

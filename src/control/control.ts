@@ -2,7 +2,7 @@ import { BEHAVIOUR_IDS, BEHAVIOURS, type Choices, type Choose, parseBehaviours }
 import type { OpenApiDocument } from '../contract/openapi.ts';
 import { toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
-import { type ApiReply, type ApiRequest, jsonReply } from '../pipeline/http.ts';
+import { type ApiReply, type ApiRequest, bodyAsAsked, jsonReply, optionsReply } from '../pipeline/http.ts';
 import { createRouter, type Routable } from '../pipeline/router.ts';
 import { VERSION } from '../version.ts';
 
@@ -36,14 +36,13 @@ const choose: Choose = (id) => CHOICES[id];
 
 /** Answers a request to the control plane. It never throws. */
 export function answerControl(mailbox: Controlled, request: ApiRequest): ApiReply {
-  const reply = answerOrFail(mailbox, request);
-  return request.method === 'HEAD' ? { ...reply, body: null } : reply;
+  return bodyAsAsked(request.method, answerOrFail(mailbox, request));
 }
 
 function answerOrFail(mailbox: Controlled, request: ApiRequest): ApiReply {
   try {
     const found = findRow(route, request, choose);
-    if ('allow' in found) return { status: 204, headers: { allow: found.allow }, body: null };
+    if ('allow' in found) return optionsReply(found.allow);
     return jsonReply(200, found.row.run(mailbox));
   } catch (error) {
     return toErrorReply(error, choose);

@@ -9,7 +9,7 @@ import { RUN } from '../operations/index.ts';
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts';
 import { toErrorReply } from './error-reply.ts';
 import { type Found, findRow, routeNotFound } from './find-row.ts';
-import { type ApiReply, type ApiRequest, ASSUMED_HEADER, jsonReply } from './http.ts';
+import { type ApiReply, type ApiRequest, ASSUMED_HEADER, bodyAsAsked, jsonReply, optionsReply } from './http.ts';
 import { parseBody, parseParams } from './parse-input.ts';
 import { type ReceivedBody, readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
@@ -21,13 +21,13 @@ const route = createRouter(OPERATION_ROWS);
 export async function answer(service: Service, request: ApiRequest): Promise<ApiReply> {
   const reader = createChoiceReader(service.choices);
   const reply = await answerOrFail(service, request, reader.choose);
-  return finish(reply, request, reader);
+  return bodyAsAsked(request.method, withAssumptions(reply, reader));
 }
 
 async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
   try {
     const found = findOperation(service, request, choose);
-    if ('allow' in found) return { status: 204, headers: { allow: found.allow }, body: null };
+    if ('allow' in found) return optionsReply(found.allow);
     return call(service, request, found, await readBody(request), choose);
   } catch (error) {
     return toErrorReply(error, choose);
@@ -91,11 +91,7 @@ function authenticate(service: Service, request: ApiRequest, choose: Choose): Pr
   return findPrincipal(service.worlds, readKey(request, choose));
 }
 
-function finish(reply: ApiReply, request: ApiRequest, reader: ChoiceReader): ApiReply {
+function withAssumptions(reply: ApiReply, reader: ChoiceReader): ApiReply {
   const assumed = reader.assumed();
-  return {
-    status: reply.status,
-    headers: assumed ? { ...reply.headers, [ASSUMED_HEADER]: assumed } : reply.headers,
-    body: request.method === 'HEAD' ? null : reply.body,
-  };
+  return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

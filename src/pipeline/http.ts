@@ -27,3 +27,13 @@ export function jsonReply(status: number, value: unknown, headers: Readonly<Reco
   const length = String(body.byteLength);
   return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
 }
+
+/** Makes the reply to OPTIONS: the methods that a path takes, and no body. */
+export function optionsReply(allow: string): ApiReply {
+  return { status: 204, headers: { allow }, body: null };
+}
+
+/** Takes the body away where the method is HEAD; the rest is what GET would get. */
+export function bodyAsAsked(method: string, reply: ApiReply): ApiReply {
+  return method === 'HEAD' ? { ...reply, body: null } : reply;
+}

@@ -15,7 +15,6 @@ export interface Worlds {
   addOperatorKey(key: string): void;
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World;
-  get(tenantId: string): World | undefined;
   /** Ends a tenant: its world is gone and its keys are refused. Answers whether there was one. */
   remove(tenantId: string): boolean;
   /** Says whether any tenant has a row of this kind with this id. */
@@ -51,7 +50,6 @@ export function createWorlds(): Worlds {
     findKey: (key) => keyRing.get(key),
     addOperatorKey,
     add,
-    get: (tenantId) => worlds.get(tenantId),
     remove(tenantId) {
       worlds.get(tenantId)?.close();
       return worlds.delete(tenantId);
