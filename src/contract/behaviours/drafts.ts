@@ -1,0 +1,54 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Drafts. */
+export const draftBehaviours = defineBehaviours({
+  'drafts.shape': {
+    question: 'What is a draft in a reply?',
+    section: '4.4',
+    choices: {
+      reference:
+        '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; null where nothing was set',
+    },
+    default: 'reference',
+    origin: 'reference',
+  },
+  'drafts.list.reply': {
+    question: 'What does listing drafts answer?',
+    section: '4.4',
+    choices: {
+      drafts: '{ drafts }, oldest first',
+      'with-pagination': '{ drafts, pagination }',
+    },
+    default: 'drafts',
+    origin: 'reference',
+  },
+  'drafts.unknown-message': {
+    question: 'What answers a replyToMessageId that the inbox does not have?',
+    section: '4.4',
+    choices: {
+      'not-found': '404',
+      invalid: '400',
+    },
+    default: 'not-found',
+    origin: 'assumed',
+  },
+  'drafts.delete.body': {
+    question: 'What does deleting a draft answer?',
+    section: '4.4',
+    choices: {
+      'deleted-and-id': '{ deleted: true, id }',
+      empty: '{}',
+    },
+    default: 'deleted-and-id',
+    origin: 'assumed',
+  },
+  'drafts.send.incomplete': {
+    question: 'What does a draft need to be sent?',
+    section: '4.4',
+    choices: {
+      recipient: 'a recipient: to, cc or bcc, or else whom a reply goes to; otherwise 400. The subject may be missing',
+    },
+    default: 'recipient',
+    origin: 'assumed',
+  },
+});

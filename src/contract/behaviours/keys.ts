@@ -1,0 +1,59 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Rotating the key of an inbox, and the keys of a workspace. */
+export const keyBehaviours = defineBehaviours({
+  'inboxes.rotate.tiers': {
+    question: 'Who may rotate the key of an inbox?',
+    section: '4.4',
+    choices: {
+      'tenant-and-workspace': 'tk_, and wk_ in its own workspace',
+      'tenant-workspace-and-inbox': 'also ak_, for its own inbox',
+      'tenant-only': 'tk_',
+    },
+    default: 'tenant-and-workspace',
+    origin: 'assumed',
+  },
+  'inboxes.rotate.reply': {
+    question: 'What does rotating the key of an inbox answer?',
+    section: '4.4',
+    choices: {
+      'key-record': '{ id, key, prefix, inboxId, createdAt }, like the workspace key reply',
+      'key-only': '{ key }',
+    },
+    default: 'key-record',
+    origin: 'assumed',
+  },
+  'workspaces.keys.tiers': {
+    question: 'Who may create, list and delete the keys of a workspace?',
+    section: '4.4',
+    choices: {
+      'tenant-and-workspace': 'tk_, and wk_ for its own workspace',
+      'tenant-only': 'tk_',
+    },
+    default: 'tenant-and-workspace',
+    origin: 'reference',
+  },
+  'workspaces.keys.create.reply': {
+    question: 'What does creating a workspace key answer?',
+    section: '4.4',
+    choices: {
+      'key-record': '{ id, key, prefix, name, workspaceId, createdAt }; name is null when none was sent',
+    },
+    default: 'key-record',
+    origin: 'reference',
+  },
+  'workspaces.keys.list.reply': {
+    question: 'What does listing the keys of a workspace answer?',
+    section: '4.4',
+    choices: { keys: '{ keys: [{ id, prefix, name, createdAt }] }, oldest first, never the key itself' },
+    default: 'keys',
+    origin: 'reference',
+  },
+  'workspaces.keys.delete.body': {
+    question: 'What does deleting a workspace key answer?',
+    section: '4.4',
+    choices: { 'revoked-and-id': '{ revoked: true, id }', empty: '{}' },
+    default: 'revoked-and-id',
+    origin: 'reference',
+  },
+});

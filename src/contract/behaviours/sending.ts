@@ -1,0 +1,114 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Sending, replying and forwarding. */
+export const sendBehaviours = defineBehaviours({
+  'sending.required': {
+    question: 'What does sending need?',
+    section: '4.4',
+    choices: {
+      'to-and-subject': 'to and subject; a body may be empty',
+    },
+    default: 'to-and-subject',
+    origin: 'reference',
+  },
+  'sending.reply': {
+    question: 'What does sending answer?',
+    section: '4.4',
+    choices: {
+      'message-id-header': '{ id, threadId, status: "sent", messageId }; messageId is the Message-ID header',
+      'message-id': 'the same; messageId is the id',
+    },
+    default: 'message-id-header',
+    origin: 'assumed',
+  },
+  'sending.verified': {
+    question: 'What answers a send to an address that never wrote to the inbox, without verified: true?',
+    section: '4.4',
+    choices: {
+      forbidden: '403 UNVERIFIED_RECIPIENT',
+      invalid: '400',
+      sent: 'it is sent',
+    },
+    default: 'forbidden',
+    origin: 'assumed',
+  },
+  'sending.verified.scope': {
+    question: 'Which sends does that guard?',
+    section: '4.4',
+    choices: {
+      send: 'a plain send, the one that takes verified',
+      'send-and-forward': 'forwards too',
+      'every-send': 'forwards, replies to all and drafts too',
+    },
+    default: 'send',
+    origin: 'assumed',
+  },
+  'sending.simulators': {
+    question: 'Do the addresses at simulator.test bring results about?',
+    section: '4.4',
+    choices: {
+      on: 'yes: bounce@, relay-error@, pause@, resume@ and success@, also with a plus-tag; they need no verified',
+      off: 'no, they are addresses like any other',
+    },
+    default: 'on',
+    origin: 'assumed',
+  },
+  'sending.paused': {
+    question: 'What does a paused inbox refuse?',
+    section: '4.4',
+    choices: {
+      sends: 'every send, reply, forward and draft: 403 INBOX_PAUSED; mail to it still arrives',
+    },
+    default: 'sends',
+    origin: 'reference',
+  },
+  'sending.local': {
+    question: 'Where does mail go?',
+    section: '4.4',
+    choices: {
+      arrives:
+        'to an inbox of this emulator, of any tenant, it arrives at once; anything else counts as delivered and goes nowhere',
+    },
+    default: 'arrives',
+    origin: 'assumed',
+  },
+  'sending.unknown-user': {
+    question: 'What happens to mail for nobody at a domain of this emulator?',
+    section: '4.4',
+    choices: {
+      bounced: 'it bounces',
+      accepted: 'it counts as delivered',
+    },
+    default: 'bounced',
+    origin: 'assumed',
+  },
+  'sending.reply.recipients': {
+    question: 'Whom does a reply go to?',
+    section: '4.4',
+    choices: {
+      'reply-to':
+        "Reply-To, or else From; to one's own message, its To. A reply to all adds To and Cc without the addresses of the inbox",
+    },
+    default: 'reply-to',
+    origin: 'assumed',
+  },
+  'sending.reply.subject': {
+    question: 'What is the subject of a reply and of a forward?',
+    section: '4.4',
+    choices: {
+      prefixed: 'Re: or Fwd: and the subject, unless it starts so already',
+    },
+    default: 'prefixed',
+    origin: 'assumed',
+  },
+  'sending.forward.body': {
+    question: 'What does a forward carry?',
+    section: '4.4',
+    choices: {
+      original: 'what was sent with it, then the original with its head, and its attachments',
+      'as-sent': 'what was sent with it, and the attachments',
+    },
+    default: 'original',
+    origin: 'assumed',
+  },
+});

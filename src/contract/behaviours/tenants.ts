@@ -1,0 +1,28 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Tenants. */
+export const tenantBehaviours = defineBehaviours({
+  'tenants.create.reply': {
+    question: 'What does creating a tenant answer?',
+    section: '4.4',
+    choices: {
+      'with-key': '{ id, name, apiKey, defaultWorkspaceId, createdAt }; its first tk_ key is only shown here',
+    },
+    default: 'with-key',
+    origin: 'assumed',
+  },
+  'tenants.create.required': {
+    question: 'What does creating a tenant need?',
+    section: '4.4',
+    choices: { name: 'a name that is not empty; white space around it is dropped' },
+    default: 'name',
+    origin: 'assumed',
+  },
+  'tenants.delete.body': {
+    question: 'What does deleting a tenant answer?',
+    section: '4.4',
+    choices: { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' },
+    default: 'deleted-and-id',
+    origin: 'assumed',
+  },
+});

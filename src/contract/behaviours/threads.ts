@@ -1,0 +1,33 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Threads. */
+export const threadBehaviours = defineBehaviours({
+  'threads.shape': {
+    question: 'What is a thread?',
+    section: '4.4',
+    choices: {
+      reference: '{ threadId, messageCount, messages }, oldest first, deleted messages included',
+    },
+    default: 'reference',
+    origin: 'reference',
+  },
+  'threads.list': {
+    question: 'Is there a list of threads, and what is in it?',
+    section: '4.4',
+    choices: {
+      listed:
+        '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, in the order of their first messages, or their latest where messages.list.order is newest-first; those with nothing but deleted messages are left out',
+    },
+    default: 'listed',
+    origin: 'assumed',
+  },
+  'threads.inbound': {
+    question: 'To which thread does mail that comes in belong?',
+    section: '4.4',
+    choices: {
+      references: 'that of the message in In-Reply-To, else of any in References, else a new one; within the inbox',
+    },
+    default: 'references',
+    origin: 'reference',
+  },
+});

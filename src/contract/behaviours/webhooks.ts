@@ -1,0 +1,119 @@
+import { defineBehaviours } from '../behaviour.ts';
+
+/** Webhooks. */
+export const webhookBehaviours = defineBehaviours({
+  'webhooks.tiers': {
+    question: 'May a workspace key call the webhook operations?',
+    section: '5, rule 4',
+    choices: {
+      'tenant-and-workspace': 'yes, for the webhooks of its own workspace',
+      'tenant-only': 'no',
+    },
+    default: 'tenant-and-workspace',
+    origin: 'reference',
+  },
+  'webhooks.other-tiers': {
+    question: 'May an inbox key or the operator call the webhook operations?',
+    section: '5, rule 4',
+    choices: { refused: 'no' },
+    default: 'refused',
+    origin: 'assumed',
+  },
+  'webhooks.create.is-active': {
+    question: 'Is a new webhook active?',
+    section: '3',
+    choices: { active: 'yes', inactive: 'no' },
+    default: 'active',
+    origin: 'assumed',
+  },
+  'webhooks.create.secret': {
+    question: 'What does a secret look like?',
+    section: '2',
+    choices: { whsec: 'whsec_ and the base64 of 32 bytes, as Standard Webhooks has them' },
+    default: 'whsec',
+    origin: 'assumed',
+  },
+  'webhooks.create.required': {
+    question: 'Which fields are required to create a webhook?',
+    section: '4.1, rule 2',
+    choices: {
+      'url-and-events': 'url and events',
+      url: 'url; without events it gets message.received',
+    },
+    default: 'url-and-events',
+    origin: 'reference',
+  },
+  'webhooks.create.url': {
+    question: 'Which urls may a webhook have?',
+    section: '2',
+    choices: { 'http-or-https': 'absolute http and https URLs', https: 'absolute https URLs only' },
+    default: 'http-or-https',
+    origin: 'assumed',
+  },
+  'webhooks.create.events': {
+    question: 'Which event kinds may a webhook list?',
+    section: '2',
+    choices: {
+      known: 'message.received, message.sent and message.bounced; at least one',
+      'received-only': 'message.received, the one kind that the document names',
+    },
+    default: 'known',
+    origin: 'reference',
+  },
+  'webhooks.create.repeated-events': {
+    question: 'What happens to an event kind that is listed twice?',
+    section: '2',
+    choices: { kept: 'events are returned as sent', merged: 'each kind is kept once' },
+    default: 'kept',
+    origin: 'assumed',
+  },
+  'webhooks.list.order': {
+    question: 'In which order are webhooks listed?',
+    section: '4.2, rule 2',
+    choices: { 'oldest-first': 'by creation, oldest first', 'newest-first': 'by creation, newest first' },
+    default: 'oldest-first',
+    origin: 'assumed',
+  },
+  'webhooks.list.secret': {
+    question: 'Does the list show the secret?',
+    section: '4.2',
+    choices: {
+      included: 'yes, as the document says',
+      omitted: 'no, as the reference says: only the create reply shows it',
+    },
+    default: 'included',
+    origin: 'document',
+  },
+  'webhooks.list.workspace-scope': {
+    question: 'Does a workspace key also see the tenant-wide webhooks?',
+    section: '5, rule 4',
+    choices: { own: "no, only its workspace's", 'own-and-tenant-wide': 'yes, but it may not change or delete them' },
+    default: 'own',
+    origin: 'reference',
+  },
+  'webhooks.delete.body': {
+    question: 'What does deleting a webhook answer?',
+    section: '4.3',
+    choices: {
+      'deleted-and-id': '{ deleted: true, id }, as sibling deletes do',
+      empty: '{}',
+      none: 'no body',
+    },
+    default: 'deleted-and-id',
+    origin: 'assumed',
+  },
+  'webhooks.get.secret': {
+    question: 'Does reading or changing one webhook show the secret?',
+    section: '4.2',
+    choices: { included: 'yes, as the list does', omitted: 'no' },
+    default: 'included',
+    origin: 'assumed',
+  },
+  'webhooks.update.reply': {
+    question: 'What does changing a webhook answer?',
+    section: '4',
+    choices: { webhook: 'the webhook', 'updated-and-id': '{ updated: true, id }' },
+    default: 'webhook',
+    origin: 'assumed',
+  },
+});
