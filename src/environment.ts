@@ -31,7 +31,16 @@ export function newId(environment: Environment): string {
 
 /** A new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
 export function newKey(environment: Environment, prefix: string): string {
-  return prefix + base64(environment.randomBytes(24)).replaceAll('+', '-').replaceAll('/', '_');
+  return prefix + newText(environment, 24);
+}
+
+function newText(environment: Environment, bytes: number): string {
+  return base64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** A new password of 24 letters, digits, `_` and `-`. */
+export function newPassword(environment: Environment): string {
+  return newText(environment, 18);
 }
 
 /** A new webhook secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 bytes. */

@@ -2,11 +2,12 @@ import type { HttpHandler } from 'msw';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/handlers.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
+import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture/keys.ts';
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
-import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture-keys.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
 import { defaultFixture } from './default-fixture.ts';
 import { createEnvironment, type Environment } from './environment.ts';
+import { createEventBus } from './events/event-bus.ts';
 import { answer } from './pipeline/answer.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
@@ -36,7 +37,7 @@ export interface Mailbox<Keys = DefaultKeys> {
   readonly behaviours: Choices;
   /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
   fetch(request: Request): Promise<Response>;
-  /** Makes everything as it was at the start: tenants, keys, webhooks, messages. */
+  /** Makes everything as it was at the start, keys and mail included. */
   reset(): void;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
@@ -68,7 +69,8 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const worlds = createWorlds();
   seed(worlds, fixture);
   const start = worlds.snapshot();
-  const service = createService({ worlds, environment: createEnvironment(options.environment), choices });
+  const environment = createEnvironment(options.environment);
+  const service = createService({ worlds, environment, events: createEventBus(), choices });
 
   const fetch = createFetch((request) => answer(service, request));
 

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../store/key-ring.ts';
+import type { KeyHolder } from '../store/rings.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';

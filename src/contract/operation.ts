@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Choose, Origin } from './behaviours.ts';
+import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
 
 /** The HTTP methods that the service has. */
@@ -22,12 +23,20 @@ export interface OperationDefinition {
   readonly tiers: 'public' | ((choose: Choose) => readonly Tier[]);
   /** The path parameters. */
   readonly params?: z.ZodObject;
+  /** The query parameters; those that it does not name are ignored. */
+  readonly query?: (choose: Choose) => z.ZodObject;
   /** The request body; an operation without one takes an empty object or nothing. */
   readonly body?: (choose: Choose) => z.ZodObject;
   /** The status of a success. */
   readonly status: 200 | 201;
   /** The body of a success; `undefined` where a choice says that there is none. */
   readonly reply: (choose: Choose) => z.ZodType | undefined;
+  /** Where there is a second kind of success: its status and its body. */
+  readonly otherReply?: { readonly status: 200 | 201; readonly reply: (choose: Choose) => z.ZodType };
+  /** The media type of a success that is not JSON; its body is bytes. A wildcard stands for whatever was stored. */
+  readonly content?: 'message/rfc822' | '*/*';
+  /** The errors of its own, besides those that any operation of its kind can meet. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** Types a row of the operation table without widening it. */

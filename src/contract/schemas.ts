@@ -39,3 +39,65 @@ export const deletedReply = z.strictObject({ deleted: z.literal(true), id: uuid 
 
 /** An empty object, where a choice says that a reply carries nothing. */
 export const emptyReply = z.strictObject({});
+
+/** What a sibling change answers, such as an inbox's (reference). */
+export const updatedReply = z.strictObject({ updated: z.literal(true), id: uuid });
+
+/** A text on one line, with a most length: it may go into the head of a mail. */
+export function line(maxLength: number) {
+  return text(maxLength).refine((value) => !/[\r\n\0]/.test(value), 'must be on one line');
+}
+
+/** A text that must say something; white space around it is dropped. */
+export function name(maxLength: number) {
+  return line(maxLength).trim().min(1, 'must not be empty');
+}
+
+/** A yes or no. */
+export const flag = z.boolean({ error: expected('true or false') });
+
+const MAX_METADATA_LENGTH = 16_384;
+const MAX_METADATA_DEPTH = 10;
+
+/** A JSON object of the client's own, kept as it is. */
+export const metadata = z
+  .record(z.string(), z.unknown(), { error: expected('an object') })
+  .refine((value) => isShallow(value, MAX_METADATA_DEPTH), `must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
+  .check(({ value, issues }) => {
+    if (!isShallow(value, MAX_METADATA_DEPTH) || JSON.stringify(value).length <= MAX_METADATA_LENGTH) return;
+    const message = `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
+    issues.push({ code: 'too_big', origin: 'string', maximum: MAX_METADATA_LENGTH, input: value, message });
+  });
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
+}
+
+/** A domain name; it is kept in lower case. */
+export const domainName = z
+  .string({ error: expected('a string') })
+  .max(253, { error: 'must be at most 253 characters long', abort: true })
+  .refine((value) => isDomainName(value), 'must be a domain name such as example.com')
+  .transform((value) => value.toLowerCase())
+  .meta({ type: 'string', format: 'hostname' });
+
+/** Says whether a text is a domain name of two labels or more. */
+export function isDomainName(value: string): boolean {
+  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
+}
+
+/** The user name of an inbox (reference, "Inboxes"), such that mail can be sent to it. */
+export const username = text(64).regex(
+  /^[a-z0-9](?:[a-z0-9_-]|\.(?!\.|$))*$/,
+  'must be lower-case letters, digits or . - _, starting with a letter or digit, no dot at its end or beside another',
+);
+
+/** A name in a path; it is compared in lower case. */
+export const pathName = z
+  .string()
+  .transform((value) => value.toLowerCase())
+  .meta({ type: 'string' });
+
+/** Bytes as they are. */
+export const bytes = z.instanceof(Uint8Array);

@@ -1,7 +1,8 @@
 import type { Principal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
-import type { BodyOf, OperationId, ParamsOf, ReplyOf, TierOf } from '../contract/operations/index.ts';
+import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations/index.ts';
 import type { Environment } from '../environment.ts';
+import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** What an operation works with besides its input. */
@@ -10,6 +11,8 @@ export interface Context<Id extends OperationId = OperationId> {
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
   readonly worlds: Worlds;
   readonly environment: Environment;
+  /** Where the events that an operation causes are published. */
+  readonly events: EventBus;
   /** Reads the behaviour ledger; what is read is named in the reply's `X-Mock-Assumed`. */
   readonly choose: Choose;
 }
@@ -17,10 +20,14 @@ export interface Context<Id extends OperationId = OperationId> {
 /** The validated input of an operation. */
 export interface Input<Id extends OperationId> {
   readonly params: ParamsOf<Id>;
+  readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
 }
 
-/** What an operation answers; the status is that of its row unless it says otherwise. */
+/**
+ * What an operation answers; the status is that of its row unless it says otherwise.
+ * A body of bytes goes out as it is, with the content type that its headers give.
+ */
 export interface Outcome<Body = unknown> {
   readonly body: Body;
   readonly status?: number;

@@ -2,7 +2,7 @@ import { mayReach, type Place } from '../auth/policy.ts';
 import type { TenantPrincipal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { RowKind, Rows } from '../store/rows.ts';
+import type { InboxRow, Rows } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 
@@ -13,11 +13,14 @@ export interface Reach {
   readonly choose: Choose;
 }
 
-type Placed = { [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => Place };
+/** Where a row lies; `undefined` for one that is deleted. */
+type Placed = {
+  [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => Place | undefined;
+};
 
 const PLACE_OF: Placed = {
   workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
-  inboxes: (row) => ({ workspaceId: row.workspaceId, inboxId: row.id }),
+  inboxes: (row) => (row.deletedAt === null ? { workspaceId: row.workspaceId, inboxId: row.id } : undefined),
   webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
   apiKeys: (row, world) => ({
     workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? row.ownerId,
@@ -25,8 +28,11 @@ const PLACE_OF: Placed = {
   }),
 };
 
-/** A kind of row that an id in a path can name. */
+/** A kind of row that lies in a workspace or in the tenant itself. */
 export type PlacedKind = keyof Placed;
+
+/** A kind of row that lies in an inbox. */
+export type InboxedKind = 'messages' | 'drafts' | 'lists';
 
 /**
  * Finds a row by id, in the principal's own tenant and within its reach.
@@ -37,26 +43,70 @@ export type PlacedKind = keyof Placed;
 export function findInReach<Kind extends PlacedKind>(reach: Reach, kind: Kind, id: string): Rows[Kind] {
   const { world } = reach.principal;
   const row = world[kind].get(id) as Rows[Kind] | undefined;
-  if (row !== undefined && mayReach(reach.principal, PLACE_OF[kind](row, world))) return row;
-  throw outOfReach(reach, kind, id);
+  if (row && isInReach(reach, kind, row, world)) return row;
+  throw outOfReach(reach, NAMES[kind], (other) => isThere(other, kind, id));
 }
 
-const NAMES: Record<PlacedKind, string> = {
+/**
+ * Finds a row of an inbox by the ids of both, the inbox within the principal's reach.
+ *
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInReach` does.
+ */
+export function findInInbox<Kind extends InboxedKind>(
+  reach: Reach,
+  kind: Kind,
+  inboxId: string,
+  id: string,
+): { readonly inbox: InboxRow; readonly row: Rows[Kind] } {
+  const inbox = findInReach(reach, 'inboxes', inboxId);
+  const row = reach.principal.world[kind].get(id) as Rows[Kind] | undefined;
+  if (row?.inboxId === inbox.id) return { inbox, row };
+  const { world } = reach.principal;
+  const other = row && world.inboxes.get(row.inboxId);
+  if (other && isInReach(reach, 'inboxes', other, world)) throw notFound(kind);
+  throw outOfReach(reach, NAMES[kind], (world) => world[kind].get(id) !== undefined);
+}
+
+function isInReach<Kind extends PlacedKind>({ principal }: Reach, kind: Kind, row: Rows[Kind], world: World): boolean {
+  const place = PLACE_OF[kind](row, world);
+  return place !== undefined && mayReach(principal, place);
+}
+
+function isThere<Kind extends PlacedKind>(world: World, kind: Kind, id: string): boolean {
+  const row = world[kind].get(id) as Rows[Kind] | undefined;
+  return row !== undefined && PLACE_OF[kind](row, world) !== undefined;
+}
+
+const NAMES: Record<PlacedKind | InboxedKind, string> = {
   workspaces: 'workspace',
   inboxes: 'inbox',
   webhooks: 'webhook',
   apiKeys: 'key',
+  messages: 'message',
+  drafts: 'draft',
+  lists: 'list',
 };
 
-/** The error for an id that names nothing within reach; the same whether or not it exists elsewhere. */
-function outOfReach(reach: Pick<Reach, 'worlds' | 'choose'>, kind: PlacedKind, id: string): ApiError {
-  const answer = reach.choose('errors.foreign-resource');
-  return answer === 'forbidden' && reach.worlds.someHas(kind satisfies RowKind, id)
-    ? new ApiError('FORBIDDEN', `This key does not reach the ${NAMES[kind]} with this id.`)
-    : notFound(kind);
+/**
+ * The error for an id or a name that leads to nothing within reach: the same whether or not it exists elsewhere,
+ * unless the ledger wants that told.
+ */
+export function outOfReach(
+  { worlds, choose }: Pick<Reach, 'worlds' | 'choose'>,
+  what: string,
+  isElsewhere: (world: World) => boolean,
+): ApiError {
+  const answer = choose('errors.foreign-resource');
+  return answer === 'forbidden' && worlds.some(isElsewhere)
+    ? new ApiError('FORBIDDEN', `This key does not reach the ${what} with this id.`)
+    : absent(what);
 }
 
 /** The error for an id that names nothing. */
-export function notFound(kind: PlacedKind): ApiError {
-  return new ApiError('NOT_FOUND', `There is no ${NAMES[kind]} with this id.`);
+export function notFound(kind: PlacedKind | InboxedKind): ApiError {
+  return absent(NAMES[kind]);
+}
+
+function absent(what: string): ApiError {
+  return new ApiError('NOT_FOUND', `There is no ${what} with this id.`);
 }

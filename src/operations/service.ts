@@ -1,5 +1,40 @@
-import type { Run } from './context.ts';
+import type { Principal } from '../auth/principal.ts';
+import { isBareAddress } from '../contract/email-address.ts';
+import type { REASONS } from '../contract/operations/service.ts';
+import { primaryAddress } from '../mail/inbox-address.ts';
+import { findRoute } from '../mail/route.ts';
+import { simulatorOf } from '../mail/simulators.ts';
+import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ choose }) => ({ body: HEALTH_BODIES[choose('health.body')] });
 
 const HEALTH_BODIES = { status: { status: 'ok' as const }, empty: {} };
+
+export const getMe: Run<'getMe'> = ({ principal, choose }) => ({
+  body: { identity: identityOf(principal) }[choose('me.reply')],
+});
+
+function identityOf(principal: Principal) {
+  const { tier } = principal;
+  const tenantId = principal.tier === 'operator' ? null : principal.world.id;
+  const workspaceId = 'workspaceId' in principal ? principal.workspaceId : null;
+  const inboxId = 'inboxId' in principal ? principal.inboxId : null;
+  return { tier, tenantId, workspaceId, inboxId, email: emailOf(principal) };
+}
+
+function emailOf(principal: Principal): string | null {
+  const inbox = principal.tier === 'inbox' ? principal.world.inboxes.get(principal.inboxId) : undefined;
+  return inbox && principal.tier === 'inbox' ? primaryAddress(principal.world, inbox) : null;
+}
+
+export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
+  const email = body.email.trim().toLowerCase();
+  const reason = reasonAgainst(context, email);
+  return { body: { verdict: { email, valid: reason === null, reason } }[context.choose('verify.reply')] };
+};
+
+function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
+  if (!isBareAddress(email)) return 'syntax';
+  if (findRoute(context, email) !== 'bounced') return null;
+  return simulatorOf(email) === 'bounce' ? 'bounces' : 'no-such-inbox';
+}

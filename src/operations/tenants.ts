@@ -2,6 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { Run } from './context.ts';
 import { mintKey } from './keys.ts';
+import { DELETED } from './replies.ts';
 
 /** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {
@@ -21,10 +22,5 @@ const CREATE_BODIES = { 'with-key': <Reply>(reply: Reply) => reply };
 /** Deletes a tenant: its world is gone, and every key of it is refused from the next request on. */
 export const deleteTenant: Run<'deleteTenant'> = ({ worlds, choose }, { params }) => {
   if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
-  return { body: DELETE_BODIES[choose('tenants.delete.body')](params.id) };
-};
-
-const DELETE_BODIES = {
-  'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
-  empty: () => ({}),
+  return { body: DELETED[choose('tenants.delete.body')](params.id) };
 };

@@ -6,6 +6,7 @@ import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { findInReach } from './find-in-reach.ts';
+import { DELETED, updated } from './replies.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
@@ -48,17 +49,36 @@ function inOrder(rows: WebhookRow[], choose: Choose): WebhookRow[] {
   return rows.length > 1 && choose('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
 }
 
+export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const row = principal.world.webhooks.get(params.id);
+  const isListed = row?.workspaceId === null && visibleWebhooks(principal, choose).includes(row);
+  return { body: showWebhook(isListed ? row : findInReach(context, 'webhooks', params.id), choose) };
+};
+
+export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) => {
+  const { principal, choose } = context;
+  const { id } = findInReach(context, 'webhooks', params.id);
+  const { url, events, isActive } = body;
+  const row = principal.world.webhooks.update(id, {
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events: eventsToKeep(events, choose) }),
+    ...(isActive !== undefined && { isActive }),
+  });
+  return { body: choose('webhooks.update.reply') === 'webhook' ? showWebhook(row, choose) : updated(id) };
+};
+
+function showWebhook(row: WebhookRow, choose: Choose) {
+  return choose('webhooks.get.secret') === 'omitted' ? withoutSecret(row) : toReply(row);
+}
+
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
   const { id } = findInReach(context, 'webhooks', params.id);
   context.principal.world.webhooks.remove(id);
   return { body: DELETE_BODIES[context.choose('webhooks.delete.body')](id) };
 };
 
-const DELETE_BODIES = {
-  'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
-  empty: () => ({}),
-  none: () => undefined,
-};
+const DELETE_BODIES = { ...DELETED, none: () => undefined };
 
 /** A webhook as clients see it: the six documented fields, in the document's order. */
 function toReply({ id, url, events, secret, isActive, createdAt }: WebhookRow): WebhookReply {

@@ -9,8 +9,16 @@ import { RUN } from '../operations/index.ts';
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts';
 import { toErrorReply } from './error-reply.ts';
 import { type Found, findRow, routeNotFound } from './find-row.ts';
-import { type ApiReply, type ApiRequest, ASSUMED_HEADER, bodyAsAsked, jsonReply, optionsReply } from './http.ts';
-import { parseBody, parseParams } from './parse-input.ts';
+import {
+  type ApiReply,
+  type ApiRequest,
+  ASSUMED_HEADER,
+  bodyAsAsked,
+  bytesReply,
+  jsonReply,
+  optionsReply,
+} from './http.ts';
+import { parseBody, parseParams, parseQuery } from './parse-input.ts';
 import { type ReceivedBody, readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
 import { OPERATION_ROWS, type OperationRow, type Service } from './service.ts';
@@ -55,17 +63,18 @@ function call(
   const principal = operation.tiers && authorise(service, request, row, choose);
   const input = {
     params: parseParams('params' in row ? row.params : undefined, params, choose),
-    body: parseBody(operation, received, request.headers.get('content-type'), choose),
+    query: parseQuery(operation.query, request.query, choose),
+    body: parseBody(operation.body, received, request.headers.get('content-type'), choose),
   };
-  const { worlds, environment } = service;
+  const { worlds, environment, events } = service;
   // The table's types tie a row to its code; the look-up by id is where TypeScript loses the tie.
   const run = RUN[row.id] as (context: Context, input: Input<never>) => Outcome;
   const {
     status = row.status,
     body,
     headers,
-  } = run({ principal, worlds, environment, choose } as Context, input as never);
-  return jsonReply(status, body, headers);
+  } = run({ principal, worlds, environment, events, choose } as Context, input as never);
+  return body instanceof Uint8Array ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
 }
 
 function authorise(

@@ -28,6 +28,16 @@ export function jsonReply(status: number, value: unknown, headers: Readonly<Reco
   return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
 }
 
+/** Makes a reply of bytes as they are; `headers` say what they are. */
+export function bytesReply(
+  status: number,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ApiReply {
+  const body = new Uint8Array(bytes);
+  return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
+}
+
 /** Makes the reply to OPTIONS: the methods that a path takes, and no body. */
 export function optionsReply(allow: string): ApiReply {
   return { status: 204, headers: { allow }, body: null };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ReceivedBody } from './read-body.ts';
-import type { ResolvedOperation } from './resolve-operation.ts';
+import type { ResolvedSchema } from './resolve-operation.ts';
 
 /**
  * Parses the path parameters of an operation.
@@ -22,35 +22,61 @@ export function parseParams(
 }
 
 /**
+ * Parses the query of an operation. Parameters that it does not know are ignored; of one that is repeated, the first counts.
+ *
+ * @throws {ApiError} VALIDATION_ERROR.
+ */
+export function parseQuery(
+  resolved: ResolvedSchema | undefined,
+  query: URLSearchParams,
+  choose: Choose,
+): Record<string, unknown> {
+  if (!resolved) return {};
+  const known = Object.keys(resolved.schema.shape).filter((name) => query.has(name));
+  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), choose);
+}
+
+/**
  * Parses the body of an operation: nothing, or a JSON object that its schema takes.
  *
  * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
 export function parseBody(
-  operation: Pick<ResolvedOperation, 'body' | 'fixedBodyChoices' | 'otherBodies'>,
+  resolved: ResolvedSchema | undefined,
   received: ReceivedBody,
   contentType: string | null,
   choose: Choose,
 ): Record<string, unknown> {
   const body = readObject(received, contentType, choose);
-  refuseUnknownFields(operation.body, body, choose);
-  const parsed = operation.body?.safeParse(body);
-  if (!parsed) return {};
-  nameDecidingChoices(operation, body, parsed, choose);
-  if (parsed.success) return parsed.data;
-  throw invalid('The body', parsed.error);
+  refuseUnknownFields(resolved?.schema, body, choose);
+  return resolved ? parse('The body', resolved, body, choose) : {};
 }
 
-/** Reads the choices without which this very body would have been taken, or refused. */
+function parse(
+  where: string,
+  resolved: ResolvedSchema,
+  value: Record<string, unknown>,
+  choose: Choose,
+): Record<string, unknown> {
+  const parsed = resolved.schema.safeParse(value);
+  nameDecidingChoices(resolved, value, parsed, choose);
+  if (parsed.success) return parsed.data;
+  throw invalid(where, parsed.error);
+}
+
+/** What is too long, where other values are too large. */
+const LONG: ReadonlySet<string> = new Set(['string', 'array']);
+
+/** Reads the choices without which this very value would have been taken, or refused. */
 function nameDecidingChoices(
-  { fixedBodyChoices, otherBodies }: Pick<ResolvedOperation, 'fixedBodyChoices' | 'otherBodies'>,
-  body: Record<string, unknown>,
+  { fixedChoices, others }: ResolvedSchema,
+  value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
   choose: Choose,
 ): void {
-  if (error?.issues.some(({ code }) => code === 'too_big')) choose('requests.limits');
-  if (!success) for (const id of fixedBodyChoices) choose(id);
-  for (const other of otherBodies) if (other.body.safeParse(body).success !== success) choose(other.id);
+  if (error?.issues.some((issue) => issue.code === 'too_big' && LONG.has(issue.origin))) choose('requests.limits');
+  if (!success) for (const id of fixedChoices) choose(id);
+  for (const other of others) if (other.schema.safeParse(value).success !== success) choose(other.id);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, choose: Choose): Record<string, unknown> {

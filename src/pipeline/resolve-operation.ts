@@ -3,6 +3,15 @@ import { BEHAVIOURS, type BehaviourId, type Choice, type Choices, type Choose } 
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
+/** What a body or a query may be under the choices of one mailbox. */
+export interface ResolvedSchema {
+  readonly schema: z.ZodObject;
+  /** The behaviours with one choice that say what it may be. */
+  readonly fixedChoices: readonly BehaviourId[];
+  /** What it would be under each other choice of a behaviour that decides it. */
+  readonly others: readonly { readonly id: BehaviourId; readonly schema: z.ZodObject }[];
+}
+
 /** A row of the operation table under the choices of one mailbox, made once and kept. */
 export interface ResolvedOperation {
   /** The tiers that may call it; `undefined` for a public operation. */
@@ -11,24 +20,28 @@ export interface ResolvedOperation {
   readonly tierChoices: readonly BehaviourId[];
   /** The tiers that these behaviours admit or refuse; the others are settled whatever the choice. */
   readonly tiersByChoice: ReadonlySet<Tier>;
-  readonly body: z.ZodObject | undefined;
-  /** The behaviours with one choice that say what the body may be. */
-  readonly fixedBodyChoices: readonly BehaviourId[];
-  /** What the body would be under each other choice of a behaviour that decides it. */
-  readonly otherBodies: readonly { readonly id: BehaviourId; readonly body: z.ZodObject }[];
+  readonly query: ResolvedSchema | undefined;
+  readonly body: ResolvedSchema | undefined;
 }
 
 /** Evaluates what a row says as a function of the ledger. */
 export function resolveOperation(row: OperationDefinition, choices: Choices): ResolvedOperation {
   const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
-  const body = row.body && trace(row.body, choices);
   return {
     tiers: tiers?.value,
     tierChoices: tiers?.read ?? [],
     tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
-    body: body?.value,
-    fixedBodyChoices: (body?.read ?? []).filter((id) => Object.keys(BEHAVIOURS[id].choices).length === 1),
-    otherBodies: otherReadings(row.body, choices).map(({ id, value }) => ({ id, body: value })),
+    query: row.query && resolveSchema(row.query, choices),
+    body: row.body && resolveSchema(row.body, choices),
+  };
+}
+
+function resolveSchema(build: (choose: Choose) => z.ZodObject, choices: Choices): ResolvedSchema {
+  const { value: schema, read } = trace(build, choices);
+  return {
+    schema,
+    fixedChoices: read.filter((id) => Object.keys(BEHAVIOURS[id].choices).length === 1),
+    others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })),
   };
 }
 
@@ -40,8 +53,7 @@ function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Ch
 }
 
 /** Evaluates `build` under each other choice of each behaviour that it reads, one at a time. */
-function otherReadings<Value>(build: ((choose: Choose) => Value) | undefined, choices: Choices) {
-  if (!build) return [];
+function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices) {
   return trace(build, choices).read.flatMap((id) =>
     Object.keys(BEHAVIOURS[id].choices)
       .filter((choice) => choice !== choices[id])

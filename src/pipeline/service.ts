@@ -1,6 +1,7 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations/index.ts';
 import type { Environment } from '../environment.ts';
+import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
@@ -8,6 +9,7 @@ import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts
 export interface Service {
   readonly worlds: Worlds;
   readonly environment: Environment;
+  readonly events: EventBus;
   readonly choices: Choices;
   /** The row of an operation under this mailbox's choices. */
   resolve(id: OperationId): ResolvedOperation;

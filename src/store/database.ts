@@ -1,71 +1,11 @@
-// The only file that imports @mswjs/data. What it knows about that library, and nobody else has to:
+// With its models.ts, the only file that imports @mswjs/data. What it knows about that library, and nobody else has to:
 // - every query scans, look-ups by primary key too, so keyed access goes to the library's own Map;
 // - where `window` and `BroadcastChannel` exist, factory() mirrors writes to other tabs and keeps the process alive;
 // - a nullable property that is left out becomes '', so rows always set every property.
-import { factory, nullable, primaryKey } from '@mswjs/data';
+import { factory } from '@mswjs/data';
 import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
+import { INDEXED, MODELS } from './models.ts';
 import type { RowKind, Rows } from './rows.ts';
-
-const MODELS = {
-  tenants: { id: primaryKey(String), name: String, createdAt: String },
-  workspaces: {
-    id: primaryKey(String),
-    name: String,
-    slug: String,
-    isDefault: Boolean,
-    createdAt: String,
-  },
-  inboxes: {
-    id: primaryKey(String),
-    workspaceId: String,
-    username: String,
-    domain: String,
-    displayName: nullable(String),
-    createdAt: String,
-  },
-  apiKeys: {
-    id: primaryKey(String),
-    key: String,
-    tier: String,
-    ownerId: String,
-    name: nullable(String),
-    createdAt: String,
-  },
-  webhooks: {
-    id: primaryKey(String),
-    workspaceId: nullable(String),
-    url: String,
-    events: Array,
-    secret: String,
-    isActive: Boolean,
-    createdAt: String,
-  },
-  messages: {
-    id: primaryKey(String),
-    inboxId: String,
-    threadId: String,
-    direction: String,
-    from: String,
-    to: Array,
-    subject: String,
-    plainBody: String,
-    htmlBody: nullable(String),
-    isRead: Boolean,
-    messageIdHeader: String,
-    inReplyTo: nullable(String),
-    receivedAt: String,
-  },
-} satisfies { [Kind in RowKind]: Record<keyof Rows[Kind], unknown> };
-
-/** The properties by which rows are found without a scan, besides their id. */
-const INDEXED = {
-  tenants: [],
-  workspaces: [],
-  inboxes: ['workspaceId'],
-  apiKeys: ['ownerId'],
-  webhooks: ['workspaceId'],
-  messages: ['inboxId'],
-} as const satisfies { [Kind in RowKind]: readonly (keyof Rows[Kind])[] };
 
 /** A property of `Kind` that is indexed. */
 export type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
@@ -168,11 +108,20 @@ function createIndexes<Row extends { readonly id: string }>(properties: readonly
   };
 }
 
-/** Freezes a row, and copies of its lists: those that came in stay their owner's. */
+/** Freezes a row, and copies of what is in it: what came in stays its owner's. */
 function freeze<Row extends object>(row: Row): Row {
-  const lists = Object.entries(row).filter(([, value]) => Array.isArray(value) && !Object.isFrozen(value));
-  for (const [property, list] of lists) Object.assign(row, { [property]: Object.freeze([...list]) });
+  for (const [property, value] of Object.entries(row)) {
+    if (typeof value === 'object' && !Object.isFrozen(value)) Object.assign(row, { [property]: frozenCopy(value) });
+  }
   return Object.freeze(row);
+}
+
+function frozenCopy<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  const copied = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(Object.entries(value).map(([name, part]) => [name, frozenCopy(part)]));
+  return Object.freeze(copied) as Value;
 }
 
 /** Hides the global while `create` runs; that is synchronous, so nobody else can miss it. */

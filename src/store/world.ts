@@ -1,13 +1,13 @@
 import { createDatabase, type Database } from './database.ts';
-import type { KeyRing } from './key-ring.ts';
-import type { ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
+import type { Rings } from './rings.ts';
+import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
 
 /** The rows of a world at one moment; rows are frozen, so keeping them is enough. */
 export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
 
 /**
  * Everything one tenant owns. Each world has a database of its own, so a query cannot cross tenants.
- * Keys go through `addKey` and `removeKey`, which keep the mailbox's key ring in step.
+ * Keys and addresses go through the methods here, which keep the mailbox's rings in step.
  */
 export interface World extends Database {
   readonly id: string;
@@ -15,42 +15,60 @@ export interface World extends Database {
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
   removeKey(id: string): ApiKeyRow | undefined;
+  /** @throws if any inbox has this address: mail to it goes to one place. */
+  addAddress(row: AddressRow): AddressRow;
+  /** Ends an address: mail to it finds nobody. */
+  removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
-  /** Makes everything as it was; the key ring must not know the world's present keys any more. */
+  /** Makes everything as it was; the rings must not know what the world has at present any more. */
   restore(snapshot: WorldSnapshot): void;
-  /** Ends every key of the world. */
+  /** Ends every key and every address of the world. */
   close(): void;
 }
 
 /** Creates the world of a tenant, empty but for the tenant itself. */
-export function createWorld(tenant: TenantRow, keyRing: KeyRing): World {
+export function createWorld(tenant: TenantRow, rings: Rings): World {
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
 
-  const ring = (row: ApiKeyRow) => keyRing.set(row.key, { world, row });
+  const ringKey = (row: ApiKeyRow) => rings.keys.set(row.key, { world, row });
+  const ringAddress = ({ address, inboxId }: AddressRow) => rings.addresses.set(address, { world, inboxId });
 
   const world: World = {
     ...database,
     id: tenant.id,
     addKey(row) {
-      if (keyRing.has(row.key)) throw new Error('This key is in use already.');
+      if (rings.keys.has(row.key)) throw new Error('This key is in use already.');
       const added = database.apiKeys.insert(row);
-      ring(added);
+      ringKey(added);
       return added;
     },
     removeKey(id) {
       const removed = database.apiKeys.remove(id);
-      if (removed) keyRing.delete(removed.key);
+      if (removed) rings.keys.delete(removed.key);
+      return removed;
+    },
+    addAddress(row) {
+      if (rings.addresses.has(row.address)) throw new Error('This address is in use already.');
+      const added = database.addresses.insert(row);
+      ringAddress(added);
+      return added;
+    },
+    removeAddress(id) {
+      const removed = database.addresses.remove(id);
+      if (removed) rings.addresses.delete(removed.address);
       return removed;
     },
     snapshot: () => Object.fromEntries(kinds.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
     restore(snapshot) {
       for (const kind of kinds) restoreCollection(database, kind, snapshot);
-      database.apiKeys.all().forEach(ring);
+      database.apiKeys.all().forEach(ringKey);
+      database.addresses.all().forEach(ringAddress);
     },
     close() {
-      for (const row of database.apiKeys.all()) keyRing.delete(row.key);
+      for (const { key } of database.apiKeys.all()) rings.keys.delete(key);
+      for (const { address } of database.addresses.all()) rings.addresses.delete(address);
     },
   };
   return world;

@@ -1,5 +1,5 @@
-import type { KeyHolder, KeyRing } from './key-ring.ts';
-import type { RowKind, TenantRow } from './rows.ts';
+import { type AddressHolder, createRings, type KeyHolder } from './rings.ts';
+import type { TenantRow } from './rows.ts';
 import { createWorld, type World, type WorldSnapshot } from './world.ts';
 
 /** The state of a whole mailbox at one moment. */
@@ -8,32 +8,34 @@ export interface WorldsSnapshot {
   readonly tenants: readonly WorldSnapshot[];
 }
 
-/** Every tenant world of one mailbox, and the one key ring that leads into them. */
+/** Every tenant world of one mailbox, and the rings that lead into them. */
 export interface Worlds {
   /** What this key text stands for; one look-up, however many keys there are. */
   findKey(key: string): KeyHolder | undefined;
+  /** The inbox that receives at this address, in lower case, whatever tenant it is of. */
+  findAddress(address: string): AddressHolder | undefined;
   addOperatorKey(key: string): void;
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World;
   /** Ends a tenant: its world is gone and its keys are refused. Answers whether there was one. */
   remove(tenantId: string): boolean;
-  /** Says whether any tenant has a row of this kind with this id. */
-  someHas(kind: RowKind, id: string): boolean;
+  /** Says whether the test holds for any tenant's world. */
+  some(test: (world: World) => boolean): boolean;
   snapshot(): WorldsSnapshot;
   restore(snapshot: WorldsSnapshot): void;
 }
 
 /** Creates a mailbox's worlds, with no tenant and no key. */
 export function createWorlds(): Worlds {
-  const keyRing: KeyRing = new Map();
+  const rings = createRings();
   const worlds = new Map<string, World>();
 
-  const operatorKeys = () => [...keyRing].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
-  const addOperatorKey = (key: string) => void keyRing.set(key, { tier: 'operator' });
+  const operatorKeys = () => [...rings.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
+  const addOperatorKey = (key: string) => void rings.keys.set(key, { tier: 'operator' });
 
   function add(tenant: TenantRow): World {
     if (worlds.has(tenant.id)) throw new Error(`There is a tenant with the id ${tenant.id} already.`);
-    const world = createWorld(tenant, keyRing);
+    const world = createWorld(tenant, rings);
     worlds.set(tenant.id, world);
     return world;
   }
@@ -41,20 +43,21 @@ export function createWorlds(): Worlds {
   function restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = known.get(tenant.id) ?? createWorld(tenant, keyRing);
+    const world = known.get(tenant.id) ?? createWorld(tenant, rings);
     worlds.set(tenant.id, world);
     world.restore(snapshot);
   }
 
   return {
-    findKey: (key) => keyRing.get(key),
+    findKey: (key) => rings.keys.get(key),
+    findAddress: (address) => rings.addresses.get(address),
     addOperatorKey,
     add,
     remove(tenantId) {
       worlds.get(tenantId)?.close();
       return worlds.delete(tenantId);
     },
-    someHas: (kind, id) => [...worlds.values()].some((world) => world[kind].get(id) !== undefined),
+    some: (test) => [...worlds.values()].some(test),
     snapshot: () => ({
       operatorKeys: operatorKeys(),
       tenants: [...worlds.values()].map((world) => world.snapshot()),
@@ -62,7 +65,8 @@ export function createWorlds(): Worlds {
     restore(snapshot) {
       const known = new Map(worlds);
       worlds.clear();
-      keyRing.clear();
+      rings.keys.clear();
+      rings.addresses.clear();
       snapshot.operatorKeys.forEach(addOperatorKey);
       for (const world of snapshot.tenants) restoreWorld(world, known);
     },

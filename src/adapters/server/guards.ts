@@ -64,7 +64,7 @@ export function allowOrigins(corsOrigins: ReadonlySet<string>): RequestHandler {
     origin: (origin, answer) => answer(null, origin !== undefined && isAllowed(origin)),
     methods: METHODS,
     allowedHeaders: ['X-API-Key', 'Authorization', 'Content-Type'],
-    exposedHeaders: [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate'],
+    exposedHeaders: [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate', 'Content-Disposition'],
     maxAge: 600,
   };
   const preflight = cors(options);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture/keys.ts';
 import type { FixtureInput } from '../../contract/fixture.ts';
-import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture-keys.ts';
 import { CONTROL_PATH } from '../../control/control.ts';
 import { createMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
 import { createApp } from './app.ts';

@@ -1,9 +1,17 @@
 import type { z } from 'zod';
 import type { Tier } from '../tiers.ts';
+import { domainOperations } from './domains.ts';
+import { draftOperations } from './drafts.ts';
+import { inboxOperations } from './inboxes.ts';
 import { keyOperations } from './keys.ts';
+import { listOperations } from './lists.ts';
+import { messageOperations } from './messages.ts';
+import { sendOperations } from './sending.ts';
 import { serviceOperations } from './service.ts';
 import { tenantOperations } from './tenants.ts';
+import { threadOperations } from './threads.ts';
 import { webhookOperations } from './webhooks.ts';
+import { workspaceOperations } from './workspaces.ts';
 
 /**
  * The operation table: the service document as data, and the only source for routing, validation,
@@ -13,6 +21,14 @@ export const OPERATIONS = {
   ...webhookOperations,
   ...keyOperations,
   ...tenantOperations,
+  ...workspaceOperations,
+  ...inboxOperations,
+  ...messageOperations,
+  ...sendOperations,
+  ...threadOperations,
+  ...draftOperations,
+  ...listOperations,
+  ...domainOperations,
   ...serviceOperations,
 };
 
@@ -38,8 +54,15 @@ export type BodyOf<Id extends OperationId> = Table[Id] extends { body: unknown }
   ? Parsed<BuiltBy<Table[Id], 'body'>>
   : Record<never, never>;
 
+/** The parsed query of an operation. */
+export type QueryOf<Id extends OperationId> = Table[Id] extends { query: unknown }
+  ? Parsed<BuiltBy<Table[Id], 'query'>>
+  : Record<never, never>;
+
 /** What an operation answers on success. */
-export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>>;
+export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>> | OtherReplyOf<Table[Id]>;
+
+type OtherReplyOf<Row> = Row extends { otherReply: infer Other } ? Parsed<BuiltBy<Other, 'reply'>> : never;
 
 /** The tiers that may call an operation under some choice of the ledger; never for a public one. */
 export type TierOf<Id extends OperationId> =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { emptyReply, pathId, text, timestamp, uuid } from '../schemas.ts';
+import { emptyReply, name, pathId, timestamp, uuid } from '../schemas.ts';
 import type { Tier } from '../tiers.ts';
 
 const ROTATE_TIERS = {
@@ -57,7 +57,7 @@ export const keyOperations = {
     section: '4.4',
     tiers: workspaceKeyTiers,
     params: z.object({ id: pathId }),
-    body: () => z.object({ name: text(200).nullish() }),
+    body: () => z.object({ name: name(200).nullish() }),
     status: 201,
     reply: (choose) => ({ 'key-record': workspaceKeyReply })[choose('workspaces.keys.create.reply')],
   }),

@@ -1,10 +1,75 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { emptyReply } from '../schemas.ts';
+import { moment, queryId } from '../query.ts';
+import { emptyReply, text, timestamp, uuid } from '../schemas.ts';
+import { TIERS } from '../tiers.ts';
+import { INBOX_TIERS } from './messages.ts';
 
 const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
 
+const IDENTITIES = {
+  identity: z.strictObject({
+    tier: z.enum(TIERS),
+    tenantId: uuid.nullable(),
+    workspaceId: uuid.nullable(),
+    inboxId: uuid.nullable(),
+    email: z.string().nullable().describe('The primary address of the inbox of an ak_ key.'),
+  }),
+};
+
+const METRICS = {
+  reference: z.strictObject({
+    window: z.strictObject({ from: timestamp, to: timestamp }),
+    scope: z.strictObject({ tenantId: uuid, workspaceId: uuid.nullable(), inboxId: uuid.nullable() }),
+    counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
+    resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
+  }),
+};
+
+/** Why an e-mail address is no good. */
+export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
+
+const VERDICTS = {
+  verdict: z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() }),
+};
+
 export const serviceOperations = {
+  getMe: defineOperation({
+    method: 'GET',
+    path: '/v1/me',
+    summary: 'Say whom the key speaks for',
+    origin: 'reference',
+    tiers: () => TIERS,
+    status: 200,
+    reply: (choose) => IDENTITIES[choose('me.reply')],
+  }),
+  getMetrics: defineOperation({
+    method: 'GET',
+    path: '/v1/metrics',
+    summary: 'Count what was sent, received and bounced',
+    origin: 'reference',
+    tiers: () => INBOX_TIERS,
+    query: () =>
+      z.object({
+        from: moment('begin').optional(),
+        to: moment('end').optional(),
+        workspace: queryId.optional(),
+        inbox: queryId.optional(),
+      }),
+    status: 200,
+    reply: (choose) => METRICS[choose('metrics.reply')],
+    errors: ['NOT_FOUND'],
+  }),
+  verifyEmail: defineOperation({
+    method: 'POST',
+    path: '/v1/verify-email',
+    summary: 'Say whether mail to an address would arrive',
+    origin: 'reference',
+    tiers: (choose) => ({ 'tenant-workspace-and-inbox': INBOX_TIERS })[choose('verify.tiers')],
+    body: () => z.object({ email: text(254) }),
+    status: 200,
+    reply: (choose) => VERDICTS[choose('verify.reply')],
+  }),
   getHealth: defineOperation({
     method: 'GET',
     path: '/health',

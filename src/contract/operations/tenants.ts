@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, pathId, text, timestamp, uuid } from '../schemas.ts';
+import { deletedReply, emptyReply, name, pathId, timestamp, uuid } from '../schemas.ts';
 
 const createdTenant = z.strictObject({
   id: uuid,
@@ -10,7 +10,7 @@ const createdTenant = z.strictObject({
   createdAt: timestamp,
 });
 
-const CREATE_BODY = z.object({ name: text(200).trim().min(1, 'must not be empty') });
+const CREATE_BODY = z.object({ name: name(200) });
 
 const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 

@@ -2,7 +2,18 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, expected, isUrlWithProtocol, pathId, text, timestamp, uuid } from '../schemas.ts';
+import {
+  deletedReply,
+  emptyReply,
+  expected,
+  flag,
+  isUrlWithProtocol,
+  pathId,
+  text,
+  timestamp,
+  updatedReply,
+  uuid,
+} from '../schemas.ts';
 import type { Tier } from '../tiers.ts';
 
 const WEBHOOK_TIERS = {
@@ -47,15 +58,23 @@ function webhookUrl(choose: Choose) {
     .meta({ format: 'uri' });
 }
 
-function webhookEvents(choose: Choose) {
+function listedEvents(choose: Choose) {
   const kinds = EVENT_RULES[choose('webhooks.create.events')];
   const kind = z.enum(kinds, { error: () => `must be one of ${kinds.join(', ')}` });
-  const events = z
+  return z
     .array(kind, { error: expected('an array of event kinds') })
     .min(1, 'must list at least one event kind')
     .max(100, 'must list at most 100 event kinds');
+}
+
+function webhookEvents(choose: Choose) {
+  const events = listedEvents(choose);
   return choose('webhooks.create.required') === 'url' ? events.optional() : events;
 }
+
+const readWebhook = (choose: Choose) => LISTED_WEBHOOK[choose('webhooks.get.secret')];
+
+const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply };
 
 const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply, none: undefined };
 
@@ -80,6 +99,32 @@ export const webhookOperations = {
     tiers: webhookTiers,
     status: 200,
     reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
+  }),
+  getWebhook: defineOperation({
+    method: 'GET',
+    path: '/v1/webhooks/{id}',
+    summary: 'Read a webhook',
+    origin: 'reference',
+    tiers: webhookTiers,
+    params: z.object({ id: pathId }),
+    status: 200,
+    reply: readWebhook,
+  }),
+  updateWebhook: defineOperation({
+    method: 'PATCH',
+    path: '/v1/webhooks/{id}',
+    summary: 'Change a webhook',
+    origin: 'reference',
+    tiers: webhookTiers,
+    params: z.object({ id: pathId }),
+    body: (choose) =>
+      z.object({
+        url: webhookUrl(choose).optional(),
+        events: listedEvents(choose).optional(),
+        isActive: flag.optional(),
+      }),
+    status: 200,
+    reply: (choose) => UPDATE_REPLIES[choose('webhooks.update.reply')](choose),
   }),
   deleteWebhook: defineOperation({
     method: 'DELETE',

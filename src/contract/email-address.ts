@@ -1,0 +1,69 @@
+import { addressParser } from 'postal-mime';
+import { z } from 'zod';
+import { expected, isDomainName } from './schemas.ts';
+
+/** Somebody who sends or receives mail. */
+export interface EmailAddress {
+  /** The display name; empty where there is none. */
+  readonly name: string;
+  /** The bare address, as it was written. */
+  readonly address: string;
+}
+
+const LOCAL_PART = /^(?!\.)(?!.*\.\.)[\w'+.-]*[\w+-]$/;
+
+/** Says whether a text is a bare e-mail address, such as `ada@example.com`. */
+export function isBareAddress(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  return text.length <= 254 && at <= 64 && LOCAL_PART.test(text.slice(0, at)) && isDomainName(text.slice(at + 1));
+}
+
+/** Reads one address, bare or in display form (`Ada <ada@example.com>`); `undefined` for anything else. */
+export function parseAddress(text: string): EmailAddress | undefined {
+  if (/[\r\n\0]/.test(text)) return undefined;
+  const [parsed, ...more] = addressParser(text);
+  if (parsed?.address === undefined || more.length > 0 || !isBareAddress(parsed.address)) return undefined;
+  // The parser makes the best of what is no address; here nothing may stand behind one, and a name needs brackets.
+  if (![parsed.address, `<${parsed.address}>`].some((end) => isWhole(text.trim(), end))) return undefined;
+  return { name: parsed.name.trim(), address: parsed.address };
+}
+
+function isWhole(text: string, end: string): boolean {
+  return text === end || (end.startsWith('<') && text.endsWith(end));
+}
+
+/** The bare address of a text that is known to have one, in lower case, in which addresses compare. */
+export function toBareAddress(text: string): string {
+  return (parseAddress(text)?.address ?? text).toLowerCase();
+}
+
+/** Writes the display form; a name with characters that mean something in an address is quoted. */
+export function formatAddress({ name, address }: EmailAddress): string {
+  if (name === '') return address;
+  const quoted = /[()<>[\]:;@\\,."]/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name;
+  return `${quoted} <${address}>`;
+}
+
+const WRONG_ADDRESS = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+
+/** One address, bare or in display form. */
+export const emailAddress = z
+  .string({ error: expected('a string') })
+  .max(1000, { error: 'must be at most 1000 characters long', abort: true })
+  .refine((text) => parseAddress(text) !== undefined, WRONG_ADDRESS);
+
+/** One bare address; it is kept in lower case. */
+export const bareEmail = z
+  .string({ error: expected('a string') })
+  .max(254, { error: 'must be at most 254 characters long', abort: true })
+  .refine(isBareAddress, 'must be an e-mail address such as ada@example.com')
+  .transform((text) => text.toLowerCase())
+  .meta({ type: 'string', format: 'email' });
+
+/** One address or several, as requests have them; always a list once parsed. */
+export const emailAddresses = z
+  .union([z.array(emailAddress).max(50, 'must list at most 50 addresses'), emailAddress], {
+    error: expected('an e-mail address or an array of them'),
+  })
+  .transform((addresses) => [addresses].flat())
+  .meta({ description: 'One address or several, bare or in display form.' });

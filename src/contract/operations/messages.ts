@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import type { Choose } from '../behaviours.ts';
+import { defineOperation } from '../operation.ts';
+import { pageQuery, pagination, queryId } from '../query.ts';
+import { bytes, deletedReply, emptyReply, flag, pathId, timestamp, updatedReply, uuid } from '../schemas.ts';
+import type { Tier } from '../tiers.ts';
+
+/** The tiers that reach into an inbox (service document, section 5). */
+export const INBOX_TIERS = ['tenant', 'workspace', 'inbox'] as const satisfies readonly Tier[];
+
+/** The parameters of a message in its inbox. */
+export const messageParams = z.object({ id: pathId, messageId: pathId });
+
+const attachment = z.strictObject({
+  id: uuid,
+  filename: z.string(),
+  contentType: z.string(),
+  sizeBytes: z.int(),
+});
+
+const TO = { array: z.array(z.string()), string: z.string() };
+
+const referenceMessage = z.strictObject({
+  id: uuid,
+  direction: z.enum(['inbound', 'outbound']),
+  from: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
+  to: z.array(z.string()),
+  subject: z.string(),
+  plainBody: z.string(),
+  htmlBody: z.string().nullable(),
+  isRead: z.boolean(),
+  threadId: uuid,
+  messageIdHeader: z.string().describe('The Message-ID, with its angle brackets.'),
+  inReplyTo: z.string().nullable(),
+  receivedAt: timestamp.describe('When it arrived, or was sent.'),
+  attachments: z.array(attachment),
+});
+
+const EXTRA = {
+  extended: {
+    inboxId: uuid,
+    cc: z.array(z.string()),
+    bcc: z.array(z.string()).describe('Empty for mail that came in.'),
+    isStarred: z.boolean(),
+    isArchived: z.boolean(),
+  },
+  reference: {},
+};
+
+/** A message in a reply (reference: "Message"). */
+export function messageReply(choose: Choose) {
+  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend({ to: TO[choose('messages.to')] });
+}
+
+/** A row of the tenant-wide list; `messageCount` is there when it stands for a thread. */
+const messageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
+
+const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
+const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
+
+/** The folders of the tenant-wide list. */
+export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
+
+const ALL_REPLIES = {
+  messages: (choose: Choose) => z.strictObject({ messages: z.array(messageRow(choose)), pagination }),
+};
+
+export const messageOperations = {
+  listMessages: defineOperation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages',
+    summary: 'List the messages of an inbox',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: z.object({ id: pathId }),
+    query: (choose) =>
+      pageQuery(choose).extend({
+        direction: z.enum(['inbound', 'outbound'], 'must be inbound or outbound').optional(),
+      }),
+    status: 200,
+    reply: (choose) => z.strictObject({ messages: z.array(messageReply(choose)), pagination }),
+  }),
+  getMessage: defineOperation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{messageId}',
+    summary: 'Read a message, which marks it read',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams,
+    status: 200,
+    reply: messageReply,
+  }),
+  updateMessage: defineOperation({
+    method: 'PATCH',
+    path: '/v1/inboxes/{id}/messages/{messageId}',
+    summary: 'Mark a message read, starred or archived',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams,
+    body: () => z.object({ isRead: flag.optional(), isStarred: flag.optional(), isArchived: flag.optional() }),
+    status: 200,
+    reply: (choose) => UPDATE_REPLIES[choose('messages.update.reply')](choose),
+  }),
+  deleteMessage: defineOperation({
+    method: 'DELETE',
+    path: '/v1/inboxes/{id}/messages/{messageId}',
+    summary: 'Delete a message; its thread keeps it',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams,
+    status: 200,
+    reply: (choose) => DELETE_REPLIES[choose('messages.delete.body')],
+  }),
+  getRawMessage: defineOperation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{messageId}/raw',
+    summary: 'Read a message as RFC 5322',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams,
+    status: 200,
+    content: 'message/rfc822',
+    reply: (choose) => ({ composed: bytes })[choose('messages.raw')],
+  }),
+  listAttachments: defineOperation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{messageId}/attachments',
+    summary: 'List the attachments of a message',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams,
+    status: 200,
+    reply: () => z.strictObject({ attachments: z.array(attachment) }),
+  }),
+  getAttachment: defineOperation({
+    method: 'GET',
+    path: '/v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
+    summary: 'Read the bytes of an attachment',
+    origin: 'reference',
+    section: '5',
+    tiers: () => INBOX_TIERS,
+    params: messageParams.extend({ attachmentId: pathId }),
+    status: 200,
+    content: '*/*',
+    reply: () => bytes,
+  }),
+  listAllMessages: defineOperation({
+    method: 'GET',
+    path: '/v1/messages',
+    summary: 'List the messages of every inbox in reach',
+    origin: 'reference',
+    tiers: () => INBOX_TIERS,
+    query: (choose) =>
+      pageQuery(choose).extend({
+        folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
+        group: z.enum(['thread'], 'must be thread').optional(),
+        inboxId: queryId.optional(),
+      }),
+    status: 200,
+    reply: (choose) => ALL_REPLIES[choose('messages.all.shape')](choose),
+    errors: ['NOT_FOUND'],
+  }),
+  countFolders: defineOperation({
+    method: 'GET',
+    path: '/v1/messages/folders/counts',
+    summary: 'Count the messages of each folder',
+    origin: 'reference',
+    tiers: () => INBOX_TIERS,
+    query: () => z.object({ inboxId: queryId.optional() }),
+    status: 200,
+    reply: () =>
+      z.strictObject({
+        inbox: z.strictObject({ unread: z.int(), total: z.int() }),
+        sent: z.int(),
+        starred: z.int(),
+        archived: z.int(),
+        trash: z.int(),
+      }),
+    errors: ['NOT_FOUND'],
+  }),
+};

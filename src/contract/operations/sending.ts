@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Choose } from '../behaviours.ts';
+import { emailAddress, emailAddresses } from '../email-address.ts';
+import type { ErrorCode } from '../errors.ts';
+import { defineOperation } from '../operation.ts';
+import { flag, line, pathId, text, uuid } from '../schemas.ts';
+import { INBOX_TIERS, messageParams } from './messages.ts';
+
+/** What every way of sending can be refused with. */
+export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
+
+/** The bodies of a mail; either may be missing. */
+export const mailBodies = { plainBody: text(500_000).nullish(), htmlBody: text(500_000).nullish() };
+
+/** The most characters a line of a mail may have (RFC 5322, section 2.1.1). */
+export const subject = line(998);
+
+const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
+
+/** What every way of sending answers (reference). */
+export const sentReply = z.strictObject({
+  id: uuid,
+  threadId: uuid,
+  status: z.literal('sent'),
+  messageId: z.string(),
+});
+
+const SENT = { 'message-id-header': sentReply, 'message-id': sentReply.extend({ messageId: uuid }) };
+
+const reply = (choose: Choose) => SENT[choose('sending.reply')];
+
+const send = {
+  method: 'POST',
+  origin: 'reference',
+  section: '5',
+  tiers: () => INBOX_TIERS,
+  status: 200,
+  reply,
+  errors: SEND_ERRORS,
+} as const;
+
+export const sendOperations = {
+  sendMessage: defineOperation({
+    ...send,
+    path: '/v1/inboxes/{id}/send',
+    summary: 'Send a message, which starts a new thread',
+    params: z.object({ id: pathId }),
+    body: (choose) =>
+      ({
+        'to-and-subject': z.object({
+          to: recipients,
+          subject,
+          ...mailBodies,
+          replyTo: emailAddress.nullish(),
+          verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
+        }),
+      })[choose('sending.required')],
+  }),
+  replyToMessage: defineOperation({
+    ...send,
+    path: '/v1/inboxes/{id}/reply/{messageId}',
+    summary: 'Reply to a message, in its thread',
+    params: messageParams,
+    body: () => z.object(mailBodies),
+  }),
+  replyAllToMessage: defineOperation({
+    ...send,
+    path: '/v1/inboxes/{id}/reply-all/{messageId}',
+    summary: 'Reply to everyone that a message went to, in its thread',
+    params: messageParams,
+    body: () => z.object(mailBodies),
+  }),
+  forwardMessage: defineOperation({
+    ...send,
+    path: '/v1/inboxes/{id}/forward/{messageId}',
+    summary: 'Forward a message with its attachments, which starts a new thread',
+    params: messageParams,
+    body: () => z.object({ to: recipients, subject: subject.nullish(), ...mailBodies }),
+  }),
+};

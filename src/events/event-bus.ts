@@ -1,0 +1,53 @@
+import type { EventKind } from '../contract/events.ts';
+import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+
+/** Something that happened to a message, with all that a delivery or a stream needs to tell of it. */
+export interface MailEvent {
+  /** `evt_` and a UUID. */
+  readonly id: string;
+  readonly kind: EventKind;
+  /** When it happened. */
+  readonly at: string;
+  readonly tenantId: string;
+  readonly workspaceId: string;
+  readonly inboxId: string;
+  /** The message as it was then. */
+  readonly message: MessageRow;
+  readonly attachments: readonly AttachmentRow[];
+  /** For a bounce: the bare addresses that could not be reached. */
+  readonly bouncedRecipients: readonly string[];
+}
+
+/** Hears of every event of a mailbox, of whatever tenant. */
+export type EventListener = (event: MailEvent) => void;
+
+/** Tells whoever listens what happened. */
+export interface EventBus {
+  /** Tells every listener, in the order in which they came; none can hold up or harm the one that publishes. */
+  publish(event: MailEvent): void;
+  /** Adds a listener and answers what takes it away again. */
+  subscribe(listener: EventListener): () => void;
+}
+
+/** Creates the event bus of a mailbox; `onError` hears of a listener that throws. */
+export function createEventBus(onError: (error: unknown) => void = () => {}): EventBus {
+  const listeners = new Set<EventListener>();
+
+  function tell(listener: EventListener, event: MailEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return {
+    publish(event) {
+      for (const listener of [...listeners]) tell(listener, event);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

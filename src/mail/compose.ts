@@ -1,0 +1,63 @@
+import { formatAddress, parseAddress } from '../contract/email-address.ts';
+import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+import { partTypeOf } from './media-type.ts';
+import { filePart, isPlain, type MimePart, multipart, textPart, toWords, writeField, writePart } from './mime.ts';
+
+/**
+ * Writes a message as RFC 5322 with MIME parts: text, HTML beside it, attachments behind them. Bcc is left out.
+ * The same message gives the same bytes every time.
+ */
+export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
+  const { head, content } = contentOf(message, attachments);
+  return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
+}
+
+function fieldsOf(message: MessageRow): string[] {
+  const date = new Date(message.receivedAt).toUTCString().replace('GMT', '+0000');
+  const fields: [name: string, words: string[]][] = [
+    ['From', toAddresses([message.from])],
+    ['To', toAddresses(message.to)],
+    ['Cc', toAddresses(message.cc)],
+    ['Reply-To', toAddresses(message.replyTo === null ? [] : [message.replyTo])],
+    ['Subject', message.subject === '' ? [] : toWords(message.subject)],
+    ['Date', [date]],
+    ['Message-ID', toMessageIds([message.messageIdHeader])],
+    ['In-Reply-To', toMessageIds(message.inReplyTo === null ? [] : [message.inReplyTo])],
+    ['References', toMessageIds(message.references)],
+  ];
+  return fields.filter(([, words]) => words.length > 0).map(([name, words]) => writeField(name, words));
+}
+
+function toAddresses(addresses: readonly string[]): string[] {
+  return addresses.flatMap((address, index) => {
+    const words = toAddress(address);
+    return index < addresses.length - 1 ? [...words.slice(0, -1), `${words.at(-1)},`] : words;
+  });
+}
+
+function toAddress(text: string): string[] {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) return toWords(text);
+  const { name, address } = parsed;
+  return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];
+}
+
+/** A fixture may have them without angle brackets, and with whatever else its author likes. */
+function toMessageIds(texts: readonly string[]): string[] {
+  const ids = texts.flatMap((text) => text.split(/[^!-~]+/)).filter((id) => id !== '');
+  return ids.map((id) => (/^<.*>$/.test(id) ? id : `<${id}>`));
+}
+
+function contentOf(message: MessageRow, attachments: readonly AttachmentRow[]): MimePart {
+  const body = bodyOf(message);
+  const files = attachments.map(({ contentType, filename, content }) =>
+    filePart(partTypeOf(contentType), filename, content),
+  );
+  return files.length > 0 ? multipart('mixed', message.id, [body, ...files]) : body;
+}
+
+function bodyOf({ id, plainBody, htmlBody }: MessageRow): MimePart {
+  if (htmlBody === null) return textPart('text/plain', plainBody);
+  const html = textPart('text/html', htmlBody);
+  return plainBody === '' ? html : multipart('alternative', id, [textPart('text/plain', plainBody), html]);
+}

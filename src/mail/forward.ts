@@ -1,0 +1,59 @@
+import type { Choose } from '../contract/behaviours.ts';
+import type { MessageRow } from '../store/rows.ts';
+
+/** What is sent with a forward. */
+export interface ForwardNote {
+  readonly subject?: string | null | undefined;
+  readonly plainBody: string;
+  readonly htmlBody: string | null;
+}
+
+type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
+
+/** The subject and the bodies of a forward: what is sent with it, and below it the original with its head. */
+export function forwardOf(original: MessageRow, note: ForwardNote, choose: Choose): Forward {
+  const subject = note.subject ?? forwardSubject(original, choose);
+  const { plainBody, htmlBody } = BODIES[choose('sending.forward.body')](original, note);
+  return { subject, plainBody, htmlBody };
+}
+
+function forwardSubject({ subject }: MessageRow, choose: Choose): string {
+  choose('sending.reply.subject');
+  return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`;
+}
+
+const BODIES = {
+  original: (original: MessageRow, note: ForwardNote) => ({
+    plainBody: plainForward(original, note),
+    htmlBody: original.htmlBody === null && note.htmlBody === null ? null : htmlForward(original, note),
+  }),
+  'as-sent': (_: MessageRow, { plainBody, htmlBody }: ForwardNote) => ({ plainBody, htmlBody }),
+};
+
+const RULE = '---------- Forwarded message ----------';
+
+function headOf({ from, to, subject, receivedAt }: MessageRow): string[] {
+  return [RULE, `From: ${from}`, `Date: ${receivedAt}`, `Subject: ${subject}`, `To: ${to.join(', ')}`];
+}
+
+function plainForward(original: MessageRow, { plainBody }: ForwardNote): string {
+  const parts = [plainBody, headOf(original).join('\n'), original.plainBody];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function htmlForward(original: MessageRow, { plainBody, htmlBody }: ForwardNote): string {
+  return [
+    htmlBody ?? toHtml(plainBody),
+    `<p>${headOf(original).map(escapeHtml).join('<br>')}</p>`,
+    original.htmlBody ?? toHtml(original.plainBody),
+  ].join('\n');
+}
+
+function toHtml(text: string): string {
+  return text === '' ? '' : `<p>${escapeHtml(text).replace(/\r?\n/g, '<br>')}</p>`;
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,38 @@
+import type { AddressHolder } from '../store/rings.ts';
+import type { World } from '../store/world.ts';
+import type { Worlds } from '../store/worlds.ts';
+import type { Office } from './office.ts';
+import { type Simulator, simulatorOf } from './simulators.ts';
+
+/** The domain on which any tenant may have inboxes. */
+export const DEFAULT_DOMAIN = 'mailbox.test';
+
+/** Where mail to an address goes: into an inbox, back, or out of the emulator. */
+export type Route = AddressHolder | 'bounced' | 'away';
+
+/** Finds where mail to a bare address, in lower case, goes. */
+export function findRoute({ worlds, choose }: Pick<Office, 'worlds' | 'choose'>, address: string): Route {
+  if (simulatorFor(address, choose) === 'bounce') return 'bounced';
+  const holder = worlds.findAddress(address);
+  if (holder) return holder;
+  return isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced' ? 'bounced' : 'away';
+}
+
+/** The simulator that an address names, unless the ledger says that there are none. */
+export function simulatorFor(address: string, choose: Office['choose']): Simulator | undefined {
+  const simulator = simulatorOf(address);
+  return simulator !== undefined && choose('sending.simulators') === 'on' ? simulator : undefined;
+}
+
+/** The part of an address behind its last `@`. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+function isHosted(worlds: Worlds, domain: string): boolean {
+  return domain === DEFAULT_DOMAIN || worlds.some((world) => isVerified(world, domain));
+}
+
+function isVerified(world: World, domain: string): boolean {
+  return world.domains.by('domain', domain).some(({ status }) => status === 'verified');
+}

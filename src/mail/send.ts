@@ -1,0 +1,95 @@
+import { toBareAddress } from '../contract/email-address.ts';
+import { newId, timestampNow } from '../environment.ts';
+import type { AddressHolder } from '../store/rings.ts';
+import type { InboxRow, MessageRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import { checkSending, type Guard } from './check-sending.ts';
+import { primaryAddress, senderOf } from './inbox-address.ts';
+import type { Office } from './office.ts';
+import { publish } from './publish.ts';
+import { type AttachedFile, attach, type IncomingMail, receiveMail } from './receive.ts';
+import { domainOf, findRoute, type Route } from './route.ts';
+
+/** A mail that an inbox is to send. */
+export interface OutgoingMail
+  extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
+  /** The message that it replies to; null for one that starts a thread. */
+  readonly repliesTo: MessageRow | null;
+  readonly attachments: readonly AttachedFile[];
+  readonly guard: Guard;
+}
+
+/**
+ * Sends a mail: stores it as an outbound message, lets it arrive in the inboxes of this emulator, whatever tenant they
+ * are of, and detects bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
+ *
+ * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT or RELAY_FAILED, with nothing stored.
+ */
+export function sendMail(office: Office, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
+  const recipients = recipientsOf(mail);
+  checkSending(office, world, inbox, recipients, mail.guard);
+  const routes = recipients.map((recipient) => ({ recipient, route: findRoute(office, recipient) }));
+  const message = store(office, world, inbox, mail);
+  publish(office, world, 'message.sent', message);
+  deliver(
+    office,
+    toIncoming(message, mail),
+    routes.map(({ route }) => route),
+  );
+  const bounced = routes.filter(({ route }) => route === 'bounced').map(({ recipient }) => recipient);
+  return bounced.length > 0 ? bounce(office, world, message, bounced) : message;
+}
+
+/** The bare addresses that a mail goes to, each once. */
+function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
+  return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
+}
+
+function store(office: Office, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
+  const { environment } = office;
+  const { repliesTo, attachments, guard: _, ...content } = mail;
+  const id = newId(environment);
+  const address = primaryAddress(world, inbox);
+  const message = world.messages.insert({
+    ...content,
+    id,
+    inboxId: inbox.id,
+    threadId: repliesTo?.threadId ?? newId(environment),
+    direction: 'outbound',
+    from: senderOf(world, inbox),
+    fromAddress: address,
+    isRead: true,
+    isStarred: false,
+    isArchived: false,
+    deletedAt: null,
+    bouncedAt: null,
+    messageIdHeader: `<${id}@${domainOf(address)}>`,
+    inReplyTo: repliesTo?.messageIdHeader ?? null,
+    references: repliesTo ? [...repliesTo.references, repliesTo.messageIdHeader] : [],
+    receivedAt: timestampNow(environment),
+  });
+  attach(office, world, message, attachments);
+  return message;
+}
+
+function toIncoming(message: MessageRow, { attachments }: OutgoingMail): IncomingMail {
+  const { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references } = message;
+  return { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references, attachments };
+}
+
+/** Lets a mail arrive once in each inbox, however many of its addresses are named. */
+function deliver(office: Office, mail: IncomingMail, routes: readonly Route[]): void {
+  const holders = routes.filter((route): route is AddressHolder => typeof route === 'object');
+  const byInbox = new Map(holders.map((holder) => [holder.inboxId, holder]));
+  if (byInbox.size > 0) office.choose('sending.local');
+  for (const { world, inboxId } of byInbox.values()) {
+    const inbox = world.inboxes.get(inboxId);
+    if (inbox) receiveMail(office, world, inbox, mail);
+  }
+}
+
+function bounce(office: Office, world: World, { id }: MessageRow, recipients: readonly string[]): MessageRow {
+  const bounced = world.messages.update(id, { bouncedAt: timestampNow(office.environment) });
+  publish(office, world, 'message.bounced', bounced, recipients);
+  return bounced;
+}

@@ -1,0 +1,20 @@
+/** The domain of the simulators. */
+export const SIMULATOR_DOMAIN = 'simulator.test';
+
+/** What mail to an address at `simulator.test` brings about. */
+export const SIMULATORS = {
+  success: 'The mail is sent, and goes nowhere.',
+  bounce: 'The mail is sent and bounces: `message.bounced`.',
+  'relay-error': 'The relay fails: 502 `RELAY_FAILED`, and nothing is sent.',
+  pause: 'The inbox is paused: 403 `INBOX_PAUSED`, from this send on.',
+  resume: 'A paused inbox may send again, this mail first.',
+} as const;
+
+/** The name of a simulator. */
+export type Simulator = keyof typeof SIMULATORS;
+
+/** The simulator that a bare address names, also with a plus-tag such as `bounce+42@simulator.test`. */
+export function simulatorOf(address: string): Simulator | undefined {
+  const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(SIMULATORS, name) ? (name as Simulator) : undefined;
+}

@@ -1,0 +1,41 @@
+import { fromBase64 } from '../mail/base64.ts';
+import { mediaTypeOf } from '../mail/media-type.ts';
+import type { Run } from './context.ts';
+import { outOfReach } from './find-in-reach.ts';
+import { findMessage } from './messages.ts';
+import { showAttachment } from './show-message.ts';
+
+export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  return { body: { attachments: attachments.map(showAttachment) } };
+};
+
+export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const row = context.principal.world.attachments.get(params.attachmentId);
+  if (row?.messageId !== message.id) {
+    throw outOfReach(context, 'attachment', (world) => world.attachments.get(params.attachmentId) !== undefined);
+  }
+  const disposition = context.choose('messages.attachments.disposition');
+  return {
+    body: fromBase64(row.content),
+    headers: {
+      'content-type': mediaTypeOf(row.contentType),
+      'content-disposition': `${disposition}; ${filenameParameters(row.filename)}`,
+      // Whatever it is, a browser must not take it for a page of ours.
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    },
+  };
+};
+
+/** The file name for old clients, and whole in UTF-8 for the others (RFC 6266). */
+function filenameParameters(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
+  const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+  return plain === filename ? `filename="${plain}"` : `filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

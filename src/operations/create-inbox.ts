@@ -1,0 +1,132 @@
+import { mayReach } from '../auth/policy.ts';
+import { isBareAddress } from '../contract/email-address.ts';
+import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import { type Environment, newId, newPassword, timestampNow } from '../environment.ts';
+import { DEFAULT_DOMAIN } from '../mail/route.ts';
+import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
+import type { Context, Input, Run } from './context.ts';
+import { findInReach, type Reach } from './find-in-reach.ts';
+import { mintKey } from './keys.ts';
+import { selectWorkspace } from './scope.ts';
+import { showInbox, showPlainInbox } from './show-inbox.ts';
+
+type CreateContext = Context<'createInbox'>;
+
+/**
+ * Creates an inbox with an address, a key and a password; a second call for the same address answers the inbox that
+ * has it, without credentials. A name that somebody else has gets a number (reference).
+ */
+export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
+  const workspace = workspaceFor(context, body.workspaceId);
+  const domain = body.domain ?? DEFAULT_DOMAIN;
+  if (!mayUseDomain(context, workspace.id, domain)) throw refuseDomain(context, domain, 'inboxes.create.domain');
+  const username = body.username ?? generateUsername(context);
+  const address = `${username}@${domain}`;
+  if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
+  const existing = findOwn(context, address);
+  if (existing) return answerExisting(context, existing, address);
+  const free = freeUsername(context, username, domain, query.strict === true);
+  return add(context, workspace, { username: free, domain, displayName: body.displayName || null });
+};
+
+function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
+  const { principal, choose } = context;
+  const selected = selectWorkspace(context, workspaceId);
+  if (selected) return selected;
+  if (principal.tier === 'workspace') return findInReach(context, 'workspaces', principal.workspaceId);
+  choose('inboxes.create.workspace');
+  const standard = principal.world.workspaces.all().find(({ isDefault }) => isDefault);
+  if (standard) return standard;
+  throw new ApiError('CONFLICT', 'This tenant has no workspace to put an inbox into; create one first.');
+}
+
+/** Says whether a workspace may have addresses on a domain: the default one, or one that is verified for it. */
+export function mayUseDomain({ principal }: Pick<Reach, 'principal'>, workspaceId: string, domain: string): boolean {
+  if (domain === DEFAULT_DOMAIN) return true;
+  return principal.world.domains
+    .by('domain', domain)
+    .some((row) => row.status === 'verified' && (row.workspaceId === null || row.workspaceId === workspaceId));
+}
+
+/** The error for a domain on which a workspace may have no address. */
+export function refuseDomain(
+  { choose }: Pick<Reach, 'choose'>,
+  domain: string,
+  behaviour: 'inboxes.create.domain' | 'inboxes.addresses.create.domain',
+): ApiError {
+  const code = DOMAIN_REFUSED[choose(behaviour)];
+  return new ApiError(
+    code,
+    `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
+  );
+}
+
+const DOMAIN_REFUSED = { invalid: 'VALIDATION_ERROR', forbidden: 'FORBIDDEN' } as const satisfies Record<
+  string,
+  ErrorCode
+>;
+
+function generateUsername({ environment, choose }: CreateContext): string {
+  return { agent: () => `agent-${hex(environment, 4)}` }[choose('inboxes.create.generated-name')]();
+}
+
+function hex(environment: Environment, length: number): string {
+  return Array.from(environment.randomBytes(length), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The inbox within reach that has an address. */
+function findOwn({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
+  const holder = worlds.findAddress(address);
+  const inbox = holder?.world === principal.world ? principal.world.inboxes.get(holder.inboxId) : undefined;
+  return inbox && mayReach(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
+}
+
+function answerExisting(
+  { principal, choose }: CreateContext,
+  inbox: InboxRow,
+  address: string,
+): ReturnType<Run<'createInbox'>> {
+  if (choose('inboxes.create.existing') === 'conflict') throw taken(address);
+  return { status: 200, body: { ...showPlainInbox(principal.world, inbox, choose), existed: true } };
+}
+
+function freeUsername({ worlds, choose }: CreateContext, username: string, domain: string, strict: boolean): string {
+  const isFree = (name: string) => worlds.findAddress(`${name}@${domain}`) === undefined;
+  if (isFree(username)) return username;
+  choose('inboxes.create.taken');
+  const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
+  const free = strict ? undefined : numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
+  if (free !== undefined) return free;
+  throw taken(`${username}@${domain}`);
+}
+
+function taken(address: string): ApiError {
+  return new ApiError('USERNAME_TAKEN', `The address ${address} is taken.`);
+}
+
+function add(
+  { principal, environment, choose }: CreateContext,
+  workspace: WorkspaceRow,
+  { username, domain, displayName }: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
+): ReturnType<Run<'createInbox'>> {
+  const { world } = principal;
+  const createdAt = timestampNow(environment);
+  const id = newId(environment);
+  const key = mintKey(environment, { tier: 'inbox', ownerId: id });
+  const address = { id: newId(environment), inboxId: id, address: `${username}@${domain}`, isPrimary: true, createdAt };
+  const inbox = world.inboxes.insert({
+    id,
+    workspaceId: workspace.id,
+    username,
+    domain,
+    displayName,
+    metadata: null,
+    imapPassword: newPassword(environment),
+    isPaused: false,
+    deletedAt: null,
+    createdAt,
+  });
+  world.addAddress(address);
+  world.addKey(key);
+  return { body: { ...showInbox(world, inbox, choose), apiKey: key.key } };
+}

@@ -1,0 +1,99 @@
+import { mayReach } from '../auth/policy.ts';
+import type { TenantPrincipal } from '../auth/principal.ts';
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import { DEFAULT_DOMAIN } from '../mail/route.ts';
+import { SIMULATOR_DOMAIN } from '../mail/simulators.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { Context, Run } from './context.ts';
+import { dnsRecordsOf } from './dns-records.ts';
+import type { Reach } from './find-in-reach.ts';
+import { selectWorkspace } from './scope.ts';
+
+/** Domains of the emulator itself. */
+const RESERVED: ReadonlySet<string> = new Set([DEFAULT_DOMAIN, SIMULATOR_DOMAIN]);
+
+export const createDomain: Run<'createDomain'> = (context, { body }) => {
+  const { principal, environment, choose } = context;
+  const workspaceId = workspaceFor(context, body.workspaceId);
+  if (RESERVED.has(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
+    choose('domains.create.taken');
+    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is registered already.`);
+  }
+  const now = timestampNow(environment);
+  const row = principal.world.domains.insert({
+    id: newId(environment),
+    domain: body.domain,
+    workspaceId,
+    status: 'pending',
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { body: showDomain(row, choose) };
+};
+
+function workspaceFor(context: Context<'createDomain'>, workspaceId: string | null | undefined): string | null {
+  const { principal, choose } = context;
+  const selected = selectWorkspace(context, workspaceId);
+  if (selected) return selected.id;
+  if (principal.tier === 'workspace') return principal.workspaceId;
+  if (choose('domains.create.workspace') === 'tenant') return null;
+  return principal.world.workspaces.all().find(({ isDefault }) => isDefault)?.id ?? null;
+}
+
+export const listDomains: Run<'listDomains'> = ({ principal, choose }) => ({
+  body: { domains: domainsInReach(principal).map((row) => showDomain(row, choose)) },
+});
+
+function domainsInReach(principal: TenantPrincipal): DomainRow[] {
+  return principal.world.domains.all().filter(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
+}
+
+export const getDomain: Run<'getDomain'> = (context, { params }) => ({
+  body: showDomain(findDomain(context, params.domain), context.choose),
+});
+
+function findDomain(reach: Reach, domain: string): DomainRow {
+  const { principal, choose } = reach;
+  const rows = principal.world.domains.by('domain', domain);
+  const row = rows.find(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
+  if (row) return row;
+  if (choose('errors.foreign-resource') === 'forbidden' && rows.length > 0) {
+    throw new ApiError('FORBIDDEN', 'This key does not reach the domain with this name.');
+  }
+  throw new ApiError('NOT_FOUND', 'There is no domain with this name.');
+}
+
+/** Finds out whether the DNS records of a domain are in place; no DNS is asked, the name decides. */
+export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
+  const { principal, environment, choose } = context;
+  const { id, domain } = findDomain(context, params.domain);
+  const status = { 'by-name': outcomeByName }[choose('domains.verify.outcome')](domain);
+  const row = principal.world.domains.update(id, { status, updatedAt: timestampNow(environment) });
+  return { body: { domain: showDomain }[choose('domains.verify.reply')](row, choose) };
+};
+
+function outcomeByName(domain: string): DomainRow['status'] {
+  if (/^fail\.|\.fail\.test$/.test(domain)) return 'failed';
+  return /^pending\.|\.pending\.test$/.test(domain) ? 'pending' : 'verified';
+}
+
+export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
+  const row = findDomain(context, params.domain);
+  context.choose('domains.delete.in-use');
+  context.principal.world.domains.remove(row.id);
+  return { body: DELETED[context.choose('domains.delete.body')](row) };
+};
+
+const DELETED = {
+  'deleted-and-domain': ({ domain }: DomainRow) => ({ deleted: true as const, domain }),
+  'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
+  empty: () => ({}),
+};
+
+function showDomain(row: DomainRow, choose: Choose) {
+  const { id, domain, status, workspaceId, createdAt, updatedAt } = row;
+  const dnsRecords = { 'mx-spf-dkim': dnsRecordsOf }[choose('domains.dns-records')](row);
+  return { reference: { id, domain, status, workspaceId, dnsRecords, createdAt, updatedAt } }[choose('domains.shape')];
+}

@@ -1,0 +1,85 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { BodyOf } from '../contract/operations/index.ts';
+import { newId, timestampNow } from '../environment.ts';
+import type { DraftRow } from '../store/rows.ts';
+import type { Run } from './context.ts';
+import { findInInbox, findInReach, notFound, type Reach } from './find-in-reach.ts';
+import { cutPage } from './page.ts';
+import { DELETED } from './replies.ts';
+
+export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
+  const { principal, environment, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const now = timestampNow(environment);
+  const row = principal.world.drafts.insert({
+    ...EMPTY,
+    ...changesOf(context, inbox.id, body),
+    id: newId(environment),
+    inboxId: inbox.id,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { body: showDraft(row, choose) };
+};
+
+type DraftContent = Omit<DraftRow, 'id' | 'inboxId' | 'createdAt' | 'updatedAt'>;
+
+const EMPTY: DraftContent = {
+  to: [],
+  cc: [],
+  bcc: [],
+  subject: null,
+  plainBody: null,
+  htmlBody: null,
+  replyToMessageId: null,
+};
+
+/** What a request sets; null empties a field, and one that is not sent stays. */
+function changesOf(reach: Reach, inboxId: string, body: BodyOf<'createDraft'>): Partial<DraftContent> {
+  if (typeof body.replyToMessageId === 'string') checkMessage(reach, inboxId, body.replyToMessageId);
+  const sent = Object.entries(body).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
+}
+
+function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: string): void {
+  const message = principal.world.messages.get(messageId);
+  if (message?.inboxId === inboxId && message.deletedAt === null) return;
+  throw choose('drafts.unknown-message') === 'not-found'
+    ? notFound('messages')
+    : new ApiError('VALIDATION_ERROR', 'The body is not valid: replyToMessageId names no message of this inbox.');
+}
+
+export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
+  const { principal, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const { rows, pagination } = cutPage(principal.world.drafts.by('inboxId', inbox.id), query, choose);
+  const drafts = rows.map((row) => showDraft(row, choose));
+  return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
+};
+
+export const getDraft: Run<'getDraft'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'drafts', params.id, params.draftId);
+  return { body: showDraft(row, context.choose) };
+};
+
+export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
+  const { principal, environment, choose } = context;
+  const { inbox, row } = findInInbox(context, 'drafts', params.id, params.draftId);
+  const changes = changesOf(context, inbox.id, body);
+  const changed = principal.world.drafts.update(row.id, { ...changes, updatedAt: timestampNow(environment) });
+  return { body: showDraft(changed, choose) };
+};
+
+export const deleteDraft: Run<'deleteDraft'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'drafts', params.id, params.draftId);
+  context.principal.world.drafts.remove(row.id);
+  return { body: DELETED[context.choose('drafts.delete.body')](row.id) };
+};
+
+function showDraft({ to, cc, bcc, ...draft }: DraftRow, choose: Choose) {
+  const { id, inboxId, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt } = draft;
+  const recipients = { to: [...to], cc: [...cc], bcc: [...bcc] };
+  const content = { subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt };
+  return { reference: { id, inboxId, ...recipients, ...content } }[choose('drafts.shape')];
+}

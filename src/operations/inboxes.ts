@@ -1,0 +1,99 @@
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import { canonicalAddress } from '../mail/inbox-address.ts';
+import { domainOf } from '../mail/route.ts';
+import { removeInbox } from '../store/removal.ts';
+import type { AddressRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Run } from './context.ts';
+import { mayUseDomain, refuseDomain } from './create-inbox.ts';
+import { findInReach } from './find-in-reach.ts';
+import { DELETED, updated } from './replies.ts';
+import { selectInboxes } from './scope.ts';
+import { showInbox, showPlainInbox } from './show-inbox.ts';
+
+export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
+  const { principal, choose } = context;
+  const rows = selectInboxes(context, { workspace: query.workspace });
+  choose('inboxes.list.order');
+  const show = SHOWN[choose('inboxes.list.credentials')];
+  return { body: { inboxes: rows.map((row) => show(principal.world, row, choose)) } };
+};
+
+const SHOWN = { omitted: showPlainInbox, included: showInbox };
+
+export const getInbox: Run<'getInbox'> = (context, { params }) => {
+  const { principal, choose } = context;
+  return { body: showInbox(principal.world, findInReach(context, 'inboxes', params.id), choose) };
+};
+
+export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
+  const { id } = findInReach(context, 'inboxes', params.id);
+  const { displayName, metadata } = body;
+  context.principal.world.inboxes.update(id, {
+    ...(displayName !== undefined && { displayName: displayName || null }),
+    ...(metadata !== undefined && { metadata }),
+  });
+  return { body: { 'updated-and-id': updated }[context.choose('inboxes.update.reply')](id) };
+};
+
+/** Deletes an inbox softly: its mail is kept out of sight; its keys are refused from now on. */
+export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
+  const { principal, environment, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  choose('inboxes.delete.kept');
+  removeInbox(principal.world, inbox, timestampNow(environment));
+  return { body: DELETED[choose('inboxes.delete.body')](inbox.id) };
+};
+
+export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
+  const { principal, worlds, environment, choose } = context;
+  const { world } = principal;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const domain = domainOf(body.email);
+  if (!mayUseDomain(context, inbox.workspaceId, domain)) {
+    throw refuseDomain(context, domain, 'inboxes.addresses.create.domain');
+  }
+  if (worlds.findAddress(body.email)) throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
+  const row = world.addAddress({
+    id: newId(environment),
+    inboxId: inbox.id,
+    address: body.email,
+    isPrimary: false,
+    createdAt: timestampNow(environment),
+  });
+  if (body.primary) makePrimary(world, row);
+  const reference = { ok: true as const, address: row.address, isPrimary: body.primary };
+  return { body: { reference }[choose('inboxes.addresses.create.reply')] };
+};
+
+function makePrimary(world: World, { id, inboxId }: AddressRow): void {
+  for (const address of world.addresses.by('inboxId', inboxId)) {
+    world.addresses.update(address.id, { isPrimary: address.id === id });
+  }
+}
+
+export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const { world } = principal;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const addresses = world.addresses.by('inboxId', inbox.id);
+  const row = addresses.find(({ address }) => address === params.address);
+  if (!row) throw new ApiError('NOT_FOUND', 'This inbox has no such address.');
+  const canonical = addresses.find(({ address }) => address === canonicalAddress(inbox));
+  if (row === canonical) throw refuseCanonical(choose('inboxes.addresses.delete.canonical'));
+  world.removeAddress(row.id);
+  if (row.isPrimary && canonical) makePrimary(world, canonical);
+  return { body: ADDRESS_DELETED[choose('inboxes.addresses.delete.body')](row.address) };
+};
+
+function refuseCanonical(answer: keyof typeof CANONICAL_REFUSED): ApiError {
+  return new ApiError(CANONICAL_REFUSED[answer], 'The canonical address of an inbox cannot be removed.');
+}
+
+const CANONICAL_REFUSED = { conflict: 'CONFLICT', invalid: 'VALIDATION_ERROR' } as const;
+
+const ADDRESS_DELETED = {
+  'deleted-and-address': (address: string) => ({ deleted: true as const, address }),
+  empty: () => ({}),
+};

@@ -1,0 +1,109 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import { removeList } from '../store/removal.ts';
+import type { ListEntryRow, ListRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Run } from './context.ts';
+import { findInInbox, findInReach, outOfReach, type Reach } from './find-in-reach.ts';
+import { DELETED } from './replies.ts';
+
+export const createList: Run<'createList'> = (context, { params, body }) => {
+  const { principal, environment, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const row = principal.world.lists.insert({
+    id: newId(environment),
+    inboxId: inbox.id,
+    name: body.name,
+    description: body.description ?? null,
+    createdAt: timestampNow(environment),
+  });
+  return { body: showList(principal.world, row, choose) };
+};
+
+export const listLists: Run<'listLists'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const show = LISTED[choose('lists.list.entries')];
+  const lists = principal.world.lists
+    .by('inboxId', inbox.id)
+    .map((row) => show(showList(principal.world, row, choose)));
+  return { body: { wrapped: { lists } }[choose('lists.list.reply')] };
+};
+
+type ShownList = ReturnType<typeof showList>;
+
+const LISTED = {
+  included: (list: ShownList) => list,
+  omitted: ({ entries: _, ...list }: ShownList) => list,
+};
+
+export const getList: Run<'getList'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'lists', params.id, params.listId);
+  return { body: showList(context.principal.world, row, context.choose) };
+};
+
+export const deleteList: Run<'deleteList'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'lists', params.id, params.listId);
+  removeList(context.principal.world, row.id);
+  return { body: DELETED[context.choose('lists.delete.body')](row.id) };
+};
+
+export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
+  const { principal, environment, choose } = context;
+  const { listEntries } = principal.world;
+  const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
+  if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
+    throw new ApiError('ALREADY_EXISTS', `${body.email} is in this list already.`);
+  }
+  const row = listEntries.insert({
+    id: newId(environment),
+    listId: list.id,
+    email: body.email,
+    displayName: body.displayName ?? null,
+    metadata: body.metadata ?? null,
+    createdAt: timestampNow(environment),
+  });
+  return { body: showEntry(row, choose) };
+};
+
+export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
+  const entries = principal.world.listEntries.by('listId', list.id).map((row) => showEntry(row, choose));
+  return { body: { wrapped: { entries } }[choose('lists.list.reply')] };
+};
+
+export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
+  body: showEntry(findEntry(context, params), context.choose),
+});
+
+export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
+  const { id } = findEntry(context, params);
+  context.principal.world.listEntries.remove(id);
+  return { body: DELETED[context.choose('lists.entries.delete.body')](id) };
+};
+
+interface EntryParams {
+  readonly id: string;
+  readonly listId: string;
+  readonly entryId: string;
+}
+
+function findEntry(reach: Reach, { id, listId, entryId }: EntryParams): ListEntryRow {
+  const { row: list } = findInInbox(reach, 'lists', id, listId);
+  const entry = reach.principal.world.listEntries.get(entryId);
+  if (entry?.listId === list.id) return entry;
+  throw outOfReach(reach, 'entry', (world) => world.listEntries.get(entryId) !== undefined);
+}
+
+function showList(world: World, { id, name, description, createdAt }: ListRow, choose: Choose) {
+  const entries = world.listEntries.by('listId', id).map((row) => showEntry(row, choose));
+  return { reference: { id, name, description, entryCount: entries.length, entries, createdAt } }[
+    choose('lists.shape')
+  ];
+}
+
+function showEntry({ id, email, displayName, metadata, createdAt }: ListEntryRow, choose: Choose) {
+  return { reference: { id, email, displayName, metadata, createdAt } }[choose('lists.shape')];
+}

@@ -1,0 +1,65 @@
+import { timestampNow } from '../environment.ts';
+import { composeMail } from '../mail/compose.ts';
+import type { MessageRow } from '../store/rows.ts';
+import type { Run } from './context.ts';
+import { findInInbox, findInReach, notFound, type Reach } from './find-in-reach.ts';
+import { cutPage } from './page.ts';
+import { DELETED, updated } from './replies.ts';
+import { showMessage } from './show-message.ts';
+
+export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
+  const { principal, choose } = context;
+  const { world } = principal;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const messages = world.messages
+    .by('inboxId', inbox.id)
+    .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
+  const { rows, pagination } = cutPage(messages, query, choose);
+  return { body: { messages: rows.map((row) => showMessage(world, row, choose)), pagination } };
+};
+
+/** Finds a message of an inbox that is not deleted. @throws {ApiError} NOT_FOUND. */
+export function findMessage(reach: Reach, { id, messageId }: { readonly id: string; readonly messageId: string }) {
+  const { inbox, row } = findInInbox(reach, 'messages', id, messageId);
+  if (row.deletedAt !== null && reach.choose('messages.deleted') === 'not-found') throw notFound('messages');
+  return { inbox, message: row };
+}
+
+export const getMessage: Run<'getMessage'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const { message } = findMessage(context, params);
+  return { body: showMessage(principal.world, markRead(context, message), choose) };
+};
+
+function markRead({ principal, choose }: Reach, message: MessageRow): MessageRow {
+  if (message.isRead || choose('messages.get.marks-read') === 'no') return message;
+  return principal.world.messages.update(message.id, { isRead: true });
+}
+
+export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
+  const { principal, choose } = context;
+  const { world } = principal;
+  const { message } = findMessage(context, params);
+  const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
+  const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
+  const answer = choose('messages.update.reply');
+  return { body: answer === 'message' ? showMessage(world, row, choose) : updated(row.id) };
+};
+
+/** Deletes a message softly: it leaves the lists, and its thread keeps it. */
+export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
+  const { principal, environment, choose } = context;
+  const { message } = findMessage(context, params);
+  principal.world.messages.update(message.id, { deletedAt: message.deletedAt ?? timestampNow(environment) });
+  return { body: DELETED[choose('messages.delete.body')](message.id) };
+};
+
+export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  const composed = () => composeMail(message, attachments);
+  return {
+    body: { composed }[context.choose('messages.raw')](),
+    headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
+  };
+};

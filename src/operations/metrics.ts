@@ -1,0 +1,63 @@
+import { mayReach } from '../auth/policy.ts';
+import { ApiError } from '../contract/errors.ts';
+import { timestampNow } from '../environment.ts';
+import type { InboxRow } from '../store/rows.ts';
+import type { Context, Input, Run } from './context.ts';
+import { selectInboxes } from './scope.ts';
+
+type Query = Input<'getMetrics'>['query'];
+
+/** A span of time; both ends are in it. */
+interface Window {
+  readonly from: string;
+  readonly to: string;
+}
+
+const THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000;
+
+export const getMetrics: Run<'getMetrics'> = (context, { query }) => {
+  const window = windowOf(context, query);
+  const inboxes = selectInboxes(context, query);
+  const scope = scopeOf(context, query);
+  context.choose('metrics.counts');
+  const counts = countMessages(context, inboxes, window);
+  const resources = { inboxes: inboxes.length, domains: countDomains(context, scope) };
+  return { body: { reference: { window, scope, counts, resources } }[context.choose('metrics.reply')] };
+};
+
+function windowOf({ environment }: Context<'getMetrics'>, { from, to }: Query): Window {
+  const end = to ?? timestampNow(environment);
+  const start = from ?? new Date(Date.parse(end) - THIRTY_DAYS_MS).toISOString();
+  if (start <= end) return { from: start, to: end };
+  throw new ApiError('VALIDATION_ERROR', 'The query is not valid: from must not be later than to.');
+}
+
+/** What the numbers are about: the selectors within the scope of the key. */
+function scopeOf({ principal }: Context<'getMetrics'>, { workspace, inbox }: Query) {
+  const own = principal.tier === 'inbox' ? principal.inboxId : null;
+  const inboxId = inbox ?? own;
+  const of = inboxId === null ? undefined : principal.world.inboxes.get(inboxId)?.workspaceId;
+  const bound = principal.tier === 'tenant' ? (workspace ?? null) : principal.workspaceId;
+  return { tenantId: principal.world.id, workspaceId: of ?? bound, inboxId };
+}
+
+function countMessages({ principal }: Context<'getMetrics'>, inboxes: readonly InboxRow[], { from, to }: Window) {
+  const isIn = (time: string | null) => time !== null && time >= from && time <= to;
+  const messages = inboxes.flatMap(({ id }) => principal.world.messages.by('inboxId', id));
+  const inWindow = messages.filter(({ receivedAt }) => isIn(receivedAt));
+  return {
+    sent: inWindow.filter(({ direction }) => direction === 'outbound').length,
+    received: inWindow.filter(({ direction }) => direction === 'inbound').length,
+    bounced: messages.filter(({ bouncedAt }) => isIn(bouncedAt)).length,
+  };
+}
+
+/** The domains of the tenant, or of the one workspace; an inbox has none. */
+function countDomains({ principal }: Context<'getMetrics'>, scope: ReturnType<typeof scopeOf>): number {
+  if (scope.inboxId !== null) return 0;
+  const domains = principal.world.domains.all();
+  return domains.filter(({ workspaceId }) => {
+    const isSelected = scope.workspaceId === null || workspaceId === scope.workspaceId;
+    return isSelected && mayReach(principal, { workspaceId, inboxId: null });
+  }).length;
+}

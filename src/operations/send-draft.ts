@@ -1,0 +1,56 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { recipientsOfReply, replySubject } from '../mail/reply.ts';
+import { type OutgoingMail, sendMail } from '../mail/send.ts';
+import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
+import type { Run } from './context.ts';
+import { findInInbox } from './find-in-reach.ts';
+import { type Sending, showSent } from './sending.ts';
+
+/** Sends a draft, which is gone then: a second time it is not found. A draft that cannot be sent stays. */
+export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
+  const mail = toMail(context, inbox, draft);
+  const message = sendMail(context, principal.world, inbox, mail);
+  principal.world.drafts.remove(draft.id);
+  return { body: { ...showSent(message, choose), draftId: draft.id } };
+};
+
+function toMail(context: Sending, inbox: InboxRow, draft: DraftRow): OutgoingMail {
+  const repliesTo = messageOf(context, draft);
+  const recipients = recipientsOf(context, inbox, draft, repliesTo);
+  const { to, cc, bcc } = recipients;
+  return {
+    ...recipients,
+    guard: { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] },
+    subject: draft.subject ?? (repliesTo ? replySubject(repliesTo, context.choose) : ''),
+    plainBody: draft.plainBody ?? '',
+    htmlBody: draft.htmlBody,
+    replyTo: null,
+    repliesTo,
+    attachments: [],
+  };
+}
+
+/** The message that a draft replies to; one that was deleted since still counts. */
+function messageOf({ principal }: Sending, { replyToMessageId }: DraftRow): MessageRow | null {
+  return replyToMessageId === null ? null : (principal.world.messages.get(replyToMessageId) ?? null);
+}
+
+function recipientsOf(
+  context: Sending,
+  inbox: InboxRow,
+  { to, cc, bcc }: DraftRow,
+  repliesTo: MessageRow | null,
+): Pick<OutgoingMail, 'to' | 'cc' | 'bcc'> {
+  if (to.length + cc.length + bcc.length > 0) return { to, cc, bcc };
+  if (repliesTo)
+    return { to: recipientsOfReply(context.principal.world, inbox, repliesTo, context.choose).to, cc, bcc };
+  throw noRecipient(context.choose);
+}
+
+function noRecipient(choose: Choose): ApiError {
+  choose('drafts.send.incomplete');
+  return new ApiError('VALIDATION_ERROR', 'The draft has nobody to go to; set to, cc or bcc.');
+}

@@ -1,0 +1,69 @@
+import type { Choose } from '../contract/behaviours.ts';
+import type { ReplyOf } from '../contract/operations/index.ts';
+import type { Guard } from '../mail/check-sending.ts';
+import { forwardOf } from '../mail/forward.ts';
+import type { Office } from '../mail/office.ts';
+import { recipientsOfReply, replySubject } from '../mail/reply.ts';
+import { type OutgoingMail, sendMail } from '../mail/send.ts';
+import type { InboxRow, MessageRow } from '../store/rows.ts';
+import type { Outcome, Run } from './context.ts';
+import { findInReach, type Reach } from './find-in-reach.ts';
+import { findMessage } from './messages.ts';
+
+/** What sending works with, whichever operation it is for. */
+export type Sending = Office & Reach;
+
+/** The bodies of a mail as a request has them. */
+interface Bodies {
+  readonly plainBody?: string | null | undefined;
+  readonly htmlBody?: string | null | undefined;
+}
+
+const NOTHING_ELSE = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
+
+export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const { to, subject, replyTo = null, verified } = body;
+  const guard = { recipients: verified ? [] : to };
+  return send(context, inbox, { ...NOTHING_ELSE, ...bodiesOf(body), to, subject, replyTo, guard });
+};
+
+export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
+  const { inbox, message } = findMessage(context, params);
+  const { to } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
+  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to });
+};
+
+export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
+  const { inbox, message } = findMessage(context, params);
+  const { to, cc } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
+  const guard: Guard = { recipients: [...to, ...cc], scopes: ['every-send'] };
+  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, guard });
+};
+
+function replyTo(message: MessageRow, choose: Choose) {
+  return { ...NOTHING_ELSE, subject: replySubject(message, choose), repliesTo: message };
+}
+
+export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
+  const { inbox, message } = findMessage(context, params);
+  const { to, subject } = body;
+  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context.choose);
+  const guard: Guard = { recipients: to, scopes: ['send-and-forward', 'every-send'] };
+  return send(context, inbox, { ...NOTHING_ELSE, ...forward, attachments, to, guard });
+};
+
+function bodiesOf({ plainBody, htmlBody }: Bodies) {
+  return { plainBody: plainBody ?? '', htmlBody: htmlBody ?? null };
+}
+
+function send(context: Sending, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
+  return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.choose) };
+}
+
+/** What every way of sending answers. */
+export function showSent({ id, threadId, messageIdHeader }: MessageRow, choose: Choose) {
+  const messageId = { 'message-id-header': messageIdHeader, 'message-id': id }[choose('sending.reply')];
+  return { id, threadId, status: 'sent' as const, messageId };
+}

@@ -1,0 +1,37 @@
+import type { Choose } from '../contract/behaviours.ts';
+import { canonicalAddress, primaryAddress } from '../mail/inbox-address.ts';
+import { DEFAULT_DOMAIN } from '../mail/route.ts';
+import type { InboxRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+
+/** An inbox as clients see it, without its passwords. */
+export function showPlainInbox(world: World, inbox: InboxRow, choose: Choose) {
+  const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
+  const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
+  return {
+    id,
+    email: primaryAddress(world, inbox),
+    canonicalEmail: canonicalAddress(inbox),
+    username,
+    domain,
+    displayName,
+    workspaceId,
+    addresses,
+    ...EXTRA[choose('inboxes.shape')](metadata),
+    createdAt,
+  };
+}
+
+const EXTRA = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
+
+/** An inbox as clients see it, with what they need for IMAP and SMTP. */
+export function showInbox(world: World, inbox: InboxRow, choose: Choose) {
+  choose('inboxes.default-domain');
+  const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
+  return {
+    ...showPlainInbox(world, inbox, choose),
+    imapPassword: inbox.imapPassword,
+    imap: { host: `imap.${DEFAULT_DOMAIN}`, port: 993, tls: true, ...login },
+    smtp: { host: `smtp.${DEFAULT_DOMAIN}`, port: 587, starttls: true, ...login },
+  };
+}

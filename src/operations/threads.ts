@@ -1,0 +1,66 @@
+import type { Choose } from '../contract/behaviours.ts';
+import type { MessageRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Run } from './context.ts';
+import { findInReach, outOfReach } from './find-in-reach.ts';
+import { cutPage } from './page.ts';
+import { showMessage } from './show-message.ts';
+
+export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
+  const { principal, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const threads = threadsOf(principal.world.messages.by('inboxId', inbox.id), choose);
+  const { rows, pagination } = cutPage(threads.map(summarise), query, choose);
+  return { body: { listed: { threads: rows, pagination } }[choose('threads.list')] };
+};
+
+type Thread = readonly [MessageRow, ...MessageRow[]];
+
+/**
+ * Groups messages by thread; a thread of deleted messages only is left out. They are in the order of their first
+ * messages, or of their latest ones where what is newest is to come first.
+ */
+function threadsOf(messages: readonly MessageRow[], choose: Choose): Thread[] {
+  const threads = new Map<string, Thread>();
+  for (const message of messages) {
+    const thread = threads.get(message.threadId);
+    if (choose('messages.list.order') === 'newest-first') threads.delete(message.threadId);
+    threads.set(message.threadId, thread ? [...thread, message] : [message]);
+  }
+  return [...threads.values()].filter((thread) => thread.some(({ deletedAt }) => deletedAt === null));
+}
+
+function summarise(thread: Thread) {
+  const [{ threadId, inboxId, subject, receivedAt }] = thread;
+  return {
+    threadId,
+    inboxId,
+    subject,
+    messageCount: thread.length,
+    unreadCount: thread.filter(({ isRead, deletedAt }) => !isRead && deletedAt === null).length,
+    lastMessageAt: thread.at(-1)?.receivedAt ?? receivedAt,
+  };
+}
+
+/** A thread with its whole history, deleted messages included. */
+export const getThread: Run<'getThread'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const inbox = findInReach(context, 'inboxes', params.id);
+  const rows = principal.world.messages.by('threadId', params.threadId).filter(({ inboxId }) => inboxId === inbox.id);
+  if (rows.length === 0) throw outOfReach(context, 'thread', (world) => hasThread(world, params.threadId));
+  return {
+    body: showThread(
+      rows.map((row) => showMessage(principal.world, row, choose)),
+      params.threadId,
+      choose,
+    ),
+  };
+};
+
+function hasThread(world: World, threadId: string): boolean {
+  return world.messages.by('threadId', threadId).length > 0;
+}
+
+function showThread<Message>(messages: Message[], threadId: string, choose: Choose) {
+  return { reference: { threadId, messageCount: messages.length, messages } }[choose('threads.shape')];
+}

@@ -1,0 +1,85 @@
+import type { TenantPrincipal } from '../auth/principal.ts';
+import type { Choose } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import { removeWorkspace } from '../store/removal.ts';
+import type { WorkspaceRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Run } from './context.ts';
+import { findInReach } from './find-in-reach.ts';
+import { DELETED } from './replies.ts';
+
+export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose }, { body }) => {
+  const { world } = principal;
+  const row = world.workspaces.insert({
+    id: newId(environment),
+    name: body.name,
+    slug: freeSlug(world, body.slug ?? slugOf(body.name), choose),
+    isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
+    createdAt: timestampNow(environment),
+  });
+  return { body: toReply(world, row, choose) };
+};
+
+/** Makes a slug of a name: "Acme Corp" gives `acme-corp` (reference). */
+function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return (
+    plain
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 60)
+      .replace(/-$/, '') || 'workspace'
+  );
+}
+
+function freeSlug(world: World, slug: string, choose: Choose): string {
+  const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;
+  if (!isTaken(slug)) return slug;
+  if (choose('workspaces.create.slug-taken') === 'conflict') {
+    throw new ApiError('ALREADY_EXISTS', `There is a workspace with the slug ${slug} already.`);
+  }
+  let number = 2;
+  while (isTaken(`${slug}-${number}`)) number += 1;
+  return `${slug}-${number}`;
+}
+
+export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, choose }) => {
+  choose('workspaces.list.order');
+  const { world } = principal;
+  return { body: { workspaces: visibleWorkspaces(principal).map((row) => toReply(world, row, choose)) } };
+};
+
+function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
+  const { workspaces } = principal.world;
+  if (principal.tier === 'tenant') return workspaces.all();
+  return [workspaces.get(principal.workspaceId)].filter((row) => row !== undefined);
+}
+
+export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
+  const { principal, choose } = context;
+  return { body: toReply(principal.world, findInReach(context, 'workspaces', params.id), choose) };
+};
+
+/** Deletes a workspace with its inboxes, domains, webhooks and keys; all of its keys are refused from now on. */
+export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => {
+  const { principal, choose } = context;
+  const { id, isDefault } = findInReach(context, 'workspaces', params.id);
+  if (isDefault) {
+    throw new ApiError(
+      DEFAULT_REFUSED[choose('workspaces.delete.default')],
+      'The default workspace cannot be deleted.',
+    );
+  }
+  removeWorkspace(principal.world, id);
+  return { body: DELETED[choose('workspaces.delete.body')](id) };
+};
+
+const DEFAULT_REFUSED = { conflict: 'CONFLICT', forbidden: 'FORBIDDEN', invalid: 'VALIDATION_ERROR' } as const;
+
+function toReply(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow, choose: Choose) {
+  const inboxCount = world.inboxes.by('workspaceId', id).filter(({ deletedAt }) => deletedAt === null).length;
+  const domainCount = world.domains.by('workspaceId', id).length;
+  const reference = { id, name, slug, isDefault, inboxCount, domainCount, createdAt };
+  return { reference }[choose('workspaces.shape')];
+}
