@@ -1,9 +1,13 @@
+import { toBareAddress } from '../contract/email-address.ts';
+import { countBytes, deriveAddressId } from '../contract/fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../contract/fixture.ts';
 import type { World } from './world.ts';
 import type { Worlds } from './worlds.ts';
 
 type Workspace = FixtureTenant['workspaces'][string];
 type Inbox = Workspace['inboxes'][string];
+type Message = Inbox['messages'][number];
+type List = Inbox['lists'][string];
 
 /** Fills empty worlds with what a checked fixture holds. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
@@ -11,12 +15,20 @@ export function seed(worlds: Worlds, fixture: Fixture): void {
   for (const tenant of Object.values(fixture.tenants)) seedTenant(worlds, tenant);
 }
 
-function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, webhooks }: FixtureTenant): void {
+function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, domains, webhooks }: FixtureTenant): void {
   const world = worlds.add({ id, name, createdAt });
+  const idOf = (handle: string | null) => (handle === null ? null : (workspaces[handle]?.id ?? null));
   world.addKey({ ...key, tier: 'tenant', ownerId: id });
   for (const workspace of Object.values(workspaces)) seedWorkspace(world, workspace);
-  for (const { workspace: handle, ...webhook } of Object.values(webhooks)) {
-    world.webhooks.insert({ ...webhook, workspaceId: handle === null ? null : (workspaces[handle]?.id ?? null) });
+  seedMessages(
+    world,
+    Object.values(workspaces).flatMap(({ inboxes }) => Object.values(inboxes)),
+  );
+  for (const [domain, { workspace, ...rest }] of Object.entries(domains)) {
+    world.domains.insert({ ...rest, domain, workspaceId: idOf(workspace) });
+  }
+  for (const { workspace, ...webhook } of Object.values(webhooks)) {
+    world.webhooks.insert({ ...webhook, workspaceId: idOf(workspace) });
   }
 }
 
@@ -26,8 +38,47 @@ function seedWorkspace(world: World, { key, inboxes, ...workspace }: Workspace):
   for (const inbox of Object.values(inboxes)) seedInbox(world, workspace.id, inbox);
 }
 
-function seedInbox(world: World, workspaceId: string, { key, messages, ...inbox }: Inbox): void {
-  world.inboxes.insert({ ...inbox, workspaceId });
-  world.addKey({ ...key, tier: 'inbox', ownerId: inbox.id });
-  for (const message of messages) world.messages.insert({ ...message, inboxId: inbox.id });
+function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
+  const { key, addresses, messages: _, drafts, lists, ...row } = inbox;
+  world.inboxes.insert({ ...row, workspaceId, deletedAt: null });
+  world.addKey({ ...key, tier: 'inbox', ownerId: row.id });
+  world.addAddress({
+    id: deriveAddressId(row.id),
+    inboxId: row.id,
+    address: canonicalAddress(inbox),
+    isPrimary: !addresses.some(({ isPrimary }) => isPrimary),
+    createdAt: row.createdAt,
+  });
+  for (const address of addresses) world.addAddress({ ...address, inboxId: row.id });
+  for (const draft of drafts) world.drafts.insert({ ...draft, inboxId: row.id });
+  for (const list of Object.values(lists)) seedList(world, row.id, list);
+}
+
+function canonicalAddress({ username, domain }: Inbox): string {
+  return `${username}@${domain}`;
+}
+
+function seedList(world: World, inboxId: string, { entries, ...list }: List): void {
+  world.lists.insert({ ...list, inboxId });
+  for (const entry of entries) world.listEntries.insert({ ...entry, listId: list.id });
+}
+
+/** Inserts the messages of a whole tenant in the order in which they came, whatever inbox they are of. */
+function seedMessages(world: World, inboxes: readonly Inbox[]): void {
+  const messages = inboxes.flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
+  messages.sort((one, other) => compare(one.message.receivedAt, other.message.receivedAt));
+  for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function seedMessage(world: World, inboxId: string, { attachments, ...message }: Message): void {
+  world.messages.insert({ ...message, inboxId, fromAddress: toBareAddress(message.from) });
+  for (const { id, filename, contentType, content } of attachments) {
+    const sizeBytes = countBytes(content);
+    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
+  }
 }
