@@ -7,9 +7,9 @@ export {
 } from './contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from './contract/events.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
+export type { FixtureProblem } from './contract/fixture/references.ts';
 export { FixtureError, type FixtureInput } from './contract/fixture.ts';
-export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture-keys.ts';
-export type { FixtureProblem } from './contract/fixture-references.ts';
 export type { OpenApiDocument } from './contract/openapi.ts';
 export { defaultFixture } from './default-fixture.ts';
 export type { Environment } from './environment.ts';

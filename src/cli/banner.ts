@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { MailboxServer } from '../adapters/server/start-server.ts';
-import type { TenantKeys } from '../contract/fixture-keys.ts';
+import type { TenantKeys } from '../contract/fixture/keys.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../contract/tiers.ts';
 import { NAME, VERSION } from '../version.ts';
 

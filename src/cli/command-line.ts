@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util';
+import { type Command, type Flag, type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
+import { COMMON_FLAGS, variableOf } from './flags.ts';
+
+/** What the person wants: help, the version, or a command. */
+export type CommandLine =
+  | { readonly wants: 'help' }
+  | { readonly wants: 'version' }
+  | {
+      readonly wants: CommandName;
+      readonly given: GivenFlags;
+      readonly argument: string | undefined;
+    };
+
+type Flags = Readonly<Record<string, Flag>>;
+
+/**
+ * Reads the command line, and the environment where the command line is silent.
+ *
+ * @throws {UsageError} on an unknown command, or a flag or an argument that the command does not take.
+ */
+export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
+  const { values, positionals } = parseStrictly(args);
+  // Who asks for help gets it, whatever else was said.
+  if (values.help) return { wants: 'help' };
+  if (values.version) return { wants: 'version' };
+
+  const [wants = DEFAULT_COMMAND, ...rest] = positionals;
+  if (!isCommand(wants)) {
+    throw new UsageError(`There is no command ${quote(wants)}; there are: ${Object.keys(COMMANDS).join(', ')}.`);
+  }
+  const command: Command = COMMANDS[wants];
+  const flags = { ...command.flags, ...COMMON_FLAGS };
+  const alien = Object.keys(values).find((name) => !Object.hasOwn(flags, name));
+  if (alien) throw new UsageError(`The command ${wants} does not take --${alien}; see --help.`);
+
+  const argument = parseArgument(wants, command, rest);
+  const given = { ...fromEnvironment(env, flags), ...fromArguments(values) };
+  if (given.help?.value) return { wants: 'help' };
+  if (given.version?.value) return { wants: 'version' };
+  return { wants, given, argument };
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+function parseStrictly(args: readonly string[]) {
+  const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true });
+    return { values: values as Readonly<Record<string, Given['value']>>, positionals };
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split(/\.?\s*\n|\. /);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}; see --help.`);
+  }
+}
+
+function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {
+  if (argument === undefined && first !== undefined) {
+    throw new UsageError(`The command ${name} takes no argument, but got ${quote(first)}.`);
+  }
+  if (argument === '<file>' && first === undefined)
+    throw new UsageError(`The command ${name} needs a file; see --help.`);
+  if (first === '') throw new UsageError(`The file of ${name} must not be empty.`);
+  if (more.length > 0) throw new UsageError(`The command ${name} takes one file, but got ${quote(more[0])} too.`);
+  return first;
+}
+
+function fromArguments(values: Readonly<Record<string, Given['value']>>): GivenFlags {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
+}
+
+function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
+  const plain: GivenFlags =
+    env.PORT && Object.hasOwn(flags, 'port') ? { port: { value: env.PORT, source: 'PORT' } } : {};
+  const entries = Object.entries(flags).flatMap(([name, flag]) => {
+    const source = variableOf(name);
+    const text = env[source];
+    return text ? [[name, { value: parseVariable(source, flag, text), source }] as const] : [];
+  });
+  return { ...plain, ...Object.fromEntries(entries) };
+}
+
+function parseVariable(variable: string, flag: Flag, text: string): Given['value'] {
+  if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
+  return flag.type === 'string' ? text : parseSwitch(variable, text);
+}
+
+function parseSwitch(variable: string, text: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(text)) return true;
+  if (/^(0|false|no|off)$/i.test(text)) return false;
+  throw new UsageError(`${variable} must be 1 or 0, not ${quote(text)}.`);
+}

@@ -1,0 +1,13 @@
+import type { Command } from './command.ts';
+import { init } from './init.ts';
+import { start } from './start.ts';
+import { validate } from './validate.ts';
+
+/** Every command, by name. */
+export const COMMANDS = { start, init, validate } as const satisfies Record<string, Command>;
+
+/** The name of a command. */
+export type CommandName = keyof typeof COMMANDS;
+
+/** What runs when no command is named. */
+export const DEFAULT_COMMAND: CommandName = 'start';

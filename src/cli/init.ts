@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises';
+import { NAME } from '../version.ts';
+import { CannotRunError, type Command } from './command.ts';
+import { STARTER_FIXTURE } from './starter-fixture.ts';
+
+const DEFAULT_FILE = 'mailbox.jsonc';
+
+/** Writes a fixture to begin with. */
+export const init: Command = {
+  help: `Write a commented fixture to begin with (default ${DEFAULT_FILE})`,
+  argument: '[file]',
+  flags: {},
+  async run(terminal, _, file = DEFAULT_FILE) {
+    await writeNew(file, STARTER_FIXTURE);
+    terminal.out(`Wrote ${file}. Change it, then run: ${NAME} --fixtures ${file}`);
+  },
+};
+
+const WRITE_PROBLEMS: Record<string, string> = {
+  EEXIST: 'it exists already; choose another name',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'there is no such folder',
+  EACCES: 'permission denied',
+};
+
+async function writeNew(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CannotRunError(`The file ${file} cannot be written: ${WRITE_PROBLEMS[code ?? ''] ?? code}.`);
+  }
+}

@@ -1,0 +1,70 @@
+import { parseAllowHosts, parseCorsOrigins } from '../adapters/server/listen-options.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
+import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
+
+/** What `agent-mailbox-mock start` was told. */
+export interface StartSettings {
+  readonly port: number;
+  readonly host: string;
+  readonly fixtures: string | undefined;
+  readonly behaviours: Readonly<Record<string, string>>;
+  readonly allowHosts: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/**
+ * Reads the flags of `start`.
+ *
+ * @throws {UsageError} on a value that a flag does not take.
+ */
+export function parseStartSettings(given: GivenFlags): StartSettings {
+  return {
+    port: given.port ? parsePort(given.port) : DEFAULT_PORT,
+    host: given.host ? parseText(given.host) : DEFAULT_HOST,
+    fixtures: given.fixtures && parseText(given.fixtures),
+    behaviours: Object.fromEntries(parseEach(given.behaviour, parseBehaviourPair)),
+    allowHosts: parseEach(given['allow-host'], checkedBy(parseAllowHosts, 'a host name without scheme and port')),
+    corsOrigins: parseEach(
+      given['cors-origin'],
+      checkedBy(parseCorsOrigins, 'an origin such as https://app.example, or *'),
+    ),
+    json: given.json?.value === true,
+    quiet: given.quiet?.value === true,
+  };
+}
+
+function parsePort({ value, source }: Given): number {
+  const port = Number(value);
+  if (/^\d+$/.test(String(value)) && port <= 65535) return port;
+  throw new UsageError(`${source} must be a whole number from 0 to 65535, not ${quote(value)}.`);
+}
+
+function parseText({ value, source }: Given): string {
+  if (value !== '') return String(value);
+  throw new UsageError(`${source} must not be empty.`);
+}
+
+function parseEach<Item>(given: Given | undefined, parse: (text: string, source: string) => Item): Item[] {
+  const { value, source } = given ?? { value: [], source: '' };
+  return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];
+}
+
+function parseBehaviourPair(pair: string, source: string): [id: string, value: string] {
+  const [id, value] = pair.split(/=(.*)/s);
+  if (id && value) return [id, value];
+  throw new UsageError(`${source} must be <id>=<value>, not ${quote(pair)}.`);
+}
+
+/** Makes the server's own check into one that names the flag: a value that can never match helps nobody. */
+function checkedBy(check: (texts: readonly string[]) => unknown, what: string) {
+  return (text: string, source: string): string => {
+    try {
+      check([text]);
+      return text;
+    } catch {
+      throw new UsageError(`${source} must be ${what}, not ${quote(text)}.`);
+    }
+  };
+}

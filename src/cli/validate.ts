@@ -1,0 +1,47 @@
+import type { NamedFixture } from '../contract/fixture/keys.ts';
+import { createMailbox } from '../mailbox.ts';
+import type { MailboxState, TenantState } from '../store/state.ts';
+import type { Command } from './command.ts';
+import { explainFixtureError, readFixture } from './read-fixture.ts';
+
+/** Checks a fixture file. */
+export const validate: Command = {
+  help: 'Check a fixture and name each problem with its path',
+  argument: '<file>',
+  flags: {},
+  async run(terminal, _, file = '') {
+    terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file), file))}.`);
+  },
+};
+
+/** Loads the fixture as `start` would, so that what is valid here starts there. */
+function load(fixtures: unknown, file: string): MailboxState {
+  try {
+    return createMailbox({ fixtures: fixtures as NamedFixture }).snapshot();
+  } catch (error) {
+    throw explainFixtureError(error, file);
+  }
+}
+
+/** What is counted, with its name in the singular. */
+const COUNTED = {
+  workspaces: 'workspace',
+  inboxes: 'inbox',
+  messages: 'message',
+  attachments: 'attachment',
+  drafts: 'draft',
+  lists: 'list',
+  domains: 'domain',
+  webhooks: 'webhook',
+} as const satisfies Partial<Record<keyof TenantState, string>>;
+
+function describe({ tenants }: MailboxState): string {
+  const counts = Object.entries(COUNTED).map(([kind, noun]) => {
+    const count = tenants.reduce((sum, tenant) => sum + tenant[kind as keyof typeof COUNTED].length, 0);
+    return { noun, kind, count };
+  });
+  const present = counts.filter(({ count }) => count > 0);
+  return [{ noun: 'tenant', kind: 'tenants', count: tenants.length }, ...present]
+    .map(({ noun, kind, count }) => `${count} ${count === 1 ? noun : kind}`)
+    .join(', ');
+}
