@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import type { Choices, Choose } from './behaviours.ts';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { errorResponses, responseComponents } from './openapi/errors.ts';
+import { createOperation } from './openapi/operation.ts';
+import { errorSchema, type Json, toJsonSchema } from './openapi/schema.ts';
+import { TAGS } from './openapi/tags.ts';
 import type { OperationDefinition } from './operation.ts';
 import { OPERATION_IDS, OPERATIONS } from './operations/index.ts';
-import { errorBody } from './schemas.ts';
-import { TIER_PREFIX } from './tiers.ts';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -16,7 +16,14 @@ export interface OpenApiDocument {
   readonly components: Json;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+const DESCRIPTION = `What agent-mailbox-mock emulates, under the behaviours that it runs with.
+
+Besides what each operation lists, any request can meet these:
+
+- 404 \`NOT_FOUND\` for a path that is not here, and 405 \`METHOD_NOT_ALLOWED\` for a method that is not here.
+- 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\` from the server itself.
+
+HEAD answers what GET answers, without the body; OPTIONS answers 204 with \`Allow\`. Behaviours can refuse both.`;
 
 /** Describes the operation table, as these choices shape it, in OpenAPI 3.1. */
 export function createOpenApi(choices: Choices): OpenApiDocument {
@@ -26,103 +33,42 @@ export function createOpenApi(choices: Choices): OpenApiDocument {
     info: {
       title: 'Agent Mailbox Service (emulated)',
       version: '1',
-      description: 'What agent-mailbox-mock emulates, under the behaviours that it runs with.',
+      description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(OPERATION_IDS.map((id) => tagOf(OPERATIONS[id])))].map((name) => ({
-      name,
-      description: `Operations under ${name}.`,
-    })),
-    paths: createPaths(choose),
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    paths: createPaths(choices),
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         bearer: { type: 'http', scheme: 'bearer' },
       },
-      schemas: { Error: toJsonSchema(errorBody, 'output') },
+      headers: {
+        Assumed: {
+          description: 'The behaviours that shaped this reply and that the service document does not state.',
+          schema: { type: 'string' },
+          example: 'webhooks.create.secret, webhooks.create.is-active',
+        },
+      },
+      responses: responseComponents(
+        rows().map((row) => errorResponses(row, choose)),
+        choose,
+      ),
+      schemas: { Error: toJsonSchema(errorSchema(choose), 'output') },
     },
   };
 }
 
-function createPaths(choose: Choose): OpenApiDocument['paths'] {
+function createPaths(choices: Choices): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, Json>> = {};
   for (const id of OPERATION_IDS) {
     const row: OperationDefinition = OPERATIONS[id];
-    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: createOperation(id, row, choose) };
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: createOperation(id, row, choices) };
   }
   return paths;
 }
 
-function createOperation(operationId: string, row: OperationDefinition, choose: Choose): Json {
-  const body = row.body?.(choose);
-  const parameters = createParameters(row);
-  return {
-    operationId,
-    summary: row.summary,
-    description: describe(row, choose),
-    tags: [tagOf(row)],
-    security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !isOptional(body), content: jsonContent(toJsonSchema(body, 'input')) } }),
-    responses: { [row.status]: createReply(row, choose), ...createErrors(row) },
-  };
-}
-
-function describe(row: OperationDefinition, choose: Choose): string {
-  const tiers =
-    row.tiers === 'public'
-      ? 'without a key'
-      : row
-          .tiers(choose)
-          .map((tier) => TIER_PREFIX[tier])
-          .join(', ');
-  const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
-  return `Called with: ${tiers}. Origin: ${source}.`;
-}
-
-function tagOf({ path }: { readonly path: string }): string {
-  return path.replace(/^\/v1/, '').split('/')[1] ?? '';
-}
-
-function createParameters(row: OperationDefinition): Json[] {
-  return Object.entries(row.params?.shape ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: toJsonSchema(schema as z.ZodType, 'input'),
-  }));
-}
-
-function createReply(row: OperationDefinition, choose: Choose): Json {
-  const schema = row.reply(choose);
-  return { description: 'Success', ...(schema && { content: jsonContent(toJsonSchema(schema, 'output')) }) };
-}
-
-/** The errors that an operation can answer with, besides those that any request can meet. */
-function createErrors(row: OperationDefinition): Json {
-  const codes: ErrorCode[] = [
-    ...(row.method === 'GET' ? [] : (['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'] as const)),
-    ...(row.tiers === 'public' ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
-    ...(row.params ? (['NOT_FOUND'] as const) : []),
-    'INTERNAL_ERROR',
-  ];
-  return Object.fromEntries(codes.map((code) => [ERRORS[code].status, errorReply(code)]));
-}
-
-function errorReply(code: ErrorCode): Json {
-  return { description: ERRORS[code].meaning, content: jsonContent({ $ref: '#/components/schemas/Error' }) };
-}
-
-function jsonContent(schema: Json): Json {
-  return { 'application/json': { schema } };
-}
-
-function isOptional(schema: z.ZodType): boolean {
-  return schema.safeParse({}).success;
-}
-
-function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return rest;
+function rows(): OperationDefinition[] {
+  return OPERATION_IDS.map((id) => OPERATIONS[id]);
 }

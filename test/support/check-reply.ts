@@ -2,49 +2,93 @@ import type { Mailbox } from 'agent-mailbox-mock';
 import type { Choose } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
+import type { OperationId } from '../../src/contract/operations/index.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
 import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
-import type { Reply } from './everywhere.ts';
+import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);
 
-/** Throws unless a reply is what the contract says: a success in its operation's schema, or a well-formed error. */
-export function checkReply(mailbox: Pick<Mailbox, 'behaviours'>, method: string, path: string, reply: Reply): void {
+type Choices = Pick<Mailbox, 'behaviours'>;
+
+/** A reply as far as it is checked; that of a raw connection has no bytes. */
+type CheckedReply = Pick<Reply, 'status' | 'headers' | 'text' | 'json'> & Partial<Pick<Reply, 'bytes'>>;
+
+/**
+ * Throws unless a reply is what the contract says: a success in its operation's schema, or a well-formed error.
+ * Answers which operation succeeded, if one did.
+ */
+export function checkReply(
+  mailbox: Choices,
+  method: string,
+  path: string,
+  reply: CheckedReply,
+): OperationId | undefined {
   if (method === 'HEAD' || reply.status === 204) expectNoBody(reply);
   else if (reply.status >= 400) checkError(mailbox, reply);
-  else checkSuccess(mailbox, method, path, reply);
+  else return checkSuccess(mailbox, method, path, reply);
+  return undefined;
 }
 
-function checkSuccess(mailbox: Pick<Mailbox, 'behaviours'>, method: string, path: string, reply: Reply): void {
+function checkSuccess(mailbox: Choices, method: string, path: string, reply: CheckedReply): OperationId {
   const row = findOperation(method, path, mailbox);
   if (!row) throw new Error(`${method} ${path} answered ${reply.status}, but is no operation.`);
-  if (reply.status !== row.status) throw new Error(`${method} ${path} answered ${reply.status}, not ${row.status}.`);
-  const schema = row.reply(chooser(mailbox));
-  if (schema) schema.parse(reply.json);
-  else expectNoBody(reply);
+  const schema = schemaOf(row, reply.status)(chooser(mailbox));
+  if (!schema) expectNoBody(reply);
+  else if (row.content) schema.parse(bytesOf(reply, row.content));
+  else schema.parse(jsonOf(reply));
+  return row.id;
 }
 
-function findOperation(method: string, path: string, mailbox: Pick<Mailbox, 'behaviours'>) {
+/** The status decides which kind of success it is. */
+function schemaOf({ method, path, status, reply, otherReply }: OperationDefinition, actual: number) {
+  if (actual === status) return reply;
+  if (actual === otherReply?.status) return otherReply.reply;
+  const expected = [status, ...(otherReply ? [otherReply.status] : [])].join(' or ');
+  throw new Error(`${method} ${path} answered ${actual}, not ${expected}.`);
+}
+
+function jsonOf({ headers, json }: CheckedReply): unknown {
+  const type = headers.get('content-type');
+  if (type !== 'application/json') throw new Error(`A reply that is JSON is sent as ${type}.`);
+  return json;
+}
+
+function bytesOf({ headers, bytes }: CheckedReply, content: string): unknown {
+  const type = headers.get('content-type') ?? '';
+  const [essence = ''] = type.split(';');
+  const fits = content === '*/*' ? /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(essence.trim()) : essence.trim() === content;
+  if (!fits) throw new Error(`A reply that is ${content} is sent as ${type || 'nothing'}.`);
+  if (headers.get('content-length') !== String(bytes?.byteLength))
+    throw new Error('A reply is not as long as it says.');
+  return bytes;
+}
+
+function findOperation(
+  method: string,
+  path: string,
+  mailbox: Choices,
+): (OperationDefinition & { readonly id: OperationId }) | undefined {
   const [pathname = ''] = path.split('?');
   const trimmed = mailbox.behaviours['requests.trailing-slash'] === 'ignored' ? pathname.replace(/\/$/, '') : pathname;
-  const row: OperationDefinition | undefined = route(splitPath(trimmed).map(decodeURIComponent))?.get(method);
-  return row;
+  return route(splitPath(trimmed))?.get(method);
 }
 
-function checkError(mailbox: Pick<Mailbox, 'behaviours'>, reply: Reply): void {
-  const { error, code } = errorBody.parse(reply.json);
-  if (reply.headers.get('content-type') !== 'application/json') throw new Error('An error is not sent as JSON.');
+function checkError(mailbox: Choices, reply: CheckedReply): void {
+  const { error, code } = errorBody.parse(jsonOf(reply));
   if (/\n|\bat .+:\d+:\d+/.test(error)) throw new Error(`An error shows a stack: ${error}`);
-  if (mailbox.behaviours['errors.shape'] === 'error-only') return;
+  const isCodeExpected = mailbox.behaviours['errors.shape'] === 'error-and-code';
+  if ((code !== undefined) !== isCodeExpected) throw new Error(`An error has the code ${code}.`);
+  if (!isCodeExpected) return;
   const status = ERRORS[code as ErrorCode]?.status;
   if (status !== reply.status) throw new Error(`The code ${code} does not belong to the status ${reply.status}.`);
 }
 
-function expectNoBody(reply: Reply): void {
+function expectNoBody(reply: CheckedReply): void {
   if (reply.text !== '') throw new Error(`A reply without content has the body ${reply.text}`);
 }
 
-function chooser(mailbox: Pick<Mailbox, 'behaviours'>): Choose {
+function chooser(mailbox: Choices): Choose {
   return (id) => mailbox.behaviours[id];
 }

@@ -1,8 +1,13 @@
 import { createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-mock';
-import { startServer } from 'agent-mailbox-mock/server';
+import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { setupServer } from 'msw/node';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, type TestContext, test } from 'vitest';
 import { checkReply } from './check-reply.ts';
+import { isChecked, sendChecked, targetOf } from './contract-checker.ts';
+import { noteSuccess } from './operation-coverage.ts';
+import { type Reply, type SendOptions, send } from './send.ts';
+
+export { type Reply, type SendOptions, send } from './send.ts';
 
 /** What a behaviour's one test body works with, in whichever runtime it runs. */
 export interface World {
@@ -11,26 +16,6 @@ export interface World {
   readonly url: string;
   /** Sends a request to a path of the service, with a key if one is given, and checks the reply against the contract. */
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
-}
-
-/** What a request carries besides its method and path. */
-export interface SendOptions {
-  readonly key?: string;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** Sent as it is. */
-  readonly body?: BodyInit;
-  readonly headers?: Record<string, string>;
-}
-
-/** A reply with its body read. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed body; `undefined` where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into replies of every shape, and schemas check them.
-  readonly json: any;
 }
 
 export type Options = Omit<MailboxOptions, 'fixtures' | 'baseUrl'>;
@@ -45,20 +30,34 @@ export function everywhere(title: string, body: Body): void;
 export function everywhere(title: string, options: Options, body: Body): void;
 export function everywhere(title: string, ...rest: [Body] | [Options, Body]): void {
   const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
-  test(`${title} (in process)`, () => inProcess(options, body));
-  test(`${title} (http)`, () => overHttp(options, body));
+  test(`${title} (in process)`, ({ task }) => inProcess(task, options, body));
+  test(`${title} (http)`, ({ task }) => overHttp(task, options, body));
 }
 
-async function inProcess(options: Options, body: Body): Promise<void> {
+type Task = TestContext['task'];
+
+async function inProcess(task: Task, options: Options, body: Body): Promise<void> {
   mailboxes += 1;
   const mailbox = createMailbox({ ...options, baseUrl: `https://n${mailboxes}.mailbox.test` });
   interceptor.use(...mailbox.handlers);
-  await body(createWorld(mailbox, mailbox.baseUrl));
+  await body(createWorld(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
 }
 
-async function overHttp(options: Options, body: Body): Promise<void> {
+async function overHttp(task: Task, options: Options, body: Body): Promise<void> {
   await using server = await startServer({ ...options, port: 0 });
-  await body(createWorld(server.mailbox, server.url));
+  const { mailbox, url } = server;
+  await body(createWorld(task, mailbox, url, isChecked() ? throughPrism(task, server) : straightTo(url)));
+}
+
+type Send = World['send'];
+
+function straightTo(url: string): Send {
+  return (method, path, options = {}) => send(url + path, method, options);
+}
+
+function throughPrism({ meta }: Task, server: MailboxServer): Send {
+  const target = targetOf(server);
+  return (method, path, options = {}) => sendChecked(target, { method, path, options }, meta);
 }
 
 /** Call once at the top of a test file that uses `everywhere`. */
@@ -67,30 +66,14 @@ export function interceptRequests(): void {
   afterAll(() => interceptor.close());
 }
 
-function createWorld(mailbox: Mailbox, url: string): World {
+function createWorld(task: Task, mailbox: Mailbox, url: string, sendTo: Send): World {
   return {
     mailbox,
     url,
-    async send(method, path, options = {}) {
-      const reply = await send(url + path, method, options);
-      checkReply(mailbox, method, path, reply);
+    async send(method, path, options) {
+      const reply = await sendTo(method, path, options);
+      noteSuccess(task.meta, checkReply(mailbox, method, path, reply));
       return reply;
     },
   };
-}
-
-/** Sends one request with the platform's own client. */
-export async function send(url: string, method: string, { key, json, body, headers }: SendOptions): Promise<Reply> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(key !== undefined && { 'X-API-Key': key }),
-      ...(json !== undefined && { 'Content-Type': 'application/json' }),
-      ...headers,
-    },
-    ...(json !== undefined && { body: JSON.stringify(json) }),
-    ...(body !== undefined && { body, duplex: 'half' }),
-  } as RequestInit);
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) };
 }

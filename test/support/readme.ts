@@ -6,6 +6,7 @@ import { parseFixture } from '../../src/contract/fixture.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations/index.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { SIMULATORS } from '../../src/mail/simulators.ts';
 
 type Cells = readonly string[];
 
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   behaviours: behavioursTable,
   errors: errorsTable,
   flags: flagsTable,
+  simulators: simulatorsTable,
 };
 
 /** Answers the README with its generated parts as the code has them now. */
@@ -68,12 +70,19 @@ const SPEAKS_FOR: Readonly<Record<Tier, string>> = {
   inbox: 'one inbox',
 };
 
+const MAY: Readonly<Record<Tier, string>> = {
+  operator: 'create and delete tenants',
+  tenant: 'do everything in its tenant, and select a workspace where an operation lets it',
+  workspace: 'do what a tenant key may, within its workspace; not create or delete workspaces',
+  inbox: 'read its inbox; read and send its messages; its threads, drafts and lists',
+};
+
 function tiersTable(): string {
   const rows = TIERS.map((tier) => {
-    const operations = OPERATION_IDS.filter((id) => tiersOf(rowOf(id)).includes(tier));
-    return [code(TIER_PREFIX[tier]), SPEAKS_FOR[tier], operations.map(code).join(', ') || 'none of today’s operations'];
+    const count = OPERATION_IDS.filter((id) => tiersOf(rowOf(id)).includes(tier)).length;
+    return [code(TIER_PREFIX[tier]), SPEAKS_FOR[tier], MAY[tier], String(count)];
   });
-  return table(['Prefix', 'Speaks for', 'May call'], rows);
+  return table(['Prefix', 'Speaks for', 'May', 'Operations'], rows);
 }
 
 function keysTable(): string {
@@ -126,6 +135,11 @@ function behavioursTable(): string {
     return [code(id), `${question} (${section})`, options.join('<br>'), origin];
   });
   return table(['Id', 'Question (section)', 'Choices', 'Origin'], rows);
+}
+
+function simulatorsTable(): string {
+  const rows = Object.entries(SIMULATORS).map(([name, meaning]) => [code(`${name}@simulator.test`), meaning]);
+  return table(['Mail to', 'Brings about'], rows);
 }
 
 function errorsTable(): string {

@@ -1,0 +1,66 @@
+import { IDS } from './ids.ts';
+import type { Reply, SendOptions } from './send.ts';
+
+/** What a test has of a mailbox, in whichever runtime it runs. */
+interface Service {
+  readonly mailbox: {
+    readonly keys: {
+      readonly acme: { readonly inboxes: Record<'helpdesk' | 'billing' | 'outreach', string> };
+      readonly globex: { readonly inboxes: Record<'info', string> };
+    };
+  };
+  send(method: string, path: string, options?: SendOptions): Promise<Reply>;
+}
+
+/** Addresses of the inboxes of `fixtures/default.json`, and of somebody outside. */
+export const ADDRESS = {
+  helpdesk: 'helpdesk@acme.test',
+  billing: 'billing@acme.test',
+  outreach: 'outreach@acme.test',
+  info: 'info@globex.test',
+  dana: 'dana@customer.test',
+  stranger: 'nobody.known@elsewhere.test',
+} as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are checked against the contract where they are sent.
+type Json = any;
+
+/** An inbox of `fixtures/default.json`, spoken for with its own key. */
+export interface Desk {
+  readonly id: string;
+  readonly key: string;
+  readonly address: string;
+  call(method: string, path: string, json?: unknown): Promise<Reply>;
+  /** Sends to whomever, known or not, and answers the reply's body. */
+  mail(to: string | string[], more?: Record<string, unknown>): Promise<Json>;
+  /** The messages that are listed, oldest first. */
+  list(query?: string): Promise<Json[]>;
+  /** The latest message that arrived. */
+  latest(): Promise<Json>;
+}
+
+/** Opens the inboxes of both tenants. */
+export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
+  const { acme, globex } = mailbox.keys;
+  const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): Desk => {
+    const call = (method: string, path: string, json?: unknown) =>
+      send(method, `/v1/inboxes/${id}${path}`, { key, ...(json !== undefined && { json }) });
+    const list = async (query = '') => (await call('GET', `/messages${query}`)).json.messages;
+    return {
+      id,
+      key,
+      address: ADDRESS[name],
+      call,
+      list,
+      mail: async (to, more = {}) =>
+        (await call('POST', '/send', { to, subject: 'Hello', plainBody: 'Hello!', verified: true, ...more })).json,
+      latest: async () => (await list('?direction=inbound&limit=100')).at(-1),
+    };
+  };
+  return {
+    helpdesk: open('helpdesk', IDS.acme.inboxes.helpdesk, acme.inboxes.helpdesk),
+    billing: open('billing', IDS.acme.inboxes.billing, acme.inboxes.billing),
+    outreach: open('outreach', IDS.acme.inboxes.outreach, acme.inboxes.outreach),
+    info: open('info', IDS.globex.inboxes.info, globex.inboxes.info),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Mailbox } from 'agent-mailbox-mock';
+import type { SendOptions } from './send.ts';
+
+/** A request that Prism refuses. */
+export interface Refused {
+  readonly method: string;
+  readonly path: string;
+  readonly options: SendOptions;
+  readonly behaviours: Mailbox['behaviours'];
+  /** What Prism says of it. */
+  readonly verdict: string;
+}
+
+/** Something that the emulator takes although the OpenAPI document does not show it. */
+interface Leniency {
+  readonly reason: string;
+  applies(request: Refused): boolean;
+}
+
+/** Each has a test in test/leniencies.test.ts; one that no test needs fails `npm run test:contract`. */
+export const LENIENCIES: readonly Leniency[] = [
+  {
+    reason: 'HEAD and OPTIONS follow from the other methods of a path.',
+    applies: ({ method }) => ['HEAD', 'OPTIONS'].includes(method),
+  },
+  {
+    reason: 'The name of an authentication scheme is case-insensitive (RFC 9110, section 11.1); to Prism it is not.',
+    applies: ({ options }) => /^bearer /i.test(options.headers?.Authorization ?? ''),
+  },
+  {
+    reason: 'requests.trailing-slash=ignored takes a path with a slash behind it.',
+    applies: ({ path, behaviours }) => path.endsWith('/') && behaviours['requests.trailing-slash'] === 'ignored',
+  },
+  {
+    reason: 'requests.content-type=any reads a body as JSON whatever its type.',
+    applies: ({ options, behaviours }) =>
+      options.body !== undefined &&
+      !options.headers?.['Content-Type']?.startsWith('application/json') &&
+      behaviours['requests.content-type'] === 'any',
+  },
+  {
+    reason: 'An operation that takes no body reads past an object.',
+    applies: ({ verdict }) => verdict.includes('No supported content types'),
+  },
+  {
+    reason: 'Of a query parameter that is repeated the first counts; to Prism it is a list.',
+    applies: ({ path }) => {
+      const names = queryNames(path);
+      return new Set(names).size < names.length;
+    },
+  },
+  {
+    reason: 'The name of a query parameter is case-sensitive; to Prism it is not.',
+    applies: ({ path }) => queryNames(path).some((name) => /^[A-Z]/.test(name)),
+  },
+];
+
+function queryNames(path: string): string[] {
+  return [...new URLSearchParams(path.split('?')[1]).keys()];
+}
+
+/** Why a path cannot be shown to Prism at all, if it cannot; it is then sent past it. */
+export function whyUncheckable(path: string): string | undefined {
+  if (!isDecodable(path)) return 'Prism never answers a path that does not decode.';
+  if (/^[^?]*%([46][1-9a-f]|[57][\da])/i.test(path)) return 'Prism takes an encoded letter for the letter.';
+  return undefined;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

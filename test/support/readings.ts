@@ -1,0 +1,28 @@
+import { BEHAVIOURS, type BehaviourId, type BehaviourOptions } from 'agent-mailbox-mock';
+import { expect } from 'vitest';
+import { everywhere, type Reply, type World } from './everywhere.ts';
+
+/** A request whose reply shows what a choice of the ledger means. */
+export interface Reading {
+  readonly call: (world: World) => Promise<Reply>;
+  readonly expected: (reply: Reply) => unknown;
+  readonly value: unknown;
+}
+
+/** Registers a test for each reading: the reply has the value, and names the behaviour unless the document states it. */
+export function testReadings(readings: readonly (readonly [BehaviourOptions, Reading])[]): void {
+  for (const [behaviours, { call, expected, value }] of readings) {
+    everywhere(`${JSON.stringify(behaviours)} shapes the reply`, { behaviours }, async (world) => {
+      const reply = await call(world);
+      expect(expected(reply)).toEqual(value);
+      const [[id, choice] = []] = Object.entries(behaviours);
+      const { origin, default: standard } = BEHAVIOURS[id as BehaviourId];
+      expect(namedIn(reply).includes(id as string)).toBe(origin !== 'document' || choice !== standard);
+    });
+  }
+}
+
+/** The behaviours that a reply names. */
+export function namedIn({ headers }: Reply): string[] {
+  return headers.get('x-mock-assumed')?.split(', ') ?? [];
+}
