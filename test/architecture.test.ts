@@ -13,6 +13,8 @@ const LAYERS = [
   'src/default-fixture.ts',
   'src/environment.ts',
   'src/store/',
+  'src/events/',
+  'src/mail/',
   'src/auth/',
   'src/operations/',
   'src/pipeline/',
@@ -28,12 +30,15 @@ const LAYERS = [
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   { packages: /^node:/, allowed: ['src/adapters/server/', 'src/cli/'] },
   { packages: /^(express|cors|@mswjs\/http-middleware|msw\/.+)$/, allowed: ['src/adapters/server/', 'src/cli/'] },
-  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts'] },
+  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts', 'src/store/models.ts'] },
+  { packages: /^uuid$/, allowed: ['src/contract/'] },
+  { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
+  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts'] },
   { packages: /^msw$/, allowed: ['src/adapters/'], types: ['src/mailbox.ts'] },
 ];
 
 /** Files that are one table of data, where a limit on lines says nothing. */
-const DATA_TABLES = ['src/contract/behaviours.ts'];
+const DATA_TABLES = ['src/contract/behaviours/', 'src/contract/operations/'];
 
 /** Files outside the contract that know where the service's paths begin, with the reason. */
 const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -67,7 +72,7 @@ test('imports point up the list of layers only', () => {
 
 test('the contract imports nothing of ours', () => {
   const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, ['src/contract/']));
-  expect([...new Set(outside.map(({ to }) => to))]).toEqual(['zod']);
+  expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(['postal-mime', 'uuid', 'zod']);
 });
 
 test('packages are imported only where they belong', () => {
@@ -104,7 +109,7 @@ test('nothing is kept in a variable at the top of a file', () => {
 });
 
 test('no source file is longer than 250 lines', () => {
-  const long = FILES.filter(({ fileName }) => !DATA_TABLES.includes(fileName)).filter(
+  const long = FILES.filter(({ fileName }) => !isIn(fileName, DATA_TABLES)).filter(
     ({ text }) => text.trimEnd().split('\n').length > 250,
   );
   expect(long.map(({ fileName }) => fileName)).toEqual([]);

@@ -2,6 +2,7 @@ import { BEHAVIOURS, BehaviourError, type BehaviourId, type BehaviourOptions, cr
 import { describe, expect, test } from 'vitest';
 import { everywhere, interceptRequests, type Reply, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
+import { namedIn, type Reading, testReadings } from './support/readings.ts';
 
 interceptRequests();
 
@@ -11,12 +12,6 @@ const SUPPORT_KEYS = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
 const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
 const list = (world: World) => world.send('GET', '/v1/webhooks', asTenant(world));
 const create = (world: World, json: object = HOOK) => world.send('POST', '/v1/webhooks', { ...asTenant(world), json });
-
-interface Reading {
-  readonly call: (world: World) => Promise<Reply>;
-  readonly expected: (reply: Reply) => unknown;
-  readonly value: unknown;
-}
 
 const READINGS: [BehaviourOptions, Reading][] = [
   [
@@ -198,16 +193,7 @@ const CREDENTIALS: [title: string, headers: (key: string) => Record<string, stri
 ];
 
 describe('behaviours', () => {
-  for (const [behaviours, { call, expected, value }] of READINGS) {
-    everywhere(`${JSON.stringify(behaviours)} shapes the reply`, { behaviours }, async (world) => {
-      const reply = await call(world);
-      expect(expected(reply)).toEqual(value);
-      const [[id, choice] = []] = Object.entries(behaviours);
-      const { origin, default: standard } = BEHAVIOURS[id as BehaviourId];
-      const named = reply.headers.get('x-mock-assumed')?.split(', ') ?? [];
-      expect(named.includes(id as string)).toBe(origin !== 'document' || choice !== standard);
-    });
-  }
+  testReadings(READINGS);
 
   everywhere('a documented reply of documented choices names no assumption', async ({ send, mailbox }) => {
     const { headers } = await send('GET', '/v1/webhooks', { key: mailbox.keys.globex.tenant });
@@ -216,7 +202,7 @@ describe('behaviours', () => {
 
   for (const [title, call, named, unnamed] of NAMED) {
     everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (world) => {
-      const ids = (await call(world)).headers.get('x-mock-assumed')?.split(', ') ?? [];
+      const ids = namedIn(await call(world));
       expect(ids).toEqual(expect.arrayContaining(named));
       expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
     });

@@ -10,8 +10,11 @@ import { BEHAVIOURS, createMailbox } from 'agent-mailbox-mock';
 import { type TestContext, test, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { maskKeys } from '../src/adapters/server/request-log.ts';
-import { FLAG_ROWS, parseSettings, variableOf } from '../src/cli/flags.ts';
+import { parseCommandLine } from '../src/cli/command-line.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
 import { run } from '../src/cli/run.ts';
+import { parseStartSettings } from '../src/cli/start-settings.ts';
 import { COMMAND, linesOf, ROOT, runCommand, run as runProcess, startCommand } from './support/command.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
@@ -55,10 +58,15 @@ async function get(url: string, headers: Record<string, string> = {}) {
   return reply;
 }
 
-async function writeFixture({ onTestFinished }: TestContext, content: string): Promise<string> {
+/** Makes a folder that is gone with the test. */
+async function makeFolder({ onTestFinished }: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-mailbox-mock-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'fixture.json');
+  return folder;
+}
+
+async function writeFixture(test: TestContext, content: string): Promise<string> {
+  const file = join(await makeFolder(test), 'fixture.json');
   await writeFile(file, content);
   return file;
 }
@@ -102,9 +110,13 @@ const DEFAULTS = {
   corsOrigins: [],
   json: false,
   quiet: false,
-  help: false,
-  version: false,
 };
+
+/** What `start` is told, or what is wanted instead. */
+function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const line = parseCommandLine(args, env);
+  return line.wants === 'start' ? parseStartSettings(line.given) : line;
+}
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([
   ['nothing', [], {}, {}],
@@ -143,11 +155,27 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['-q', ['-q'], {}, { quiet: true }],
   ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
   ['a switch that is off', [], { AGENT_MAILBOX_QUIET: '0', AGENT_MAILBOX_JSON: 'False' }, {}],
-  ['-h', ['-h'], {}, { help: true }],
-  ['-v', ['-v'], {}, { version: true }],
-  ['-h whatever the environment holds', ['-h'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, { help: true }],
 ])('reads %s', ([, args, env, told], { expect }) => {
-  expect(parseSettings(args, env)).toEqual({ ...DEFAULTS, ...told });
+  expect(settingsOf(args, env)).toEqual({ ...DEFAULTS, ...told });
+});
+
+test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string]>([
+  [['-h'], {}, 'help'],
+  [['-v'], {}, 'version'],
+  [['-h'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'help'],
+  [['init', '--help', '--port', '1'], {}, 'help'],
+  [['validate', '-v'], {}, 'version'],
+])('takes %j with %j in the environment for %s', ([args, env, wants], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ wants });
+});
+
+test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string, argument: string | undefined]>([
+  [['init'], {}, 'init', undefined],
+  [['init', 'a.jsonc'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'init', 'a.jsonc'],
+  [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
+  [['validate', '--', '-h'], {}, 'validate', '-h'],
+])('reads %j with %j in the environment as %s of %s', ([args, env, wants, argument], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ wants, argument, given: {} });
 });
 
 const SAMPLES: Record<string, string> = {
@@ -161,17 +189,24 @@ const SAMPLES: Record<string, string> = {
 
 test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
   const value = type === 'string' ? [SAMPLES[name] ?? ''] : [];
-  const settings = parseSettings([`--${name}`, ...value], {});
+  const settings = settingsOf([`--${name}`, ...value], {});
   expect(settings).not.toEqual(DEFAULTS);
-  expect(parseSettings([], { [variableOf(name)]: value[0] ?? '1' })).toEqual(settings);
-  if (short) expect(parseSettings([`-${short}`, ...value], {})).toEqual(settings);
+  expect(settingsOf([], { [variableOf(name)]: value[0] ?? '1' })).toEqual(settings);
+  if (short) expect(settingsOf([`-${short}`, ...value], {})).toEqual(settings);
 });
 
 test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--bogus'], {}, /unknown option '--bogus'/i],
   [['-x'], {}, /unknown option '-x'/i],
   [['--no-json'], {}, /unknown option '--no-json'/i],
-  [['serve'], {}, /no command "serve"; there is: start/],
+  [['serve'], {}, /no command "serve"; there are: start, init, validate\.$/],
+  [['__proto__'], {}, /no command "__proto__"/],
+  [['init', '--port', '80'], {}, /init does not take --port; see --help\.$/],
+  [['validate', '-q', 'a.json'], {}, /validate does not take --quiet/],
+  [['init', 'a', 'b'], {}, /init takes one file, but got "b" too/],
+  [['init', ''], {}, /file of init must not be empty/],
+  [['validate'], {}, /validate needs a file; see --help\.$/],
+  [['validate', 'a', 'b'], {}, /validate takes one file, but got "b" too/],
   [[''], {}, /no command ""/],
   [['--', '--port'], {}, /no command "--port"/],
   [['start', 'now'], {}, /start takes no argument, but got "now"/],
@@ -225,11 +260,23 @@ test.for<[host: string, said: string]>([
 });
 
 test.for<[title: string, content: string, said: RegExp]>([
-  ['is empty', '', /is not JSON: Unexpected end of JSON input\.$/],
-  ['is not JSON', '{\n  "operator":\n}\n', /is not JSON: [^\n]+\.$/],
+  ['is empty', '', /cannot be read as JSON: value expected at line 1, column 1\.$/],
+  ['is not JSON', '{\n  "operator":\n}\n', /cannot be read as JSON: value expected at line 3, column 1\.$/],
+  ['has words after it', '{}\r\n  {}', /cannot be read as JSON: end of file expected at line 2, column 3\.$/],
+  ['has a comment without end', '{}\n/* ', /cannot be read as JSON: unexpected end of comment at line 2, column 1\.$/],
+  [
+    'names something twice',
+    '{\n  "tenants": {},\n  "tenants": {}\n}',
+    /cannot be read as JSON: "tenants" stands there twice, again at line 3, column 3\.$/,
+  ],
+  [
+    'hides a handle from JavaScript',
+    '{"tenants":{"__proto__":{}}}',
+    /:\n {2}\$\.tenants\.__proto__ must not be a handle$/,
+  ],
   ['is null', 'null', /\n {2}\$ must be an object$/],
   ['is a list', '[]', /\n {2}\$ must be an object$/],
-  ['holds nothing', '{}', /:\n {2}\$\.operator is required\n {2}\$\.tenants is required$/],
+  ['holds nothing', '{}', /:\n {2}\$\.tenants is required$/],
   ['has a tenant that is null', '{"tenants":{"acme":null}}', /\n {2}\$\.tenants\.acme must be an object$/],
   ['has a name that breaks lines', '{"tenants":{"a\\n\\u001b":{}}}', /\n {2}\$\.tenants\["a\\n\\u001b"\] as a handle/],
 ])('cannot run on a fixture file that %s', async ([, content, said], test) => {
@@ -247,10 +294,15 @@ test.for<[title: string, path: string, said: RegExp]>([
     /^agent-mailbox-mock: .+none\.json cannot be read: there is no such file\.$/,
   ],
   ['is a folder', join(ROOT, 'fixtures'), /^agent-mailbox-mock: .+fixtures cannot be read: it is a directory\.$/],
-])('cannot run on a fixture file that %s', async ([, path, said], { expect }) => {
-  const { code, out, err } = await runHere(['-p', '0', '-f', path]);
-  expect(err).toMatch(said);
-  expect({ code, out }).toEqual({ code: 1, out: [] });
+])('cannot run on a fixture file that %s, nor check it', async ([, path, said], { expect }) => {
+  for (const args of [
+    ['-p', '0', '-f', path],
+    ['validate', path],
+  ]) {
+    const { code, out, err } = await runHere(args);
+    expect(err).toMatch(said);
+    expect({ code, out }).toEqual({ code: 1, out: [] });
+  }
 });
 
 test('tells every problem of a fixture with its JSON path, without a stack', async (test) => {
@@ -261,7 +313,7 @@ test('tells every problem of a fixture with its JSON path, without a stack', asy
     ...Object.values<object>(fixture.tenants.acme.webhooks)[0],
     workspace: 'none',
   };
-  delete fixture.tenants.globex.name;
+  fixture.tenants.globex.name = '';
   const file = await writeFixture(test, JSON.stringify(fixture));
 
   const running = runCommand(test, ['--port', '0', '--fixtures', file]);
@@ -279,6 +331,94 @@ test('tells every problem of a fixture with its JSON path, without a stack', asy
       '$.tenants.acme.workspaces.support.inboxes.helpdesk.messages[0].to',
       '$.tenants.globex.name',
     ]);
+});
+
+test('starts with the fixture that init writes, which validate accepts', async (test) => {
+  const file = join(await makeFolder(test), 'mailbox.jsonc');
+
+  const written = await runHere(['init', file]);
+  test.expect(written).toEqual({
+    code: 0,
+    out: [`Wrote ${file}. Change it, then run: agent-mailbox-mock --fixtures ${file}`],
+    err: '',
+  });
+  test.expect(await readFile(file, 'utf8')).toMatch(/^\/\/ .+\n/);
+
+  test.expect(await runHere(['validate', file])).toEqual({
+    code: 0,
+    out: [
+      `${file} is a valid fixture: 1 tenant, 1 workspace, 1 inbox, 2 messages, 1 attachment, 1 draft, 1 list, 2 domains, 1 webhook.`,
+    ],
+    err: '',
+  });
+
+  const started = await runHere(['-p', '0', '-f', file, '--json']);
+  test.expect(started.code).toBe(0);
+  test.expect(JSON.parse(started.out.join()).keys).toEqual(ONE_KEY_PER_TIER);
+});
+
+test('says no more in the comments of what init writes than is so', async (test) => {
+  const file = join(await makeFolder(test), 'mailbox.jsonc');
+  await runHere(['init', file]);
+  const told = (await readFile(file, 'utf8')).match(/\b[tw]k_\w+|\bak_\w+|\w+@acme\.test/g);
+  test.expect(told).toEqual([acme.tenant, acme.workspaces.support, 'helpdesk@acme.test', acme.inboxes.helpdesk]);
+});
+
+test('writes mailbox.jsonc if init is given no file, and never over a file', async (test) => {
+  const folder = await makeFolder(test);
+  const init = async () => {
+    const command = COMMAND.map((word) => (word.startsWith('src/') ? join(ROOT, word) : word));
+    const tsx = import.meta.resolve('tsx');
+    const [node, ...args] = [...command.map((word) => (word === 'tsx' ? tsx : word)), 'init'];
+    const running = runProcess(test, [String(node), ...args], { cwd: folder });
+    return { ...(await running.ended), out: running.stdout, err: running.stderr };
+  };
+  const file = join(folder, 'mailbox.jsonc');
+
+  test.expect(await init()).toMatchObject({ code: 0, err: '' });
+  await writeFile(file, 'mine');
+  test.expect(await init()).toEqual({
+    code: 1,
+    signal: null,
+    out: '',
+    err: 'agent-mailbox-mock: The file mailbox.jsonc cannot be written: it exists already; choose another name.\n',
+  });
+  test.expect(await readFile(file, 'utf8')).toBe('mine');
+});
+
+test('cannot write a fixture into a folder that is not there', async (test) => {
+  const { code, out, err } = await runHere(['init', join(await makeFolder(test), 'none/mailbox.jsonc')]);
+  test.expect(err).toMatch(/cannot be written: there is no such folder\.$/);
+  test.expect({ code, out }).toEqual({ code: 1, out: [] });
+});
+
+test.for<[file: string, counts: string]>([
+  [
+    'fixtures/default.json',
+    '2 tenants, 3 workspaces, 4 inboxes, 6 messages, 2 attachments, 1 draft, 1 list, 3 domains, 3 webhooks',
+  ],
+  ['fixtures/empty.json', '0 tenants'],
+])('finds %s valid', async ([name, counts], { expect }) => {
+  const file = join(ROOT, String(name));
+  const out = [`${file} is a valid fixture: ${counts}.`];
+  expect(await runHere(['validate', file])).toEqual({ code: 0, out, err: '' });
+});
+
+test('names every problem of the fixture that it checks', async (test) => {
+  const file = await writeFixture(
+    test,
+    '{ "operator": { "key": "mine" }, // a comment\n "tenants": { "a b": {}, "c": { "webhooks": { "d": {}, } } } }',
+  );
+  test.expect(await runHere(['validate', file])).toEqual({
+    code: 1,
+    out: [],
+    err: [
+      `agent-mailbox-mock: ${file}: The fixture is not valid:`,
+      '  $.operator.key must be sa_ and at least ten letters, digits, _ or -',
+      '  $.tenants["a b"] as a handle must start with a lower-case letter, then letters, digits or -',
+      '  $.tenants.c.webhooks.d.url is required',
+    ].join('\n'),
+  });
 });
 
 test('starts with a fixture file of any editor', async (test) => {
@@ -316,11 +456,21 @@ test('shows its version', async (test) => {
   test.expect(running).toMatchObject({ stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
-test('shows every flag, its short form and its default in help', async (test) => {
+test('shows every command, every flag, its short form and its default in help', async (test) => {
   const running = runCommand(test, ['--help']);
   test.expect(await running.ended).toEqual({ code: 0, signal: null });
   test.expect(running.stderr).toBe('');
   const help = linesOf(running.stdout);
+  test.expect(help[0]).toBe('Usage: agent-mailbox-mock [command] [flags]');
+  for (const [name, { help: line }] of Object.entries(COMMANDS)) {
+    test
+      .expect(
+        help.filter((each) => each.startsWith(`  ${name} `)),
+        name,
+      )
+      .toEqual([test.expect.stringContaining(line)]);
+  }
+  test.expect(running.stdout).toMatch(/^ {2}init \[file\] {2,}.+\n {2}validate <file> {2}/m);
   for (const [name, { short }] of FLAG_ROWS) {
     const start = short ? `  -${short}, --${name}` : `      --${name}`;
     test

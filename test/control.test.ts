@@ -1,9 +1,6 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions } from 'agent-mailbox-mock';
+import { BEHAVIOURS, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
-import Ajv from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { OPERATION_ROWS } from '../src/pipeline/service.ts';
 import { VERSION } from '../src/version.ts';
 import { checkReply } from './support/check-reply.ts';
 import { type SendOptions, send } from './support/everywhere.ts';
@@ -64,53 +61,11 @@ test('GET /__mock/behaviours lists the whole ledger with the values in force', a
   });
 });
 
-const BEHAVIOUR_SETS: [string, BehaviourOptions][] = [
-  ['the defaults', {}],
-  ...Object.entries(BEHAVIOURS).flatMap(([id, entry]) =>
-    Object.keys(entry.choices)
-      .filter((choice) => choice !== entry.default)
-      .map((choice): [string, BehaviourOptions] => [`${id}=${choice}`, { [id]: choice }]),
-  ),
-];
-
-test.each(BEHAVIOUR_SETS)('GET /__mock/openapi.json is valid OpenAPI 3.1 under %s', async (_, behaviours) => {
+test('GET /__mock/openapi.json is the document of the behaviours in force', async () => {
+  const behaviours: BehaviourOptions = { 'webhooks.list.secret': 'omitted' };
   await using server = await startServer({ port: 0, behaviours });
   const { status, json } = await sendTo(server, 'GET /__mock/openapi.json');
-  expect([status, json.openapi]).toEqual([200, '3.1.0']);
-  const validator = new Validator();
-  expect(await validator.validate(json)).toEqual({ valid: true });
-  expect(validator.version).toBe('3.1');
-  expect(brokenParts(json)).toEqual([]);
-});
-
-/** What the validator passes over: schemas that are not JSON Schema, and references that lead nowhere. */
-function brokenParts(document: unknown): string[] {
-  const ajv = new Ajv.default();
-  return walk(document).flatMap(([key, value]) => {
-    if (key === 'schema' && !ajv.validateSchema(value as object)) return [JSON.stringify(value)];
-    return key === '$ref' && lookUp(document, String(value)) === undefined ? [String(value)] : [];
-  });
-}
-
-/** Every property of a JSON value, at any depth. */
-function walk(value: unknown): [key: string, value: unknown][] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap((entry) => [entry, ...walk(entry[1])]);
-}
-
-function lookUp(document: unknown, reference: string): unknown {
-  const steps = reference.replace(/^#\//, '').split('/');
-  return steps.reduce((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
-}
-
-test('GET /__mock/openapi.json describes every operation once, and nothing of the control plane', async () => {
-  await using server = await startServer({ port: 0 });
-  const { json } = await sendTo(server, 'GET /__mock/openapi.json');
-  const described = Object.entries<Record<string, { operationId: string }>>(json.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
-  );
-  const expected = OPERATION_ROWS.map(({ id, method, path }) => `${id} ${method} ${path}`);
-  expect(described.sort()).toEqual(expected.sort());
+  expect([status, json]).toEqual([200, JSON.parse(JSON.stringify(createMailbox({ behaviours }).openApi()))]);
 });
 
 const ROUTES: [path: string, allow: string][] = [

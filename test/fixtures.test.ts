@@ -1,12 +1,22 @@
-import { createMailbox, defaultFixture, FixtureError } from 'agent-mailbox-mock';
+import { createMailbox, defaultFixture, FixtureError, type FixtureInput } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import emptyFixture from '../fixtures/empty.json' with { type: 'json' };
+import { parseFixture } from '../src/contract/fixture.ts';
+import { IDS } from './support/ids.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each case breaks the fixture in a way that its type forbids.
 type Spoilt = any;
 
+const HELPDESK = '$.tenants.acme.workspaces.support.inboxes.helpdesk';
+const ADDRESS = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+
+function helpdeskOf(fixture: Spoilt): Spoilt {
+  return fixture.tenants.acme.workspaces.support.inboxes.helpdesk;
+}
+
 const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string[]][] = [
-  ['no operator', (f) => delete f.operator, ['$.operator is required']],
+  ['an operator that is null', (f) => (f.operator = null), ['$.operator must be an object']],
+  ['a fixture without tenants', (f) => delete f.tenants, ['$.tenants is required']],
   [
     'a key of another tier',
     (f) => (f.operator.key = 'tk_platform_operator'),
@@ -61,7 +71,7 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
   ],
   [
     'no default workspace',
-    (f) => delete f.tenants.globex.workspaces.main.isDefault,
+    (f) => (f.tenants.globex.workspaces.main.isDefault = false),
     ['$.tenants.globex.workspaces must have exactly one workspace with "isDefault": true, not 0'],
   ],
   [
@@ -89,16 +99,186 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     ],
   ],
   ['tenants that are an array', (f) => (f.tenants = []), ['$.tenants must be an object']],
+  ['a key that is a number', (f) => (f.tenants.globex.key = 7), ['$.tenants.globex.key must be a key or an object']],
   [
-    'two inboxes without a user name',
+    'a key of another tier in short form',
+    (f) => (f.tenants.globex.key = 'wk_globex_tenant_key'),
+    ['$.tenants.globex.key must be tk_ and at least ten letters, digits, _ or -'],
+  ],
+  [
+    'a key in short form that is given twice',
+    (f) => (f.tenants.globex.key = 'tk_acme_tenant_key'),
+    ['$.tenants.globex.key has the key of $.tenants.acme.key.key; each must have its own'],
+  ],
+  [
+    'a key that the handles give twice',
     (f) => {
-      delete f.tenants.acme.workspaces.support.inboxes.helpdesk.username;
-      delete f.tenants.acme.workspaces.support.inboxes.billing.username;
+      delete f.tenants.globex.key;
+      f.tenants.acme.key = 'tk_globex_tenant_key';
+    },
+    ['$.tenants.globex.key has the key of $.tenants.acme.key; each must have its own'],
+  ],
+  [
+    'a slug that the handles give twice',
+    (f) => (f.tenants.acme.workspaces.sUPPORT = {}),
+    [
+      '$.tenants.acme.workspaces.sUPPORT.slug has the slug of $.tenants.acme.workspaces.support.slug; each must have its own',
+    ],
+  ],
+  [
+    'an address that the handles give twice',
+    (f) => (f.tenants.globex.workspaces.main.inboxes.helpdesk = { domain: 'ACME.test' }),
+    [
+      `$.tenants.globex.workspaces.main.inboxes.helpdesk.username has the address of ${HELPDESK}.username; each must have its own`,
+    ],
+  ],
+  [
+    "a further address that is another tenant's",
+    (f) => (f.tenants.globex.workspaces.main.inboxes.info.addresses = ['Helpdesk@ACME.test']),
+    [
+      `$.tenants.globex.workspaces.main.inboxes.info.addresses[0] has the address of ${HELPDESK}.username; each must have its own`,
+    ],
+  ],
+  [
+    'a further address given twice',
+    (f) => (helpdeskOf(f).addresses = [{ address: 'help@acme.test' }, 'help@acme.test']),
+    [`${HELPDESK}.addresses[1] has the address of ${HELPDESK}.addresses[0].address; each must have its own`],
+  ],
+  [
+    'two primary addresses',
+    (f) =>
+      (helpdeskOf(f).addresses = [
+        { address: 'a@acme.test', isPrimary: true },
+        { address: 'b@acme.test', isPrimary: true },
+      ]),
+    [`${HELPDESK}.addresses must have at most one address with "isPrimary": true, not 2`],
+  ],
+  [
+    'an address that is none',
+    (f) => (helpdeskOf(f).addresses = ['Help <help@acme.test>', 7]),
+    [
+      `${HELPDESK}.addresses[0] must be an e-mail address such as ada@example.com`,
+      `${HELPDESK}.addresses[1] must be an e-mail address or an object`,
+    ],
+  ],
+  [
+    'an inbound message from nobody and an outbound one to nobody',
+    (f) => {
+      delete helpdeskOf(f).messages[0].from;
+      delete helpdeskOf(f).messages[1].to;
+    },
+    [`${HELPDESK}.messages[0].from is required`, `${HELPDESK}.messages[1].to is required`],
+  ],
+  [
+    'a recipient that is no address',
+    (f) => {
+      helpdeskOf(f).messages[0].to = 'nobody';
+      helpdeskOf(f).messages[1].cc = ['a@b.test, c@d.test'];
+      helpdeskOf(f).drafts[0].bcc = 7;
+      helpdeskOf(f).messages[2].to = [];
     },
     [
-      '$.tenants.acme.workspaces.support.inboxes.helpdesk.username is required',
-      '$.tenants.acme.workspaces.support.inboxes.billing.username is required',
+      `${HELPDESK}.messages[0].to ${ADDRESS}`,
+      `${HELPDESK}.messages[1].cc[0] ${ADDRESS}`,
+      `${HELPDESK}.messages[2].to must not be empty`,
+      `${HELPDESK}.drafts[0].bcc must be an e-mail address or an array of them`,
     ],
+  ],
+  [
+    'a user name that is no part of an address, and nothing that follows from it',
+    (f) => {
+      helpdeskOf(f).username = 'Help Desk';
+      delete helpdeskOf(f).messages[0].to;
+      delete helpdeskOf(f).messages[1].from;
+    },
+    [
+      `${HELPDESK}.username must be lower-case letters, digits or . - _, starting with a letter or digit, no dot at its end or beside another`,
+    ],
+  ],
+  [
+    'an attachment without content, and with too much of it',
+    (f) =>
+      (helpdeskOf(f).messages[0].attachments = [
+        { filename: 'a' },
+        { filename: 'b', content: '', text: '' },
+        { filename: 'c', text: 7 },
+        { filename: 'd', content: 'é' },
+        { filename: 'e\n', contentType: 'text', text: '' },
+      ]),
+    [
+      `${HELPDESK}.messages[0].attachments[0].content is required`,
+      `${HELPDESK}.messages[0].attachments[1].text must not stand beside "content"`,
+      `${HELPDESK}.messages[0].attachments[2].text must be a string`,
+      `${HELPDESK}.messages[0].attachments[3].content must be base64`,
+      `${HELPDESK}.messages[0].attachments[4].filename must be a name on one line`,
+      `${HELPDESK}.messages[0].attachments[4].contentType must be a media type such as text/plain`,
+    ],
+  ],
+  [
+    'a draft that answers a message of another inbox',
+    (f) => (helpdeskOf(f).drafts[0].replyToMessageId = IDS.acme.messages.invoice),
+    [`${HELPDESK}.drafts[0].replyToMessageId names no message of this inbox`],
+  ],
+  [
+    'an entry given twice',
+    (f) => helpdeskOf(f).lists.customers.entries.push('DANA@customer.test'),
+    [
+      `${HELPDESK}.lists.customers.entries[2] has the email of ${HELPDESK}.lists.customers.entries[0].email; each must have its own`,
+    ],
+  ],
+  [
+    'entries that are none',
+    (f) => (helpdeskOf(f).lists.customers.entries = ['Dana', null, { email: 'a@b.test', metadata: [] }]),
+    [
+      `${HELPDESK}.lists.customers.entries[0] must be an e-mail address such as ada@example.com`,
+      `${HELPDESK}.lists.customers.entries[1] must be an e-mail address or an object`,
+      `${HELPDESK}.lists.customers.entries[2].metadata must be an object`,
+    ],
+  ],
+  [
+    'metadata that is no JSON',
+    (f) => (helpdeskOf(f).metadata = { at: new Date(0) }),
+    [`${HELPDESK}.metadata.at must be JSON`],
+  ],
+  [
+    'a list with an odd handle',
+    (f) => rename(helpdeskOf(f).lists, 'customers', 'Customers'),
+    [`${HELPDESK}.lists.Customers as a handle must start with a lower-case letter, then letters, digits or -`],
+  ],
+  [
+    'a domain of a workspace that is not there',
+    (f) => (f.tenants.globex.domains['globex.test'].workspace = 'support'),
+    ['$.tenants.globex.domains["globex.test"].workspace names no workspace of this tenant; it has: main'],
+  ],
+  [
+    'domains with odd names and states',
+    (f) => (f.tenants.globex.domains = { 'Globex.test': {}, 'a b': {}, 'c.test': { status: 'lost' } }),
+    [
+      '$.tenants.globex.domains["Globex.test"] must be a host name in lower case',
+      '$.tenants.globex.domains["a b"] must be a host name in lower case',
+      '$.tenants.globex.domains["c.test"].status must be one of pending, verified, failed',
+    ],
+  ],
+  [
+    'an id that every other kind of thing has too',
+    (f) => {
+      const { id } = f.tenants.acme;
+      const helpdesk = helpdeskOf(f);
+      helpdesk.addresses = [{ id, address: 'help@acme.test' }];
+      helpdesk.messages[0].attachments[0].id = id.toUpperCase();
+      helpdesk.drafts[0].id = id;
+      helpdesk.lists.customers.id = id;
+      helpdesk.lists.customers.entries[0].id = id;
+      f.tenants.acme.domains['acme.test'].id = id;
+    },
+    [
+      '$.tenants.acme.domains["acme.test"].id',
+      `${HELPDESK}.addresses[0].id`,
+      `${HELPDESK}.messages[0].attachments[0].id`,
+      `${HELPDESK}.drafts[0].id`,
+      `${HELPDESK}.lists.customers.id`,
+      `${HELPDESK}.lists.customers.entries[0].id`,
+    ].map((path) => `${path} has the id of $.tenants.acme.id; each must have its own`),
   ],
   [
     'problems of shape and of reference at once',
@@ -150,8 +330,38 @@ describe('fixtures', () => {
     const [acme, globex] = createMailbox().snapshot().tenants;
     expect(acme?.webhooks.map(({ workspaceId }) => workspaceId)).toEqual([null, acme?.workspaces[0]?.id]);
     expect(acme?.workspaces[0]).toMatchObject({ name: 'Support', isDefault: true });
-    expect(acme?.messages.length).toBeGreaterThan(3);
     expect(globex?.webhooks).toHaveLength(1);
+  });
+
+  test('the default fixture tells its story under fixed ids', () => {
+    const [acme, globex] = createMailbox().snapshot().tenants as Spoilt;
+    const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
+    expect(idsOf(acme.messages)).toEqual(Object.values(IDS.acme.messages));
+    expect([...new Set(acme.messages.map((message: Spoilt) => message.threadId))]).toEqual(
+      Object.values(IDS.acme.threads),
+    );
+    expect(idsOf(acme.attachments)).toEqual(Object.values(IDS.acme.attachments));
+    expect(acme.attachments[0]).toMatchObject({
+      messageId: IDS.acme.messages.cannotLogIn,
+      filename: 'login-error.txt',
+    });
+    expect(atob(acme.attachments[0].content)).toMatch(/^2026-01-06 .+expired/s);
+    expect(atob(acme.attachments[1].content)).toMatch(/^\x89PNG\r\n.{55}IEND/s);
+    expect(acme.drafts).toMatchObject([
+      {
+        id: IDS.acme.drafts.helpdesk,
+        replyToMessageId: IDS.acme.messages.thanks,
+        to: ['Dana Reyes <dana@customer.test>'],
+      },
+    ]);
+    expect(idsOf(acme.lists)).toEqual([IDS.acme.lists.customers]);
+    expect(idsOf(acme.listEntries)).toEqual(Object.values(IDS.acme.entries));
+    expect(acme.domains).toMatchObject([
+      { id: IDS.acme.domains.acme, domain: 'acme.test', workspaceId: null, status: 'verified' },
+      { id: IDS.acme.domains.mail, workspaceId: IDS.acme.workspaces.support, status: 'pending' },
+    ]);
+    expect(idsOf(globex.messages)).toEqual(Object.values(IDS.globex.messages));
+    expect(idsOf(globex.domains)).toEqual([IDS.globex.domains.globex]);
   });
 
   test('an empty fixture has an operator and no tenant', async () => {
@@ -182,6 +392,16 @@ describe('fixtures', () => {
     const text = JSON.stringify(defaultFixture).replace('"globex":', '"__proto__":');
     expect(() => createMailbox({ fixtures: JSON.parse(text) })).toThrow('$.tenants.__proto__ must not be a handle');
   });
+
+  test.for(['"customers":', '"acme.test":'])(
+    'the name __proto__ instead of %s is told, not dropped',
+    (name, { expect }) => {
+      const text = JSON.stringify(defaultFixture).replace(name, '"__proto__":');
+      expect(() => createMailbox({ fixtures: JSON.parse(text) })).toThrow(
+        /\.__proto__ must (not be a handle|be a host)/,
+      );
+    },
+  );
 
   test('names of Object.prototype are handles like any other', () => {
     const text = JSON.stringify(defaultFixture)
@@ -238,6 +458,401 @@ describe('fixtures', () => {
     expect(() => createMailbox({ baseUrl })).toThrow(/baseUrl must be an absolute http or https URL/);
   });
 });
+
+/** A working tenant in fifteen lines of JSON. */
+const SHORT = {
+  tenants: {
+    initech: {
+      workspaces: {
+        main: {
+          inboxes: {
+            orders: { messages: [{ from: 'Kim <kim@visitor.test>', subject: 'Opening hours' }] },
+          },
+        },
+      },
+      webhooks: { audit: { url: 'http://127.0.0.1:9999/audit' } },
+    },
+  },
+};
+
+/** One of each thing with each of its fields, none as it would be derived. */
+const FULL = {
+  operator: { key: 'sa_of_the_full_one' },
+  tenants: {
+    full: {
+      id: '00000000-0001-4000-8000-000000000001',
+      name: 'The Tenant',
+      createdAt: '2026-02-01T00:00:00.001Z',
+      key: {
+        id: '00000000-0004-4000-8000-000000000001',
+        key: 'tk_of_the_full_one',
+        name: 'first',
+        createdAt: '2026-02-01T00:00:00.002Z',
+      },
+      workspaces: {
+        other: {
+          id: '00000000-0002-4000-8000-000000000001',
+          name: 'The Workspace',
+          slug: 'the-slug',
+          isDefault: true,
+          createdAt: '2026-02-01T00:00:00.003Z',
+          key: {
+            id: '00000000-0004-4000-8000-000000000002',
+            key: 'wk_of_the_full_one',
+            name: 'second',
+            createdAt: '2026-02-01T00:00:00.004Z',
+          },
+          inboxes: {
+            box: {
+              id: '00000000-0003-4000-8000-000000000001',
+              username: 'in.box',
+              domain: 'full.example',
+              displayName: 'The Inbox',
+              metadata: { deep: [{ a: null }] },
+              imapPassword: 'fake',
+              isPaused: true,
+              createdAt: '2026-02-01T00:00:00.005Z',
+              key: {
+                id: '00000000-0004-4000-8000-000000000003',
+                key: 'ak_of_the_full_one',
+                name: 'third',
+                createdAt: '2026-02-01T00:00:00.006Z',
+              },
+              addresses: [
+                {
+                  id: '00000000-000d-4000-8000-000000000001',
+                  address: 'further@full.example',
+                  isPrimary: true,
+                  createdAt: '2026-02-01T00:00:00.007Z',
+                },
+              ],
+              messages: [
+                {
+                  id: '00000000-0006-4000-8000-000000000001',
+                  threadId: '00000000-0007-4000-8000-000000000001',
+                  direction: 'outbound',
+                  from: 'Somebody <somebody@full.example>',
+                  to: ['one@to.example', 'Two <two@to.example>'],
+                  cc: ['three@to.example'],
+                  bcc: ['four@to.example'],
+                  replyTo: 'five@to.example',
+                  subject: 'The subject',
+                  plainBody: 'The text',
+                  htmlBody: '<p>The text</p>',
+                  isRead: false,
+                  isStarred: true,
+                  isArchived: true,
+                  deletedAt: '2026-02-01T00:00:00.008Z',
+                  bouncedAt: '2026-02-01T00:00:00.009Z',
+                  messageIdHeader: '<full@full.example>',
+                  inReplyTo: '<gone@to.example>',
+                  references: ['<older@to.example>', '<gone@to.example>'],
+                  receivedAt: '2026-02-01T00:00:00.010Z',
+                  attachments: [
+                    {
+                      id: '00000000-0008-4000-8000-000000000001',
+                      filename: 'ünï.bin',
+                      contentType: 'application/x-full',
+                      content: 'AP8=',
+                    },
+                  ],
+                },
+              ],
+              drafts: [
+                {
+                  id: '00000000-0009-4000-8000-000000000001',
+                  to: ['one@to.example'],
+                  cc: ['two@to.example'],
+                  bcc: ['three@to.example'],
+                  subject: 'The draft',
+                  plainBody: 'Its text',
+                  htmlBody: '<p>Its text</p>',
+                  replyToMessageId: '00000000-0006-4000-8000-000000000001',
+                  createdAt: '2026-02-01T00:00:00.011Z',
+                  updatedAt: '2026-02-01T00:00:00.012Z',
+                },
+              ],
+              lists: {
+                people: {
+                  id: '00000000-000a-4000-8000-000000000001',
+                  name: 'The List',
+                  description: 'All of them',
+                  createdAt: '2026-02-01T00:00:00.013Z',
+                  entries: [
+                    {
+                      id: '00000000-000b-4000-8000-000000000001',
+                      email: 'one@to.example',
+                      displayName: 'One',
+                      metadata: { number: 1 },
+                      createdAt: '2026-02-01T00:00:00.014Z',
+                    },
+                  ],
+                },
+              },
+            },
+          },
+        },
+      },
+      domains: {
+        'full.example': {
+          id: '00000000-000c-4000-8000-000000000001',
+          workspace: 'other',
+          status: 'failed',
+          createdAt: '2026-02-01T00:00:00.015Z',
+          updatedAt: '2026-02-01T00:00:00.016Z',
+        },
+      },
+      webhooks: {
+        hook: {
+          id: '00000000-0005-4000-8000-000000000001',
+          workspace: 'other',
+          url: 'https://full.example/hook',
+          events: ['message.bounced'],
+          secret: 'whsec_ZmFrZSBhY21lIHN1cHBvcnQgc2VjcmV0',
+          isActive: false,
+          createdAt: '2026-02-01T00:00:00.017Z',
+        },
+      },
+    },
+  },
+} as const satisfies FixtureInput;
+
+/** The messages of a mailbox whose one inbox has these. */
+function messagesOf(messages: readonly object[]): Spoilt[] {
+  const fixtures: Spoilt = { tenants: { acme: { workspaces: { main: { inboxes: { box: { messages } } } } } } };
+  const { tenants } = createMailbox({ fixtures }).snapshot();
+  return [...(tenants[0]?.messages ?? [])];
+}
+
+describe('short forms of fixtures', () => {
+  test('fifteen lines give a working tenant', async () => {
+    expect(JSON.stringify(SHORT).replace(/[{[]/g, '$&\n').split('\n').length).toBeLessThan(15);
+    const { keys, fetch } = createMailbox({ fixtures: SHORT });
+    expect(keys).toEqual({
+      operator: 'sa_platform_operator_key',
+      initech: {
+        tenant: 'tk_initech_tenant_key',
+        workspaces: { main: 'wk_initech_main_key' },
+        inboxes: { orders: 'ak_initech_orders_key' },
+      },
+    });
+    const headers = { 'X-API-Key': keys.initech.tenant };
+    const reply = await fetch(new Request('https://mailbox.test/v1/webhooks', { headers }));
+    expect(await reply.json()).toMatchObject({
+      webhooks: [{ events: ['message.received', 'message.sent', 'message.bounced'], isActive: true }],
+    });
+  });
+
+  test('what is derived is the same in every mailbox and in every version', () => {
+    const state = createMailbox({ fixtures: SHORT }).snapshot();
+    expect(createMailbox({ fixtures: structuredClone(SHORT) }).snapshot()).toEqual(state);
+    expect(state.tenants[0]).toMatchObject({
+      id: '086fc617-fda2-55ff-aea1-7fb528cb77f3',
+      name: 'Initech',
+      createdAt: '2026-01-05T09:00:00.000Z',
+      workspaces: [{ id: '35582689-9d27-55bb-a7c8-837c26d330f3', name: 'Main', slug: 'main', isDefault: true }],
+      inboxes: [
+        {
+          id: 'ce250e0b-17b7-535c-b942-e40791ea42b6',
+          username: 'orders',
+          domain: 'initech.test',
+          imapPassword: 'fake-imap-password-of-initech-orders',
+          isPaused: false,
+          deletedAt: null,
+        },
+      ],
+      addresses: [{ id: 'df418c35-0cc3-515a-b86a-b30ae0bd6e8b', address: 'orders@initech.test', isPrimary: true }],
+      apiKeys: [
+        { id: '5269f048-27f8-56bb-975f-c30e6219f258' },
+        { id: '0125952d-4378-5663-8a71-49f22e485a26' },
+        { id: '42c794ed-60fc-5655-9a65-1baacdedcb26' },
+      ],
+      webhooks: [
+        { id: '9114c3cf-26ae-52fc-a5c1-92200ebf4886', secret: 'whsec_ZmFrZSBzZWNyZXQgb2YgaW5pdGVjaC9hdWRpdC4uLi4=' },
+      ],
+      messages: [
+        {
+          id: '073e37bb-03a3-5da8-8b16-a41ab0029dc3',
+          threadId: '3dab505a-94ae-54f2-b338-6dc7d6ed184d',
+          direction: 'inbound',
+          fromAddress: 'kim@visitor.test',
+          to: ['orders@initech.test'],
+          isRead: false,
+          messageIdHeader: '<073e37bb-03a3-5da8-8b16-a41ab0029dc3@visitor.test>',
+          references: [],
+          receivedAt: '2026-01-05T09:01:00.000Z',
+        },
+      ],
+    });
+  });
+
+  test('every field of every resource is kept', () => {
+    const [state] = createMailbox({ fixtures: FULL }).snapshot().tenants;
+    const { workspaces, domains, webhooks, key, ...tenant } = FULL.tenants.full;
+    const { inboxes, key: workspaceKey, ...workspace } = workspaces.other;
+    const { addresses, messages, drafts, lists, key: inboxKey, ...inbox } = inboxes.box;
+    const [{ attachments, ...message }] = messages;
+    const { entries, ...list } = lists.people;
+    const ofWorkspace = { workspace: undefined, workspaceId: workspace.id };
+    const ofInbox = { inboxId: inbox.id };
+    expect(state).toEqual({
+      ...tenant,
+      workspaces: [workspace],
+      inboxes: [{ ...inbox, workspaceId: workspace.id, deletedAt: null }],
+      addresses: [
+        expect.objectContaining({ ...ofInbox, address: 'in.box@full.example', isPrimary: false }),
+        { ...addresses[0], ...ofInbox },
+      ],
+      apiKeys: [
+        { ...key, tier: 'tenant', ownerId: tenant.id },
+        { ...workspaceKey, tier: 'workspace', ownerId: workspace.id },
+        { ...inboxKey, tier: 'inbox', ownerId: inbox.id },
+      ],
+      domains: [{ ...domains['full.example'], ...ofWorkspace, domain: 'full.example' }],
+      webhooks: [{ ...webhooks.hook, ...ofWorkspace }],
+      messages: [{ ...message, ...ofInbox, fromAddress: 'somebody@full.example' }],
+      attachments: [{ ...attachments[0], messageId: message.id, sizeBytes: 2 }],
+      drafts: [{ ...drafts[0], ...ofInbox }],
+      lists: [{ ...list, ...ofInbox }],
+      listEntries: [{ ...entries[0], listId: list.id }],
+    });
+  });
+
+  test.for([defaultFixture, SHORT, FULL])(
+    'a complete fixture is a fixture that completes to itself',
+    (fixture, test) => {
+      const complete: FixtureInput = parseFixture(fixture);
+      test.expect(parseFixture(complete)).toEqual(complete);
+    },
+  );
+
+  test('the short forms mean what the long ones do', () => {
+    const inbox = {
+      addresses: ['Further@ACME.test'],
+      messages: [
+        { from: 'kim@visitor.test', cc: 'a@b.test', attachments: [{ filename: 'a', text: 'naïve €' }] },
+        { direction: 'outbound', to: 'kim@visitor.test', bcc: 'c@d.test' },
+      ],
+      drafts: [{ to: 'kim@visitor.test' }],
+      lists: { regulars: { entries: ['Kim@visitor.test'] } },
+      key: 'ak_my_own_inbox_key',
+    };
+    const boxes = { displayName: 'Box, the "First"', ...inbox };
+    const fixtures: Spoilt = { tenants: { acme: { workspaces: { main: { inboxes: { box: boxes } } } } } };
+    expect(createMailbox({ fixtures }).snapshot().tenants[0]).toMatchObject({
+      addresses: [
+        { address: 'box@acme.test', isPrimary: true },
+        { address: 'further@acme.test', isPrimary: false },
+      ],
+      messages: [
+        { to: ['box@acme.test'], cc: ['a@b.test'], bcc: [], isRead: false },
+        {
+          from: '"Box, the \\"First\\"" <box@acme.test>',
+          fromAddress: 'box@acme.test',
+          bcc: ['c@d.test'],
+          isRead: true,
+          messageIdHeader: expect.stringMatching(/^<[\da-f-]{36}@acme\.test>$/),
+        },
+      ],
+      attachments: [{ contentType: 'application/octet-stream', sizeBytes: 10, content: 'bmHDr3ZlIOKCrA==' }],
+      drafts: [{ to: ['kim@visitor.test'], cc: [], subject: null, plainBody: null, replyToMessageId: null }],
+      lists: [{ name: 'Regulars', description: null }],
+      listEntries: [{ email: 'kim@visitor.test', displayName: null, metadata: null }],
+      apiKeys: [{}, {}, { key: 'ak_my_own_inbox_key', name: null }],
+    });
+  });
+
+  test.for<[title: string, messages: Record<string, unknown>[], threads: number[]]>([
+    ['that answers nothing known is a thread', [{ inReplyTo: '<9>' }, {}], [0, 1]],
+    ['that answers another is in its thread', [{ n: 1 }, { n: 2, inReplyTo: '<1>' }, { inReplyTo: '<2>' }], [0, 0, 0]],
+    ['may stand before what it answers', [{ inReplyTo: '<2>' }, { n: 2, inReplyTo: '<1>' }, { n: 1 }], [0, 0, 0]],
+    ['is found by its references', [{ n: 1 }, { inReplyTo: '<9>', references: ['<8>', '<1>'] }], [0, 0]],
+    ['that answers itself is a thread', [{ n: 1, inReplyTo: '<1>' }, {}], [0, 1]],
+    [
+      'may answer in a circle',
+      [{ n: 1, inReplyTo: '<2>' }, { n: 2, inReplyTo: '<1>' }, { inReplyTo: '<1>' }],
+      [0, 0, 0],
+    ],
+    ['may name another thread', [{ n: 1 }, { inReplyTo: '<1>', threadId: IDS.nobody.replace('0', '1') }], [0, 1]],
+  ])('a message %s', ([, messages, threads], { expect }) => {
+    const written = messages.map(({ n, ...rest }) => ({
+      from: 'a@b.test',
+      ...(n ? { messageIdHeader: `<${n}>` } : {}),
+      ...rest,
+    }));
+    const found = messagesOf(written).map(({ threadId }) => threadId);
+    const distinct = [...new Set(found)];
+    expect(found.map((thread) => distinct.indexOf(thread))).toEqual(threads);
+  });
+
+  test('messages without a time keep their order across the tenant, and stand in that of their times', () => {
+    const inbox = (...messages: Spoilt[]) => ({ messages: messages.map((m) => ({ from: 'a@b.test', ...m })) });
+    const late = { subject: '2', receivedAt: '2026-03-01T00:00:00.000Z' };
+    const inboxes = { one: inbox({ subject: '1' }, late), two: inbox({ subject: '3' }) };
+    const fixtures: Spoilt = { tenants: { acme: { workspaces: { main: { inboxes } } } } };
+    const messages = createMailbox({ fixtures }).snapshot().tenants[0]?.messages;
+    expect(messages?.map(({ subject, receivedAt }) => [subject, receivedAt])).toEqual([
+      ['1', '2026-01-05T09:01:00.000Z'],
+      ['3', '2026-01-05T09:03:00.000Z'],
+      ['2', '2026-03-01T00:00:00.000Z'],
+    ]);
+  });
+
+  test('the first workspace is the default one, unless another says that it is', () => {
+    const defaultsOf = (workspaces: Record<string, object>) => {
+      const [tenant] = createMailbox({ fixtures: { tenants: { acme: { workspaces } } } }).snapshot().tenants;
+      return tenant?.workspaces.filter(({ isDefault }) => isDefault).map(({ slug }) => slug);
+    };
+    expect(defaultsOf({ one: {}, two: {} })).toEqual(['one']);
+    expect(defaultsOf({ one: {}, two: { isDefault: true } })).toEqual(['two']);
+    expect(defaultsOf({ one: { isDefault: false }, two: {} })).toEqual(['two']);
+  });
+
+  test.for(['a', 'z-', 'a-very-long-handle'.repeat(20)])(
+    'the handle %s gives keys and a domain',
+    (handle, { expect }) => {
+      const workspaces = { [handle]: { inboxes: { b: {} } } };
+      const state = createMailbox({ fixtures: { tenants: { [handle]: { workspaces } } } }).snapshot().tenants[0];
+      expect(state?.apiKeys).toHaveLength(3);
+      expect(state?.inboxes[0]?.domain).toMatch(/^[a-z-]{0,62}[a-z]\.test$/);
+    },
+  );
+
+  test('a name has a capital for each word of its handle', () => {
+    const { tenants } = createMailbox({ fixtures: { tenants: { 'acme-corp': {} } } }).snapshot();
+    expect(tenants[0]?.name).toBe('Acme Corp');
+  });
+
+  test('whatever stands in the place of something is a fixture or is told', () => {
+    for (const path of pathsOf(FULL)) {
+      for (const junk of [null, 7, '', 'x', true, [], [null], {}, { a: [] }]) {
+        const error = catchErrorIfAny(() => createMailbox({ fixtures: replaceAt(FULL, path, junk) }));
+        const told = error instanceof FixtureError && error.problems.length > 0;
+        expect(error === undefined || told, `${JSON.stringify(junk)} at ${path.join('.')}: ${error}`).toBe(true);
+      }
+    }
+  });
+});
+
+function pathsOf(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [[]];
+  return [[], ...Object.entries(value).flatMap(([name, part]) => pathsOf(part).map((path) => [name, ...path]))];
+}
+
+function replaceAt(value: Spoilt, [name, ...rest]: string[], junk: unknown): Spoilt {
+  if (name === undefined) return junk;
+  const copy = structuredClone(value);
+  copy[name] = replaceAt(copy[name], rest, junk);
+  return copy;
+}
+
+function catchErrorIfAny(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+}
 
 function rename(tenants: Spoilt, from: string, to: string): void {
   tenants[to] = tenants[from];

@@ -76,8 +76,13 @@ const USE_IN_PROCESS = `
   const { id } = await created.json();
   const list = await (await fetch(webhooks, { headers })).json();
   const refused = await fetch(webhooks);
+  const inbox = 'https://mailbox.test/v1/inboxes/' + (await (await fetch('https://mailbox.test/v1/inboxes', { headers })).json()).inboxes[0].id;
+  const mail = JSON.stringify({ to: 'Ada <ada@x.test>', subject: 'Gr\u00fc\u00dfe', plainBody: 'Hi', verified: true });
+  const sent = await (await fetch(inbox + '/send', { method: 'POST', headers, body: mail })).json();
+  const raw = await (await fetch(inbox + '/messages/' + sent.id + '/raw', { headers })).text();
   await server.close();
-  console.log(JSON.stringify([created.status, list.webhooks.length, list.webhooks.at(-1).id === id, refused.status]));
+  const isMail = /^To: Ada <ada@x.test>\\r$/m.test(raw);
+  console.log(JSON.stringify([created.status, list.webhooks.length, list.webhooks.at(-1).id === id, refused.status, isMail]));
 `;
 
 const USE_OVER_HTTP = `
@@ -133,7 +138,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
 });
 
 test('works in process with the msw of the user', async ({ expect }) => {
-  expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401]);
+  expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401, true]);
 });
 
 test('serves over HTTP', async ({ expect }) => {
@@ -172,10 +177,33 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
 const IMPORTED = /^(?:import|export)\b(?:[^;'"]* from)? ?["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/gm;
 
 test('loads nothing in the library entry that a browser or an app without express lacks', ({ expect }) => {
-  const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
-  const packages = [...importsOf(join(dist, 'index.js'))].map((name) => name.replace(/^(@[^/]+\/[^/]+).*/, '$1'));
-  expect([...new Set(packages)].sort()).toEqual(['@mswjs/data', 'msw', 'zod']);
-  expect([...importsOf(join(dist, 'server.js'))]).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
+  expect(packagesOf('index.js')).toEqual(['@mswjs/data', 'msw', 'postal-mime', 'uuid', 'zod']);
+  expect(packagesOf('server.js')).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
+});
+
+test('loads what only the command needs in the command alone', ({ expect }) => {
+  expect(packagesOf('main.js')).toContain('jsonc-parser');
+  expect([...packagesOf('index.js'), ...packagesOf('server.js')]).not.toContain('jsonc-parser');
+});
+
+/** The packages that a built file and its parts import, each once and in order. */
+function packagesOf(file: string): string[] {
+  const imported = importsOf(join(consumer, 'node_modules', packageJson.name, 'dist', file));
+  return [...new Set([...imported].map((name) => name.replace(/^(@[^/]+\/[^/]+|(?!node:)[^@/][^/]*).*/, '$1')))].sort();
+}
+
+test('installs nothing that only its tests need', async ({ expect }) => {
+  const { stdout } = await npm(consumer, 'ls', '--all', '--parseable');
+  const installed = new Set(
+    stdout
+      .trim()
+      .split('\n')
+      .map((path) => path.split('node_modules/').at(-1)),
+  );
+  const development = Object.keys(packageJson.devDependencies);
+  // msw is the peer, and brings the types of Node.
+  expect(development.filter((name) => installed.has(name))).toEqual(['@types/node', 'msw']);
+  expect(Object.keys(packageJson.dependencies).filter((name) => !installed.has(name))).toEqual([]);
 });
 
 test('has types that hold in a strict project, even one without the types of Node', async ({ expect }) => {
@@ -203,5 +231,5 @@ test('works in process with msw 3', async ({ expect }) => {
     return parts;
   };`;
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(polyfill)}`];
-  expect(await evaluate(project, USE_IN_PROCESS, flags)).toEqual([201, 3, true, 401]);
+  expect(await evaluate(project, USE_IN_PROCESS, flags)).toEqual([201, 3, true, 401, true]);
 });

@@ -1,8 +1,10 @@
-import type { MailboxState, TenantState } from 'agent-mailbox-mock';
+import { createMailbox, type MailboxState } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { OPERATION_IDS, OPERATIONS } from '../src/contract/operations/index.ts';
-import { everywhere, interceptRequests, type Reply, type World } from './support/everywhere.ts';
+import { everywhere, interceptRequests, type World } from './support/everywhere.ts';
+import { IDS } from './support/ids.ts';
+import { expectNothingForeign, expectUntouchedNeighbours, idsOf } from './support/model/neighbours.ts';
 
 interceptRequests();
 
@@ -22,43 +24,128 @@ const junkPath = fc
       maxLength: 5,
     },
   )
-  .map((segments) => `/v1/${segments.join('/')}`)
+  // As a client would write it, without the dots.
+  .map((segments) => new URL(`/v1/${segments.join('/')}`, 'https://mailbox.test').pathname)
   // Dots can lead out of /v1, where in process nothing is ours.
-  .filter((path) => new URL(path, 'https://mailbox.test').pathname.startsWith('/v1/'));
+  .filter((path) => path.startsWith('/v1/'));
 
-const operationPath = fc.constantFrom(...OPERATION_IDS).chain((id) =>
-  fc
-    .array(fc.oneof(fc.uuid(), fc.webSegment(), fc.constantFrom('%ZZ', '%E0', 'null', '-1')), {
-      minLength: 2,
-      maxLength: 2,
-    })
-    .map((values) => {
-      const path = OPERATIONS[id].path.replace(/\{\w+\}/g, () => encodePathStep(values.pop() ?? ''));
-      return { path, method: OPERATIONS[id].method as string };
-    }),
+const fixtureIds = createMailbox().snapshot().tenants.flatMap(idsOf);
+
+/** Ids of something mostly, so that what is behind a look-up gets its share of the junk. */
+const pathStep = fc.oneof(
+  { arbitrary: fc.constantFrom(...fixtureIds), weight: 4 },
+  { arbitrary: fc.oneof(fc.uuid(), fc.webSegment(), fc.constantFrom('%ZZ', '%E0', 'null', '-1')), weight: 1 },
 );
 
-const encodePathStep = (text: string) => text || 'x';
+/** The ids of an inbox and of what lies in it, as they stand in a path. */
+const INBOXED = {
+  id: IDS.acme.inboxes.helpdesk,
+  messageId: IDS.acme.messages.cannotLogIn,
+  attachmentId: IDS.acme.attachments.loginError,
+  threadId: IDS.acme.threads.login,
+  draftId: IDS.acme.drafts.helpdesk,
+  listId: IDS.acme.lists.customers,
+  entryId: IDS.acme.entries.dana,
+  domain: 'acme.test',
+  address: 'helpdesk@acme.test',
+};
+
+const pathValues = fc.oneof(
+  fc.constant<Record<string, string>>(INBOXED),
+  fc.record<Record<string, string>>({ id: pathStep, messageId: pathStep, draftId: pathStep, listId: pathStep }),
+);
+
+const operationPath = fc.tuple(fc.constantFrom(...OPERATION_IDS), pathValues, pathStep).map(([id, values, other]) => ({
+  path: OPERATIONS[id].path.replace(/\{(\w+)\}/g, (_, name) => values[name] || other || 'x'),
+  method: OPERATIONS[id].method as string,
+}));
 
 const target = fc.oneof(
   operationPath,
   fc.record({ path: junkPath, method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS') }),
 );
 
+const FIELDS = [
+  ...['url', 'events', 'isActive', 'name', 'slug', 'description', 'username', 'displayName', 'domain', 'workspaceId'],
+  ...['metadata', 'email', 'primary', 'to', 'cc', 'bcc', 'subject', 'plainBody', 'htmlBody', 'replyTo', 'verified'],
+  ...['replyToMessageId', 'isRead', 'isStarred', 'isArchived', '__proto__', 'constructor'],
+];
+
+const PARAMETERS = [
+  ...['limit', 'offset', 'direction', 'folder', 'group', 'inboxId', 'workspace', 'inbox', 'from', 'to', 'strict'],
+  '__proto__',
+];
+
+const VALUES = [
+  ...['0', '-1', '1e3', '100', '999999999', 'true', 'inbound', 'trash', 'thread', '2026-01-01', '0000-01-01'],
+  ...['9999-12-31T23:59:59.999Z', '2026-02-30', ''],
+];
+
+const emailText = fc.oneof(
+  fc.emailAddress(),
+  fc.constantFrom(...['bounce', 'pause', 'resume', 'relay-error'].map((name) => `${name}@simulator.test`)),
+  fc.constantFrom(
+    'Ada <ada@x.test>',
+    '"Ada, B" <ada@x.test>',
+    '<>',
+    'a@b',
+    'a@b.test, c@d.test',
+    'ü@ü.test',
+    'a: b@c.d;',
+  ),
+  fc.constantFrom('helpdesk@acme.test', 'hello@globex.test', 'nobody@mailbox.test'),
+);
+
+const fieldValue = fc.oneof(
+  fc.jsonValue(),
+  emailText,
+  fc.array(emailText, { maxLength: 4 }),
+  fc.constantFrom(
+    ...fixtureIds,
+    true,
+    false,
+    null,
+    'message.received',
+    'https://agent.example/hook',
+    '\r\nBcc: a@b.test',
+  ),
+  fc.string({ unit: 'binary', maxLength: 200 }),
+);
+
 const junkBody = fc.oneof(
   fc.jsonValue().map((value) => JSON.stringify(value)),
   fc.string(),
   fc.uint8Array({ maxLength: 64 }),
-  fc
-    .record({ url: fc.jsonValue(), events: fc.jsonValue(), name: fc.jsonValue() }, { requiredKeys: [] })
-    .map((value) => JSON.stringify(value)),
-  fc
-    .record({
-      url: fc.webUrl({ withQueryParameters: true }),
-      events: fc.array(fc.constantFrom('message.received', 'x')),
-    })
-    .map((value) => JSON.stringify(value)),
+  fc.dictionary(fc.constantFrom(...FIELDS), fieldValue).map((value) => JSON.stringify(value)),
 );
+
+const junkQuery = fc.oneof(
+  fc.constant(''),
+  fc
+    .dictionary(fc.constantFrom(...PARAMETERS), fc.oneof(fc.string(), fc.constantFrom(...fixtureIds, ...VALUES)))
+    .map((query) => `?${new URLSearchParams(query)}`),
+  fc.webQueryParameters().map((query) => `?${query}`),
+);
+
+/** Any characters, and at times half of one. */
+const oddText = fc
+  .array(fc.oneof({ arbitrary: fc.string({ unit: 'binary' }), weight: 9 }, fc.constantFrom('\ud800', '\r\n.\r\n', '=')))
+  .map((parts) => parts.join(''));
+
+/** A mail that may be sent: nothing refuses these texts. */
+const oddMail = {
+  to: fc.constantFrom(
+    'Ada <ada@x.test>',
+    '"Ada, B. \\" C" <ada@x.test>',
+    'Ünal Ö <u@x.test>',
+    'success@simulator.test',
+  ),
+  texts: fc.record({
+    subject: oddText.map((text) => text.replace(/[\r\n\0]/g, '')),
+    plainBody: oddText,
+    htmlBody: fc.option(oddText),
+  }),
+};
 
 const junkHeaders = fc.record(
   {
@@ -75,27 +162,59 @@ const junkHeaders = fc.record(
 
 describe('properties', () => {
   everywhere(
-    'junk of every kind to every operation gets an answer of the contract, never a 5xx',
+    'junk of every kind to every operation gets an answer of the contract, and none of the 5xx but a failed relay',
     async ({ send, mailbox }) => {
-      const keys = [mailbox.keys.operator, mailbox.keys.acme.tenant, mailbox.keys.acme.workspaces.support, undefined];
+      const { operator, acme } = mailbox.keys;
+      const keys = [operator, acme.tenant, acme.tenant, acme.workspaces.support, acme.inboxes.helpdesk, undefined];
       await fc.assert(
-        fc.asyncProperty(
-          target,
-          junkBody,
-          junkHeaders,
-          fc.constantFrom(...keys),
-          async ({ path, method }, body, headers, key) => {
-            const withBody = method === 'GET' ? {} : { body: body as BodyInit };
-            const options = { ...withBody, headers, ...(key !== undefined && !headers['X-API-Key'] && { key }) };
-            // `send` throws on a reply that breaks its schema, or an error that is not of the table.
-            const { status } = await send(method, path, options);
-            expect(status).toBeLessThan(500);
-          },
-        ),
-        { numRuns: 150 },
+        fc
+          .asyncProperty(
+            fc.record({ target, junkBody, junkQuery, junkHeaders, key: fc.constantFrom(...keys) }),
+            async ({ target: { path, method }, junkBody: body, junkQuery, junkHeaders: headers, key }) => {
+              const withBody = method === 'GET' ? {} : { body: body as BodyInit };
+              // A key mostly, since hardly any junk is one.
+              const { 'X-API-Key': _, Authorization: __, ...others } = headers;
+              const sent = key === undefined ? { headers } : { headers: others, key };
+              // `send` throws on a reply that breaks its schema, or an error that is not of the table.
+              const { status, json } = await send(method, path + junkQuery, { ...withBody, ...sent });
+              if (status >= 500) expect(json.code).toBe('RELAY_FAILED');
+            },
+          )
+          .beforeEach(() => mailbox.reset()),
+        { numRuns: 300 },
       );
     },
   );
+
+  everywhere('mail of the oddest texts is sent, delivered and read again in every form', async ({ send, mailbox }) => {
+    const { helpdesk, billing } = IDS.acme.inboxes;
+    const key = mailbox.keys.acme.tenant;
+    const read = async (path: string) => {
+      const reply = await send('GET', path, { key });
+      expect(reply.status).toBe(200);
+      return reply.json;
+    };
+    await fc.assert(
+      fc
+        .asyncProperty(fc.record(oddMail), async (mail) => {
+          const json = { to: ['billing@acme.test', mail.to], ...mail.texts, verified: true };
+          const sent = await send('POST', `/v1/inboxes/${helpdesk}/send`, { key, json });
+          expect(sent.status).toBe(200);
+          expect(await read(`/v1/inboxes/${helpdesk}/messages/${sent.json.id}`)).toMatchObject(mail.texts);
+          await read(`/v1/inboxes/${helpdesk}/messages/${sent.json.id}/raw`);
+          const { messages } = await read(`/v1/inboxes/${billing}/messages?limit=100`);
+          const { id: _, ...received } = messages.at(-1);
+          expect(received).toMatchObject(mail.texts);
+          const forward = { key, json: { to: mail.to } };
+          const path = `/v1/inboxes/${billing}/forward/${messages.at(-1).id}`;
+          const forwarded = await send('POST', path, forward);
+          expect(forwarded.status).toBe(200);
+          await read(`/v1/inboxes/${billing}/messages/${forwarded.json.id}/raw`);
+        })
+        .beforeEach(() => mailbox.reset()),
+      { numRuns: 60 },
+    );
+  });
 
   everywhere("no sequence of calls shows a tenant what is another's, and reset restores the start", async (world) => {
     const start = world.mailbox.snapshot();
@@ -111,45 +230,62 @@ describe('properties', () => {
   });
 });
 
-/** One call: any operation, by any key that was ever valid, about anything of any tenant. */
+/** One call: any operation, by any key that is valid, about anything of any tenant. */
 interface Action {
   readonly operation: (typeof OPERATION_IDS)[number];
   readonly keyAt: number;
-  readonly idAt: number;
-  readonly secondIdAt: number;
+  /** Of a thing in an inbox, whose inbox the path then names too, or not. */
+  readonly isCoherent: boolean;
+  readonly idsAt: readonly number[];
 }
 
 const action: fc.Arbitrary<Action> = fc.record({
   operation: fc.constantFrom(...OPERATION_IDS.filter((id) => id !== 'getHealth')),
   keyAt: fc.nat(),
-  idAt: fc.nat(),
-  secondIdAt: fc.nat(),
+  isCoherent: fc.boolean(),
+  idsAt: fc.array(fc.nat(), { minLength: 3, maxLength: 3 }),
 });
 
-const BODY = { url: 'https://agent.example/hook', events: ['message.received'], name: 'Made by a test' };
+/** What every operation with a body takes: each of them reads its own. */
+const BODY = {
+  ...{ url: 'https://agent.example/hook', events: ['message.received'], name: 'Made by a test', domain: 'made.test' },
+  ...{ to: ['helpdesk@acme.test', 'info@globex.test'], subject: 'Made by a test', plainBody: 'Hi', verified: true },
+};
 
-async function perform({ mailbox, send }: World, { operation, keyAt, idAt, secondIdAt }: Action): Promise<void> {
+async function perform({ mailbox, send }: World, { operation, keyAt, isCoherent, idsAt }: Action): Promise<void> {
   const before = mailbox.snapshot();
-  const holders = holdersOf(before);
-  const holder = pick(holders, keyAt);
-  const ids = before.tenants.flatMap(idsOf);
-  const chosen = [pick(ids, idAt), pick(ids, secondIdAt)];
+  const holder = pick(holdersOf(before), keyAt);
   const { method, path } = OPERATIONS[operation];
-  const reply = await send(
-    method,
-    path.replace(/\{\w+\}/g, () => chosen.shift() ?? ''),
-    {
-      key: holder.key,
-      ...(method === 'POST' && { json: BODY }),
-    },
-  );
+  const params = isCoherent ? coherentParams(before, idsAt) : {};
+  const ids = before.tenants.flatMap(idsOf);
+  const chances = [...idsAt];
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? pick(ids, chances.shift() ?? 0));
+  const withBody = method === 'POST' || method === 'PATCH' ? { json: BODY } : {};
+  const reply = await send(method, filled, { key: holder.key, ...withBody });
   expect(reply.status).toBeLessThan(500);
   expectNothingForeign(reply, holder.tenantId, before);
-  expectUntouchedNeighbours(holder.tenantId, before, mailbox.snapshot());
+  if (holder.tenantId !== undefined) expectUntouchedNeighbours(holder.tenantId, before, mailbox.snapshot());
 }
 
-function idsOf({ id, name: _, createdAt: __, ...collections }: TenantState): string[] {
-  return [id, ...Object.values(collections).flatMap((rows) => rows.map((row) => row.id))];
+/** The ids of an inbox of any tenant, and of things that may lie in it. */
+function coherentParams({ tenants }: MailboxState, [first = 0, second = 0]: readonly number[]): Record<string, string> {
+  const messages = tenants.flatMap((tenant) => tenant.messages);
+  const message = pick(messages, first);
+  if (message === undefined) return {};
+  const tenant = tenants.find(({ inboxes }) => inboxes.some(({ id }) => id === message.inboxId));
+  const oneOf = <Row extends { inboxId: string; id: string }>(rows: readonly Row[] = []) =>
+    pick(
+      rows.filter(({ inboxId }) => inboxId === message.inboxId),
+      second,
+    )?.id ?? message.id;
+  return {
+    id: message.inboxId,
+    messageId: message.id,
+    threadId: message.threadId,
+    draftId: oneOf(tenant?.drafts),
+    listId: oneOf(tenant?.lists),
+    domain: pick(tenant?.domains ?? [], second)?.domain ?? 'made.test',
+  };
 }
 
 interface Holder {
@@ -163,25 +299,6 @@ function holdersOf({ operatorKeys, tenants }: MailboxState): Holder[] {
     ...operatorKeys.map((key) => ({ key, tenantId: undefined })),
     ...tenants.flatMap(({ apiKeys, id }) => apiKeys.map(({ key }) => ({ key, tenantId: id }))),
   ];
-}
-
-/** No id, key or secret of another tenant may be in a reply. */
-function expectNothingForeign(reply: Reply, tenantId: string | undefined, { tenants }: MailboxState): void {
-  if (tenantId === undefined) return;
-  const others = tenants.filter(({ id }) => id !== tenantId);
-  const secrets = others.flatMap((tenant) => [
-    ...idsOf(tenant),
-    ...tenant.webhooks.map(({ secret }) => secret),
-    ...tenant.apiKeys.map(({ key }) => key),
-  ]);
-  expect(secrets.filter((secret) => reply.text.includes(secret))).toEqual([]);
-}
-
-/** A tenant's key changes nothing outside its tenant. */
-function expectUntouchedNeighbours(tenantId: string | undefined, before: MailboxState, after: MailboxState): void {
-  if (tenantId === undefined) return;
-  const others = ({ tenants }: MailboxState) => tenants.filter(({ id }) => id !== tenantId);
-  expect(others(after)).toEqual(others(before));
 }
 
 function pick<Item>(items: readonly Item[], at: number): Item {

@@ -36,6 +36,9 @@ const FROM_SOURCE = COMMAND.map((word) => {
   .map(quote)
   .join(' ');
 
+/** The commands of ours that listen to nothing. */
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (init|validate)\b/;
+
 /** Some tests start several processes, and other test files run beside them. */
 const SLOW = { timeout: 120_000 };
 
@@ -145,9 +148,19 @@ async function runCommands(context: TestContext, commands: readonly string[], is
   if (commands.every((command) => command.startsWith('curl '))) return await runCurls(context, commands);
   if (isAnswered) return (await runToEnd(context, withFreePort(commands.join('; ')))).stderr;
   for (const command of commands) {
-    await using _ = await startEmulator(context, command);
+    if (ENDS_BY_ITSELF.test(command)) await runToSuccess(context, command);
+    else await startAndStop(context, command);
   }
   return '';
+}
+
+async function runToSuccess(context: TestContext, command: string): Promise<void> {
+  const { ended, stderr } = await runToEnd(context, withFreePort(command));
+  expect([await ended, stderr], command).toEqual([{ code: 0, signal: null }, '']);
+}
+
+async function startAndStop(context: TestContext, command: string): Promise<void> {
+  await using _ = await startEmulator(context, command);
 }
 
 /** Runs curl against one running emulator, on a free port instead of the default one. */
@@ -163,11 +176,12 @@ async function runCurls(context: TestContext, commands: readonly string[]): Prom
   return outputs.at(-1) ?? '';
 }
 
-/** A command that starts the emulator, as it runs here: from source, on a free port, without npm in between. */
+/** A command of ours as it runs here: from source, on a free port if it listens, without npm in between. */
 function withFreePort(command: string): string {
   if (command === 'npm start') return `cd ${quote(ROOT)} && exec ${SCRIPTS.start} --port 0`;
   expect(command).toContain('npx agent-mailbox-mock');
-  return `${command.replace('npx agent-mailbox-mock', `exec ${FROM_SOURCE}`)} --port 0`;
+  const here = command.replace('npx agent-mailbox-mock', `exec ${FROM_SOURCE}`);
+  return ENDS_BY_ITSELF.test(command) ? here : `${here} --port 0`;
 }
 
 /** Starts the emulator and waits until it says that it listens; at the end of its scope it must stop in good order. */

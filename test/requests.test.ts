@@ -169,9 +169,9 @@ const CASES: Case[] = [
   {
     title: 'HEAD where there is no GET',
     method: 'HEAD',
-    path: `/v1/webhooks/${IDS.acme.webhooks.support}`,
+    path: `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`,
     status: 405,
-    allow: 'DELETE, OPTIONS',
+    allow: 'POST, OPTIONS',
   },
   { title: 'HEAD where it is refused', method: 'HEAD', behaviours: { 'requests.head': 'refused' }, status: 405 },
   { title: 'OPTIONS', anonymous: true, method: 'OPTIONS', status: 204, allow: 'GET, HEAD, POST, OPTIONS' },

@@ -47,4 +47,56 @@ describe('tenants', () => {
     expect((await send('GET', '/v1/webhooks', { key: acme.tenant })).json.webhooks).toHaveLength(2);
     expect((await send('GET', '/v1/webhooks', { key: created.json.apiKey })).status).toBe(401);
   });
+
+  everywhere('a created tenant has a Default workspace, where its inboxes land', async ({ send, mailbox }) => {
+    const created = await send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name: 'Initech' } });
+    const { apiKey: key, defaultWorkspaceId: id } = created.json;
+    const inbox = await send('POST', '/v1/inboxes', { key, json: {} });
+    expect([inbox.status, inbox.json.workspaceId]).toEqual([201, id]);
+    expect((await send('GET', '/v1/workspaces', { key })).json.workspaces).toEqual([
+      {
+        id,
+        name: 'Default',
+        slug: 'default',
+        isDefault: true,
+        inboxCount: 1,
+        domainCount: 0,
+        createdAt: created.json.createdAt,
+      },
+    ]);
+  });
+
+  everywhere('a deleted tenant frees its addresses, and mail to them bounces', async ({ send, mailbox }) => {
+    const { operator, acme, globex } = mailbox.keys;
+    const json = { username: 'wanted' };
+    await send('POST', '/v1/inboxes', { key: acme.tenant, json });
+    const numbered = await send('POST', '/v1/inboxes', { key: globex.tenant, json });
+    expect(numbered.json.username).toBe('wanted1');
+    await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: operator });
+    await send('POST', `/v1/inboxes/${IDS.globex.inboxes.info}/send`, {
+      key: globex.tenant,
+      json: { to: 'wanted@mailbox.test', subject: 'Anybody there?', verified: true },
+    });
+    expect((await send('GET', '/v1/metrics', { key: globex.tenant })).json.counts).toMatchObject({
+      sent: 1,
+      bounced: 1,
+    });
+    const created = await send('POST', '/v1/inboxes', { key: globex.tenant, json });
+    expect([created.status, created.json.username]).toEqual([201, 'wanted']);
+  });
+
+  everywhere('a deleted tenant leaves nothing of itself behind', async ({ send, mailbox }) => {
+    const [, globex] = mailbox.snapshot().tenants;
+    await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: mailbox.keys.operator });
+    expect(mailbox.snapshot().tenants).toEqual([globex]);
+  });
+
+  everywhere('mail to a domain of a deleted tenant goes nowhere, and does not bounce', async ({ send, mailbox }) => {
+    const { operator, globex } = mailbox.keys;
+    const email = 'nobody@acme.test';
+    const verify = async () => (await send('POST', '/v1/verify-email', { key: globex.tenant, json: { email } })).json;
+    expect(await verify()).toMatchObject({ reason: 'no-such-inbox' });
+    await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: operator });
+    expect(await verify()).toMatchObject({ reason: null });
+  });
 });

@@ -79,4 +79,63 @@ describe('webhooks', () => {
     expect(one.json.id).not.toBe(two.json.id);
     expect(one.json.secret).not.toBe(two.json.secret);
   });
+
+  everywhere('one is read as it was created, secret and all', async ({ send, mailbox }) => {
+    const key = mailbox.keys.acme.workspaces.support;
+    const created = await send('POST', '/v1/webhooks', { key, json: WEBHOOK });
+    const found = await send('GET', `/v1/webhooks/${created.json.id.toUpperCase()}`, { key });
+    expect([found.status, found.json]).toEqual([200, created.json]);
+  });
+
+  everywhere('a change keeps what it does not name, and is seen', async ({ send, mailbox }) => {
+    const key = mailbox.keys.acme.tenant;
+    const path = `/v1/webhooks/${IDS.acme.webhooks.support}`;
+    let expected = (await send('GET', path, { key })).json;
+    for (const json of [
+      { isActive: false },
+      { url: 'https://agent.example/other' },
+      { events: ['message.sent', 'message.bounced'] },
+      {},
+      { isActive: true, url: 'http://127.0.0.1:1/', events: ['message.received'] },
+    ]) {
+      expected = { ...expected, ...json };
+      const changed = await send('PATCH', path, { key, json });
+      expect([changed.status, changed.json]).toEqual([200, expected]);
+      expect((await send('GET', path, { key })).json).toEqual(expected);
+    }
+    expect((await send('GET', '/v1/webhooks', { key })).json.webhooks[1]).toEqual(expected);
+  });
+
+  everywhere('a change cannot set what the service assigns', async ({ send, mailbox }) => {
+    const key = mailbox.keys.acme.tenant;
+    const path = `/v1/webhooks/${IDS.acme.webhooks.support}`;
+    const before = await send('GET', path, { key });
+    const json = { id: IDS.nobody, secret: 'mine', createdAt: '2020-01-01T00:00:00.000Z', workspaceId: null };
+    const changed = await send('PATCH', path, { key, json });
+    expect([changed.status, changed.json]).toEqual([200, before.json]);
+    expect((await send('GET', path, { key: mailbox.keys.acme.workspaces.support })).status).toBe(200);
+  });
+
+  everywhere('one that is gone is neither read nor changed', async ({ send, mailbox }) => {
+    const key = mailbox.keys.acme.tenant;
+    const path = `/v1/webhooks/${IDS.acme.webhooks.support}`;
+    await send('DELETE', path, { key });
+    for (const method of ['GET', 'PATCH']) {
+      const gone = await send(method, path, { key });
+      expect([gone.status, gone.json.error]).toEqual([404, 'There is no webhook with this id.']);
+    }
+  });
+
+  everywhere(
+    'a tenant-wide one that a workspace key may see, it may not change or delete',
+    { behaviours: { 'webhooks.list.workspace-scope': 'own-and-tenant-wide' } },
+    async ({ send, mailbox }) => {
+      const before = mailbox.snapshot();
+      for (const method of ['PATCH', 'DELETE']) {
+        const path = `/v1/webhooks/${IDS.acme.webhooks.everything}`;
+        expect((await send(method, path, { key: mailbox.keys.acme.workspaces.support })).status, method).toBe(404);
+      }
+      expect(mailbox.snapshot()).toEqual(before);
+    },
+  );
 });

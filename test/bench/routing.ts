@@ -1,24 +1,30 @@
+import { once } from 'node:events';
 import { type Choose, parseBehaviours } from '../../src/contract/behaviours.ts';
-import { OPERATIONS } from '../../src/contract/operations/index.ts';
 import { findRow } from '../../src/pipeline/find-row.ts';
 import { createRouter, type Routable } from '../../src/pipeline/router.ts';
+import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
+import { type Child, startChild } from './child.ts';
 import { atMostTimes, compare, type Row, type Sample, timePerCall } from './measure.ts';
 
-const MORE_ROWS = 50;
+const LIMIT = 1.1;
+const PROCESSES = 3;
 
 const choices = parseBehaviours({});
 const choose: Choose = (id) => choices[id];
-const table: Routable[] = Object.values(OPERATIONS);
-const more = Array.from({ length: MORE_ROWS }, (_, number) => ({ method: 'GET', path: `/v1/more-${number}/{id}` }));
 
-/** Finding the row of a request among more rows, all of them before it, against the table as it is. */
+/** The same request where its row is the last of the table, against where it is the first. */
 export async function benchRouting(): Promise<Row[]> {
-  const comparison = await compare(sampleFinding([...more, ...table]), sampleFinding(table), {
-    rounds: 500,
-    warmUp: 100,
-  });
-  const what = `finding deleteWebhook among ${table.length + MORE_ROWS} rows ÷ ${table.length}`;
-  return [atMostTimes(1.1, what, comparison)];
+  return [await benchFinding(), await benchRequest()];
+}
+
+/** Finding the row only. */
+async function benchFinding(): Promise<Row> {
+  const others = OPERATION_ROWS.filter(({ id }) => id !== 'deleteWebhook');
+  const own = OPERATION_ROWS.filter(({ id }) => id === 'deleteWebhook');
+  const last = sampleFinding([...others, ...own]);
+  const first = sampleFinding([...own, ...others]);
+  const what = `finding deleteWebhook as the last of ${OPERATION_ROWS.length} rows ÷ as the first`;
+  return atMostTimes(LIMIT, what, await compare(last, first, { rounds: 500, warmUp: 100 }));
 }
 
 function sampleFinding(rows: readonly Routable[]): Sample {
@@ -29,4 +35,31 @@ function sampleFinding(rows: readonly Routable[]): Sample {
   };
   const sample = timePerCall(1, findMany);
   return async () => (await sample()) / 500;
+}
+
+/** A whole request to a mailbox. Several processes of each kind, because two of the same can differ by some percent. */
+async function benchRequest(): Promise<Row> {
+  const last = await startMailboxes('last');
+  const first = await startMailboxes('first');
+  try {
+    const comparison = await compare(sampleRequests(last), sampleRequests(first), { rounds: 300, warmUp: 60 });
+    return atMostTimes(LIMIT, 'listWebhooks as the last row ÷ as the first', comparison);
+  } finally {
+    for (const { child } of [...last, ...first]) child.kill();
+  }
+}
+
+function startMailboxes(place: 'first' | 'last'): Promise<Child[]> {
+  return Promise.all(Array.from({ length: PROCESSES }, () => startChild('row-at.ts', [place])));
+}
+
+function sampleRequests(mailboxes: readonly Child[]): Sample {
+  let round = 0;
+  return async () => {
+    const { child } = mailboxes[round++ % mailboxes.length] as Child;
+    const answered = once(child, 'message');
+    child.send('sample');
+    const [elapsedUs] = await answered;
+    return Number(elapsedUs);
+  };
 }

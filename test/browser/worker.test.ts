@@ -30,26 +30,18 @@ describe('a page whose service is a worker', () => {
       return app.driveEveryOperation(mailbox, fetch);
     }, BEHAVIOURS);
 
-    expect(steps.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
-      'getHealth 200',
-      'listWebhooks 200',
-      'createWebhook 201',
-      'listWebhooks 200',
-      'deleteWebhook 200',
+    const failed = steps.filter(({ status }) => status >= 400).map(({ operation, status }) => `${operation} ${status}`);
+    expect(failed).toEqual([
       'deleteWebhook 404',
-      'rotateInboxKey 201',
+      'getMessage 404',
+      'sendDraft 404',
+      'getMe 401',
       'rotateInboxKey 401',
-      'rotateInboxKey 201',
-      'createWorkspaceKey 201',
-      'listWorkspaceKeys 200',
-      'deleteWorkspaceKey 200',
       'listWebhooks 401',
-      'createTenant 201',
-      'listWebhooks 200',
-      'deleteTenant 200',
       'listWebhooks 401',
     ]);
-    expect(new Set(steps.map(({ operation }) => operation))).toEqual(new Set(OPERATION_IDS));
+    const succeeded = steps.filter(({ status }) => status < 400).map(({ operation }) => operation);
+    expect(new Set(succeeded)).toEqual(new Set(OPERATION_IDS));
   });
 
   test('gets the very replies that Node gets', async (context) => {

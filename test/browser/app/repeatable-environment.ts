@@ -7,7 +7,8 @@ export function createRepeatableEnvironment(): Environment {
     now: () => new Date('2026-02-01T12:00:00.000Z'),
     randomBytes(length) {
       calls += 1;
-      return new Uint8Array(length).fill(calls);
+      const [low, high] = [calls, calls >> 8];
+      return Uint8Array.from({ length }, (_, index) => (index % 2 === 0 ? low : high));
     },
   };
 }
