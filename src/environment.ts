@@ -1,3 +1,5 @@
+import { toBase64 } from './contract/base64.ts';
+
 /** The outside world as an argument: time and chance. Replace either to make a mailbox repeatable. */
 export interface Environment {
   /** The present moment; `createdAt` and every other timestamp comes from here. */
@@ -25,8 +27,16 @@ export function newId(environment: Environment): string {
   const bytes = environment.randomBytes(16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** New hexadecimal digits in lower case, two for each of this many bytes. */
+export function newHex(environment: Environment, bytes: number): string {
+  return toHex(environment.randomBytes(bytes));
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
@@ -35,7 +45,7 @@ export function newKey(environment: Environment, prefix: string): string {
 }
 
 function newText(environment: Environment, bytes: number): string {
-  return base64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
+  return toBase64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
 }
 
 /** A new password of 24 letters, digits, `_` and `-`. */
@@ -45,9 +55,5 @@ export function newPassword(environment: Environment): string {
 
 /** A new webhook secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 bytes. */
 export function newWebhookSecret(environment: Environment): string {
-  return `whsec_${base64(environment.randomBytes(32))}`;
-}
-
-function base64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
+  return `whsec_${toBase64(environment.randomBytes(32))}`;
 }

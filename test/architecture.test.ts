@@ -16,6 +16,8 @@ const LAYERS = [
   'src/events/',
   'src/mail/',
   'src/auth/',
+  'src/operations/reach/',
+  'src/operations/replies/',
   'src/operations/',
   'src/pipeline/',
   'src/control/',

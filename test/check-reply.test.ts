@@ -51,6 +51,7 @@ const WRONG: [line: string, wire: Wire, message: RegExp][] = [
   ['GET /health', { status: 404, body: '{"error":"No."}' }, /has the code undefined/],
   ['GET /health', { status: 403, body: '{"error":"No.","code":"NOT_FOUND"}' }, /does not belong to the status 403/],
   ['GET /health', { status: 500, body: '{"error":"at a.ts:1:2","code":"INTERNAL_ERROR"}' }, /shows a stack/],
+  ['GET /health', { status: 404, body: '{"error":"No.","code":"NOT_FOUND"}' }, /getHealth does not list NOT_FOUND/],
 ];
 
 test.each(WRONG)('%s may not answer %j', (line, wire, message) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { composeMail } from '../src/mail/compose.ts';
+import { composeMail } from '../src/mail/mime/compose-mail.ts';
 import type { AttachmentRow, MessageRow } from '../src/store/rows.ts';
 import { openDesks } from './support/desk.ts';
 import { everywhere, interceptRequests } from './support/everywhere.ts';

@@ -1,6 +1,6 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../src/contract/operations/index.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../src/contract/operations.ts';
 import { everywhere, interceptRequests, type Reply, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
 import {
@@ -199,6 +199,19 @@ describe('policy', () => {
     ],
   ];
   const { support, sales } = IDS.acme.workspaces;
+
+  everywhere(
+    'a key that may not select a workspace is told so also where a wrong tier is told nothing',
+    { behaviours: { 'auth.wrong-tier': 'not-found' } },
+    async (world) => {
+      for (const [, select, callers] of SELECTIONS) {
+        for (const caller of callers) {
+          const reply = await select(world, KEYS[caller](world.mailbox.keys) ?? '', support);
+          expect(reply.json.code).toBe('FORBIDDEN');
+        }
+      }
+    },
+  );
 
   for (const [title, select, callers, ok] of SELECTIONS) {
     for (const [choice, status] of [

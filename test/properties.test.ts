@@ -1,7 +1,8 @@
 import { createMailbox, type MailboxState } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { OPERATION_IDS, OPERATIONS } from '../src/contract/operations/index.ts';
+import { OPERATION_IDS, OPERATIONS } from '../src/contract/operations.ts';
+import { isChecked } from './support/contract-checker.ts';
 import { everywhere, interceptRequests, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
 import { expectNothingForeign, expectUntouchedNeighbours, idsOf } from './support/model/neighbours.ts';
@@ -112,8 +113,14 @@ const fieldValue = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
 );
 
+/** Where a body may be left out, Prism passes the length of this one on but not the body: the server waits in vain. */
+const isLostInPrism = (json: string) => isChecked() && json === 'null';
+
 const junkBody = fc.oneof(
-  fc.jsonValue().map((value) => JSON.stringify(value)),
+  fc
+    .jsonValue()
+    .map((value) => JSON.stringify(value))
+    .filter((json) => !isLostInPrism(json)),
   fc.string(),
   fc.uint8Array({ maxLength: 64 }),
   fc.dictionary(fc.constantFrom(...FIELDS), fieldValue).map((value) => JSON.stringify(value)),

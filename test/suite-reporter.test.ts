@@ -1,5 +1,5 @@
 import { expect, type TaskMeta, test } from 'vitest';
-import { OPERATION_IDS } from '../src/contract/operations/index.ts';
+import { OPERATION_IDS } from '../src/contract/operations.ts';
 import { LENIENCIES } from './support/leniencies.ts';
 import { findMissing, findStale, type RanTest } from './support/suite-reporter.ts';
 

@@ -1,7 +1,9 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
+import { checkReply } from './support/check-reply.ts';
 import { everywhere, interceptRequests, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
+import { createReply } from './support/send.ts';
 
 interceptRequests();
 
@@ -155,8 +157,11 @@ describe('workspaces', () => {
     const mailbox = createMailbox({ fixtures: { tenants: { bare: { key: 'tk_bare_tenant_key' } } } });
     const call = async (method: string, path: string, json: object) => {
       const init = { method, headers: { 'X-API-Key': mailbox.keys.bare.tenant }, body: JSON.stringify(json) };
-      const reply = await mailbox.fetch(new Request(mailbox.baseUrl + path, init));
-      return { status: reply.status, json: await reply.json() };
+      const response = await mailbox.fetch(new Request(mailbox.baseUrl + path, init));
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const reply = createReply(response.status, response.headers, bytes);
+      checkReply(mailbox, method, path, reply);
+      return { status: reply.status, json: reply.json };
     };
     const before = mailbox.snapshot();
     const refused = await call('POST', '/v1/inboxes', {});

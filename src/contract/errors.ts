@@ -33,6 +33,13 @@ export const ERRORS = {
 /** The `code` of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** The error codes of the refusals among which choices of the ledger pick. */
+export const REFUSALS = {
+  invalid: 'VALIDATION_ERROR',
+  forbidden: 'FORBIDDEN',
+  conflict: 'CONFLICT',
+} as const satisfies Record<string, ErrorCode>;
+
 /**
  * Thrown anywhere below the request pipeline to end the request with an error reply.
  * `message` becomes the reply's `error` text: one clear sentence for a person.

@@ -4,7 +4,7 @@ import { createOperation } from './openapi/operation.ts';
 import { errorSchema, type Json, toJsonSchema } from './openapi/schema.ts';
 import { TAGS } from './openapi/tags.ts';
 import type { OperationDefinition } from './operation.ts';
-import { OPERATION_IDS, OPERATIONS } from './operations/index.ts';
+import { OPERATION_IDS, OPERATIONS } from './operations.ts';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -27,7 +27,6 @@ HEAD answers what GET answers, without the body; OPTIONS answers 204 with \`Allo
 
 /** Describes the operation table, as these choices shape it, in OpenAPI 3.1. */
 export function createOpenApi(choices: Choices): OpenApiDocument {
-  const choose: Choose = (id) => choices[id];
   return {
     openapi: '3.1.0',
     info: {
@@ -39,24 +38,7 @@ export function createOpenApi(choices: Choices): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths: createPaths(choices),
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-        bearer: { type: 'http', scheme: 'bearer' },
-      },
-      headers: {
-        Assumed: {
-          description: 'The behaviours that shaped this reply and that the service document does not state.',
-          schema: { type: 'string' },
-          example: 'webhooks.create.secret, webhooks.create.is-active',
-        },
-      },
-      responses: responseComponents(
-        rows().map((row) => errorResponses(row, choose)),
-        choose,
-      ),
-      schemas: { Error: toJsonSchema(errorSchema(choose), 'output') },
-    },
+    components: createComponents(choices),
   };
 }
 
@@ -67,6 +49,28 @@ function createPaths(choices: Choices): OpenApiDocument['paths'] {
     paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: createOperation(id, row, choices) };
   }
   return paths;
+}
+
+function createComponents(choices: Choices): Json {
+  const choose: Choose = (id) => choices[id];
+  return {
+    securitySchemes: {
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      bearer: { type: 'http', scheme: 'bearer' },
+    },
+    headers: {
+      Assumed: {
+        description: 'The behaviours that shaped this reply and that the service document does not state.',
+        schema: { type: 'string' },
+        example: 'webhooks.create.secret, webhooks.create.is-active',
+      },
+    },
+    responses: responseComponents(
+      rows().map((row) => errorResponses(row, choose)),
+      choose,
+    ),
+    schemas: { Error: toJsonSchema(errorSchema(choose), 'output') },
+  };
 }
 
 function rows(): OperationDefinition[] {

@@ -8,7 +8,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
  * One row of the contract. Routing, validation, authorisation, types and OpenAPI are all read from it.
- * `tiers`, `body` and `reply` are functions of the behaviour ledger, because a choice may shape them.
+ * `tiers`, `query`, `body` and `reply` are functions of the behaviour ledger, because a choice may shape them.
  */
 export interface OperationDefinition {
   readonly method: Method;

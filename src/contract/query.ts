@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Choose } from './behaviours.ts';
-import { pathId, timestamp } from './schemas.ts';
+import { timestamp } from './schemas.ts';
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
@@ -48,9 +48,6 @@ export const queryFlag = z
   .enum(['true', 'false'], 'must be true or false')
   .transform((value) => value === 'true')
   .meta({ type: 'boolean' });
-
-/** The id of a thing by which a list is narrowed. */
-export const queryId = pathId;
 
 /** A moment in a query: a whole timestamp, or a day in UTC, which stands for its beginning or its end. */
 export function moment(day: 'begin' | 'end') {

@@ -6,11 +6,14 @@ export const uuid = z.uuid();
 /** ISO 8601 UTC with milliseconds, such as `2026-01-05T09:00:00.000Z` (service document, section 2). */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** The id in a path. Ids compare in lower case, so an upper-case spelling finds the same thing. */
-export const pathId = z
+/** An id by which a client looks something up. Ids compare in lower case: an upper-case spelling finds the same. */
+export const lookupId = z
   .guid('must be a UUID')
   .transform((id) => id.toLowerCase())
   .meta({ type: 'string', format: 'uuid' });
+
+/** The path parameter of a resource. */
+export const idParams = z.object({ id: lookupId });
 
 /** The message for a value of the wrong type, with a plainer one where it is missing. */
 export function expected(what: string) {
@@ -27,21 +30,6 @@ export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
   const scheme = /^([a-z]+):\/\/[^\s/\\]+[^\s\\]*$/i.exec(url)?.[1];
   return scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
 }
-
-/** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
-export const errorBody = z.strictObject({
-  error: z.string().describe('One sentence for a person.'),
-  code: z.string().optional().describe('The error in upper snake case, for a program.'),
-});
-
-/** What a sibling delete answers, such as a webhook's or a tenant's (reference). */
-export const deletedReply = z.strictObject({ deleted: z.literal(true), id: uuid });
-
-/** An empty object, where a choice says that a reply carries nothing. */
-export const emptyReply = z.strictObject({});
-
-/** What a sibling change answers, such as an inbox's (reference). */
-export const updatedReply = z.strictObject({ updated: z.literal(true), id: uuid });
 
 /** A text on one line, with a most length: it may go into the head of a mail. */
 export function line(maxLength: number) {
@@ -82,6 +70,12 @@ export const domainName = z
   .transform((value) => value.toLowerCase())
   .meta({ type: 'string', format: 'hostname' });
 
+/** How far a domain is: whether its DNS records were found to be in place. */
+export const domainStatus = z.enum(['pending', 'verified', 'failed']);
+
+/** Which way a message went: into its inbox or out of it. */
+export const direction = z.enum(['inbound', 'outbound']);
+
 /** Says whether a text is a domain name of two labels or more. */
 export function isDomainName(value: string): boolean {
   return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
@@ -93,11 +87,8 @@ export const username = text(64).regex(
   'must be lower-case letters, digits or . - _, starting with a letter or digit, no dot at its end or beside another',
 );
 
-/** A name in a path; it is compared in lower case. */
-export const pathName = z
+/** A name by which a client looks something up; it is compared in lower case. */
+export const lookupName = z
   .string()
   .transform((value) => value.toLowerCase())
   .meta({ type: 'string' });
-
-/** Bytes as they are. */
-export const bytes = z.instanceof(Uint8Array);

@@ -15,6 +15,16 @@ export type Tier = keyof typeof TIER_PREFIX;
 /** Every tier, widest first. */
 export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
 
+/** The sets of tiers among which choices of the ledger pick who may call an operation. */
+export const TIER_SETS = {
+  'tenant-only': ['tenant'],
+  'tenant-and-workspace': ['tenant', 'workspace'],
+  'tenant-workspace-and-inbox': ['tenant', 'workspace', 'inbox'],
+} as const satisfies Record<string, readonly Tier[]>;
+
+/** The tiers that reach into an inbox. */
+export const INBOX_TIERS = TIER_SETS['tenant-workspace-and-inbox'];
+
 /** Prefix, then at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
 const KEY_PATTERN = /^(sa|tk|wk|ak)_[A-Za-z0-9_-]{10,}$/;
 

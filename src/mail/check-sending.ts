@@ -3,8 +3,8 @@ import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InboxRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Office } from './office.ts';
-import { simulatorFor } from './route.ts';
+import type { MailContext } from './mail-context.ts';
+import { findSimulator } from './simulators.ts';
 
 /** The recipients that must have written to the inbox before. */
 export interface Guard {
@@ -21,33 +21,38 @@ export interface Guard {
  * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT (VALIDATION_ERROR as `sending.verified` says) or RELAY_FAILED.
  */
 export function checkSending(
-  office: Office,
+  context: MailContext,
   world: World,
   { id }: InboxRow,
   recipients: readonly string[],
   guard: Guard,
 ): void {
-  const simulated = new Set(recipients.map((recipient) => simulatorFor(recipient, office.choose)));
+  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
   if (simulated.has('resume')) world.inboxes.update(id, { isPaused: false });
-  if (world.inboxes.get(id)?.isPaused) throw paused(office);
-  checkAcquaintance(office, world, id, guard);
+  if (world.inboxes.get(id)?.isPaused) throw paused(context);
+  checkAcquaintance(context, world, id, guard);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
-    throw paused(office);
+    throw paused(context);
   }
   if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed; nothing was sent.');
 }
 
-function paused({ choose }: Office): ApiError {
+function paused({ choose }: MailContext): ApiError {
   choose('sending.paused');
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and may not send.');
 }
 
 /** Simulators need no acquaintance. */
-function checkAcquaintance({ choose }: Office, world: World, inboxId: string, { recipients, scopes }: Guard): void {
+function checkAcquaintance(
+  { choose }: MailContext,
+  world: World,
+  inboxId: string,
+  { recipients, scopes }: Guard,
+): void {
   const stranger = recipients
     .map(toBareAddress)
-    .find((address) => simulatorFor(address, choose) === undefined && !hasWritten(world, inboxId, address));
+    .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));
   if (stranger === undefined || (scopes && !scopes.includes(choose('sending.verified.scope')))) return;
   const answer = choose('sending.verified');
   if (answer === 'sent') return;

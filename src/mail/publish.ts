@@ -2,11 +2,11 @@ import type { EventKind } from '../contract/events.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Office } from './office.ts';
+import type { MailContext } from './mail-context.ts';
 
 /** Publishes what happened to a message. */
 export function publish(
-  { environment, events }: Pick<Office, 'environment' | 'events'>,
+  { environment, events }: Pick<MailContext, 'environment' | 'events'>,
   world: World,
   kind: EventKind,
   message: MessageRow,

@@ -1,13 +1,11 @@
 import { toBareAddress } from '../contract/email-address.ts';
-import { newId, timestampNow } from '../environment.ts';
-import type { AttachmentRow, InboxRow, MessageRow } from '../store/rows.ts';
+import { newId } from '../environment.ts';
+import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Office } from './office.ts';
+import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
+import { type AttachedFile, storeMessage } from './store-message.ts';
 import { findThread } from './threading.ts';
-
-/** A file as it travels. */
-export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
 
 /** A mail on its way into an inbox. */
 export interface IncomingMail
@@ -28,39 +26,21 @@ export interface IncomingMail
 }
 
 /** Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`. */
-export function receiveMail(office: Office, world: World, inbox: InboxRow, incoming: IncomingMail): MessageRow {
-  const { environment, choose } = office;
+export function receiveMail(context: MailContext, world: World, inbox: InboxRow, incoming: IncomingMail): MessageRow {
+  const { environment, choose } = context;
   const { attachments, ...mail } = incoming;
   if (mail.inReplyTo !== null || mail.references.length > 0) choose('threads.inbound');
-  const message = world.messages.insert({
+  const row = {
     ...mail,
     id: newId(environment),
     inboxId: inbox.id,
     threadId: findThread(world, inbox.id, mail) ?? newId(environment),
-    direction: 'inbound',
+    direction: 'inbound' as const,
     fromAddress: toBareAddress(mail.from),
     bcc: [],
     isRead: false,
-    isStarred: false,
-    isArchived: false,
-    deletedAt: null,
-    bouncedAt: null,
-    receivedAt: timestampNow(environment),
-  });
-  attach(office, world, message, attachments);
-  publish(office, world, 'message.received', message);
+  };
+  const message = storeMessage(context, world, row, attachments);
+  publish(context, world, 'message.received', message);
   return message;
-}
-
-/** Stores copies of files with a message. */
-export function attach(
-  { environment }: Pick<Office, 'environment'>,
-  world: World,
-  message: MessageRow,
-  files: readonly AttachedFile[],
-): void {
-  for (const { filename, contentType, sizeBytes, content } of files) {
-    const id = newId(environment);
-    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
-  }
 }

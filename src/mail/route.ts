@@ -1,8 +1,8 @@
 import type { AddressHolder } from '../store/rings.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import type { Office } from './office.ts';
-import { type Simulator, simulatorOf } from './simulators.ts';
+import type { MailContext } from './mail-context.ts';
+import { findSimulator } from './simulators.ts';
 
 /** The domain on which any tenant may have inboxes. */
 export const DEFAULT_DOMAIN = 'mailbox.test';
@@ -11,17 +11,11 @@ export const DEFAULT_DOMAIN = 'mailbox.test';
 export type Route = AddressHolder | 'bounced' | 'away';
 
 /** Finds where mail to a bare address, in lower case, goes. */
-export function findRoute({ worlds, choose }: Pick<Office, 'worlds' | 'choose'>, address: string): Route {
-  if (simulatorFor(address, choose) === 'bounce') return 'bounced';
+export function findRoute({ worlds, choose }: Pick<MailContext, 'worlds' | 'choose'>, address: string): Route {
+  if (findSimulator(address, choose) === 'bounce') return 'bounced';
   const holder = worlds.findAddress(address);
   if (holder) return holder;
   return isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced' ? 'bounced' : 'away';
-}
-
-/** The simulator that an address names, unless the ledger says that there are none. */
-export function simulatorFor(address: string, choose: Office['choose']): Simulator | undefined {
-  const simulator = simulatorOf(address);
-  return simulator !== undefined && choose('sending.simulators') === 'on' ? simulator : undefined;
 }
 
 /** The part of an address behind its last `@`. */

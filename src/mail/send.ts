@@ -1,14 +1,15 @@
-import { toBareAddress } from '../contract/email-address.ts';
+import { formatAddress, toBareAddress } from '../contract/email-address.ts';
 import { newId, timestampNow } from '../environment.ts';
+import { primaryAddress } from '../store/inbox-address.ts';
 import type { AddressHolder } from '../store/rings.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkSending, type Guard } from './check-sending.ts';
-import { primaryAddress, senderOf } from './inbox-address.ts';
-import type { Office } from './office.ts';
+import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
-import { type AttachedFile, attach, type IncomingMail, receiveMail } from './receive.ts';
+import { type IncomingMail, receiveMail } from './receive.ts';
 import { domainOf, findRoute, type Route } from './route.ts';
+import { type AttachedFile, storeMessage } from './store-message.ts';
 
 /** A mail that an inbox is to send. */
 export interface OutgoingMail
@@ -25,19 +26,19 @@ export interface OutgoingMail
  *
  * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT or RELAY_FAILED, with nothing stored.
  */
-export function sendMail(office: Office, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
+export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const recipients = recipientsOf(mail);
-  checkSending(office, world, inbox, recipients, mail.guard);
-  const routes = recipients.map((recipient) => ({ recipient, route: findRoute(office, recipient) }));
-  const message = store(office, world, inbox, mail);
-  publish(office, world, 'message.sent', message);
+  checkSending(context, world, inbox, recipients, mail.guard);
+  const routes = recipients.map((recipient) => ({ recipient, route: findRoute(context, recipient) }));
+  const message = store(context, world, inbox, mail);
+  publish(context, world, 'message.sent', message);
   deliver(
-    office,
+    context,
     toIncoming(message, mail),
     routes.map(({ route }) => route),
   );
   const bounced = routes.filter(({ route }) => route === 'bounced').map(({ recipient }) => recipient);
-  return bounced.length > 0 ? bounce(office, world, message, bounced) : message;
+  return bounced.length > 0 ? bounce(context, world, message, bounced) : message;
 }
 
 /** The bare addresses that a mail goes to, each once. */
@@ -45,31 +46,25 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
   return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
 }
 
-function store(office: Office, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
-  const { environment } = office;
+function store(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
+  const { environment } = context;
   const { repliesTo, attachments, guard: _, ...content } = mail;
   const id = newId(environment);
   const address = primaryAddress(world, inbox);
-  const message = world.messages.insert({
+  const row = {
     ...content,
     id,
     inboxId: inbox.id,
     threadId: repliesTo?.threadId ?? newId(environment),
-    direction: 'outbound',
-    from: senderOf(world, inbox),
+    direction: 'outbound' as const,
+    from: formatAddress({ name: inbox.displayName ?? '', address }),
     fromAddress: address,
     isRead: true,
-    isStarred: false,
-    isArchived: false,
-    deletedAt: null,
-    bouncedAt: null,
     messageIdHeader: `<${id}@${domainOf(address)}>`,
     inReplyTo: repliesTo?.messageIdHeader ?? null,
     references: repliesTo ? [...repliesTo.references, repliesTo.messageIdHeader] : [],
-    receivedAt: timestampNow(environment),
-  });
-  attach(office, world, message, attachments);
-  return message;
+  };
+  return storeMessage(context, world, row, attachments);
 }
 
 function toIncoming(message: MessageRow, { attachments }: OutgoingMail): IncomingMail {
@@ -78,18 +73,18 @@ function toIncoming(message: MessageRow, { attachments }: OutgoingMail): Incomin
 }
 
 /** Lets a mail arrive once in each inbox, however many of its addresses are named. */
-function deliver(office: Office, mail: IncomingMail, routes: readonly Route[]): void {
+function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
   const holders = routes.filter((route): route is AddressHolder => typeof route === 'object');
   const byInbox = new Map(holders.map((holder) => [holder.inboxId, holder]));
-  if (byInbox.size > 0) office.choose('sending.local');
+  if (byInbox.size > 0) context.choose('sending.local');
   for (const { world, inboxId } of byInbox.values()) {
     const inbox = world.inboxes.get(inboxId);
-    if (inbox) receiveMail(office, world, inbox, mail);
+    if (inbox) receiveMail(context, world, inbox, mail);
   }
 }
 
-function bounce(office: Office, world: World, { id }: MessageRow, recipients: readonly string[]): MessageRow {
-  const bounced = world.messages.update(id, { bouncedAt: timestampNow(office.environment) });
-  publish(office, world, 'message.bounced', bounced, recipients);
+function bounce(context: MailContext, world: World, { id }: MessageRow, recipients: readonly string[]): MessageRow {
+  const bounced = world.messages.update(id, { bouncedAt: timestampNow(context.environment) });
+  publish(context, world, 'message.bounced', bounced, recipients);
   return bounced;
 }

@@ -1,3 +1,5 @@
+import type { Choose } from '../contract/behaviours.ts';
+
 /** The domain of the simulators. */
 export const SIMULATOR_DOMAIN = 'simulator.test';
 
@@ -13,8 +15,15 @@ export const SIMULATORS = {
 /** The name of a simulator. */
 export type Simulator = keyof typeof SIMULATORS;
 
-/** The simulator that a bare address names, also with a plus-tag such as `bounce+42@simulator.test`. */
-export function simulatorOf(address: string): Simulator | undefined {
+/**
+ * Finds the simulator that a bare address names, also with a plus-tag such as `bounce+42@simulator.test`, unless the
+ * ledger says that there are none.
+ */
+export function findSimulator(address: string, choose: Choose): Simulator | undefined {
   const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(SIMULATORS, name) ? (name as Simulator) : undefined;
+  return isSimulator(name) && choose('sending.simulators') === 'on' ? name : undefined;
+}
+
+function isSimulator(name: string): name is Simulator {
+  return Object.hasOwn(SIMULATORS, name);
 }

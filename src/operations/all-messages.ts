@@ -3,10 +3,10 @@ import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import type { Reach } from './find-in-reach.ts';
-import { cutPage } from './page.ts';
-import { selectInboxes } from './scope.ts';
-import { showMessage } from './show-message.ts';
+import type { Reach } from './reach/find-in-reach.ts';
+import { selectInboxes } from './reach/select.ts';
+import { cutPage } from './replies/page.ts';
+import { showMessage } from './replies/show-message.ts';
 
 type Folder = (typeof FOLDERS)[number];
 

@@ -1,9 +1,9 @@
-import { fromBase64 } from '../mail/base64.ts';
-import { mediaTypeOf } from '../mail/media-type.ts';
+import { fromBase64 } from '../contract/base64.ts';
+import { mediaTypeOf } from '../mail/mime/media-type.ts';
 import type { Run } from './context.ts';
-import { outOfReach } from './find-in-reach.ts';
-import { findMessage } from './messages.ts';
-import { showAttachment } from './show-message.ts';
+import { outOfReach } from './reach/find-in-reach.ts';
+import { findMessage } from './reach/find-message.ts';
+import { showAttachment } from './replies/show-message.ts';
 
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);

@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
-import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations/index.ts';
+import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations.ts';
 import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';

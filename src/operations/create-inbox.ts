@@ -1,14 +1,15 @@
+import { mintKey } from '../auth/mint-key.ts';
 import { mayReach } from '../auth/policy.ts';
 import { isBareAddress } from '../contract/email-address.ts';
-import { ApiError, type ErrorCode } from '../contract/errors.ts';
-import { type Environment, newId, newPassword, timestampNow } from '../environment.ts';
+import { ApiError } from '../contract/errors.ts';
+import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
 import { DEFAULT_DOMAIN } from '../mail/route.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
-import { findInReach, type Reach } from './find-in-reach.ts';
-import { mintKey } from './keys.ts';
-import { selectWorkspace } from './scope.ts';
-import { showInbox, showPlainInbox } from './show-inbox.ts';
+import { checkDomain } from './reach/check-domain.ts';
+import { findInReach } from './reach/find-in-reach.ts';
+import { selectWorkspace } from './reach/select.ts';
+import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 
 type CreateContext = Context<'createInbox'>;
 
@@ -19,7 +20,7 @@ type CreateContext = Context<'createInbox'>;
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
-  if (!mayUseDomain(context, workspace.id, domain)) throw refuseDomain(context, domain, 'inboxes.create.domain');
+  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
   if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
@@ -40,38 +41,8 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   throw new ApiError('CONFLICT', 'This tenant has no workspace to put an inbox into; create one first.');
 }
 
-/** Says whether a workspace may have addresses on a domain: the default one, or one that is verified for it. */
-export function mayUseDomain({ principal }: Pick<Reach, 'principal'>, workspaceId: string, domain: string): boolean {
-  if (domain === DEFAULT_DOMAIN) return true;
-  return principal.world.domains
-    .by('domain', domain)
-    .some((row) => row.status === 'verified' && (row.workspaceId === null || row.workspaceId === workspaceId));
-}
-
-/** The error for a domain on which a workspace may have no address. */
-export function refuseDomain(
-  { choose }: Pick<Reach, 'choose'>,
-  domain: string,
-  behaviour: 'inboxes.create.domain' | 'inboxes.addresses.create.domain',
-): ApiError {
-  const code = DOMAIN_REFUSED[choose(behaviour)];
-  return new ApiError(
-    code,
-    `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
-  );
-}
-
-const DOMAIN_REFUSED = { invalid: 'VALIDATION_ERROR', forbidden: 'FORBIDDEN' } as const satisfies Record<
-  string,
-  ErrorCode
->;
-
 function generateUsername({ environment, choose }: CreateContext): string {
-  return { agent: () => `agent-${hex(environment, 4)}` }[choose('inboxes.create.generated-name')]();
-}
-
-function hex(environment: Environment, length: number): string {
-  return Array.from(environment.randomBytes(length), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { agent: () => `agent-${newHex(environment, 4)}` }[choose('inboxes.create.generated-name')]();
 }
 
 /** The inbox within reach that has an address. */

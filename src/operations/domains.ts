@@ -7,9 +7,9 @@ import { DEFAULT_DOMAIN } from '../mail/route.ts';
 import { SIMULATOR_DOMAIN } from '../mail/simulators.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { Context, Run } from './context.ts';
-import { dnsRecordsOf } from './dns-records.ts';
-import type { Reach } from './find-in-reach.ts';
-import { selectWorkspace } from './scope.ts';
+import type { Reach } from './reach/find-in-reach.ts';
+import { selectWorkspace } from './reach/select.ts';
+import { dnsRecordsOf } from './replies/dns-records.ts';
 
 /** Domains of the emulator itself. */
 const RESERVED: ReadonlySet<string> = new Set([DEFAULT_DOMAIN, SIMULATOR_DOMAIN]);

@@ -1,12 +1,12 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { BodyOf } from '../contract/operations/index.ts';
+import type { BodyOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { DraftRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, notFound, type Reach } from './find-in-reach.ts';
-import { cutPage } from './page.ts';
-import { DELETED } from './replies.ts';
+import { findInInbox, findInReach, notFound, type Reach } from './reach/find-in-reach.ts';
+import { DELETED } from './replies/confirmations.ts';
+import { cutPage } from './replies/page.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;

@@ -1,16 +1,16 @@
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
-import { canonicalAddress } from '../mail/inbox-address.ts';
 import { domainOf } from '../mail/route.ts';
+import { canonicalAddress } from '../store/inbox-address.ts';
 import { removeInbox } from '../store/removal.ts';
 import type { AddressRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { mayUseDomain, refuseDomain } from './create-inbox.ts';
-import { findInReach } from './find-in-reach.ts';
-import { DELETED, updated } from './replies.ts';
-import { selectInboxes } from './scope.ts';
-import { showInbox, showPlainInbox } from './show-inbox.ts';
+import { checkDomain } from './reach/check-domain.ts';
+import { findInReach } from './reach/find-in-reach.ts';
+import { selectInboxes } from './reach/select.ts';
+import { DELETED, updated } from './replies/confirmations.ts';
+import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const { principal, choose } = context;
@@ -50,10 +50,7 @@ export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body 
   const { principal, worlds, environment, choose } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
-  const domain = domainOf(body.email);
-  if (!mayUseDomain(context, inbox.workspaceId, domain)) {
-    throw refuseDomain(context, domain, 'inboxes.addresses.create.domain');
-  }
+  checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
   if (worlds.findAddress(body.email)) throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
   const row = world.addAddress({
     id: newId(environment),
@@ -81,17 +78,14 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
   const row = addresses.find(({ address }) => address === params.address);
   if (!row) throw new ApiError('NOT_FOUND', 'This inbox has no such address.');
   const canonical = addresses.find(({ address }) => address === canonicalAddress(inbox));
-  if (row === canonical) throw refuseCanonical(choose('inboxes.addresses.delete.canonical'));
+  if (row === canonical) {
+    const code = REFUSALS[choose('inboxes.addresses.delete.canonical')];
+    throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
+  }
   world.removeAddress(row.id);
   if (row.isPrimary && canonical) makePrimary(world, canonical);
   return { body: ADDRESS_DELETED[choose('inboxes.addresses.delete.body')](row.address) };
 };
-
-function refuseCanonical(answer: keyof typeof CANONICAL_REFUSED): ApiError {
-  return new ApiError(CANONICAL_REFUSED[answer], 'The canonical address of an inbox cannot be removed.');
-}
-
-const CANONICAL_REFUSED = { conflict: 'CONFLICT', invalid: 'VALIDATION_ERROR' } as const;
 
 const ADDRESS_DELETED = {
   'deleted-and-address': (address: string) => ({ deleted: true as const, address }),

@@ -1,4 +1,4 @@
-import type { OperationId } from '../contract/operations/index.ts';
+import type { OperationId } from '../contract/operations.ts';
 import { countFolders, listAllMessages } from './all-messages.ts';
 import { getAttachment, listAttachments } from './attachments.ts';
 import type { Run } from './context.ts';

@@ -1,23 +1,8 @@
-import { keyPrefix, TIER_PREFIX } from '../contract/tiers.ts';
-import { type Environment, newId, newKey, timestampNow } from '../environment.ts';
+import { mintKey } from '../auth/mint-key.ts';
+import { keyPrefix } from '../contract/tiers.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInReach, notFound } from './find-in-reach.ts';
-
-/** Makes a new key of this tier, bound to its owner; it is valid once it is added to the owner's world. */
-export function mintKey(
-  environment: Environment,
-  { tier, ownerId, name }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },
-): ApiKeyRow {
-  return {
-    id: newId(environment),
-    key: newKey(environment, TIER_PREFIX[tier]),
-    tier,
-    ownerId,
-    name: name ?? null,
-    createdAt: timestampNow(environment),
-  };
-}
+import { findInReach, notFound } from './reach/find-in-reach.ts';
 
 /** Service document, section 4.4: a new key for the same inbox; the previous one ends now, the mail stays. */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {

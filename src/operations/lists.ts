@@ -1,12 +1,13 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { ParamsOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { removeList } from '../store/removal.ts';
 import type { ListEntryRow, ListRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, outOfReach, type Reach } from './find-in-reach.ts';
-import { DELETED } from './replies.ts';
+import { findInInbox, findInReach, outOfReach, type Reach } from './reach/find-in-reach.ts';
+import { DELETED } from './replies/confirmations.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
@@ -84,13 +85,7 @@ export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => 
   return { body: DELETED[context.choose('lists.entries.delete.body')](id) };
 };
 
-interface EntryParams {
-  readonly id: string;
-  readonly listId: string;
-  readonly entryId: string;
-}
-
-function findEntry(reach: Reach, { id, listId, entryId }: EntryParams): ListEntryRow {
+function findEntry(reach: Reach, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
   const { row: list } = findInInbox(reach, 'lists', id, listId);
   const entry = reach.principal.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;

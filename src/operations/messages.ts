@@ -1,11 +1,12 @@
 import { timestampNow } from '../environment.ts';
-import { composeMail } from '../mail/compose.ts';
+import { composeMail } from '../mail/mime/compose-mail.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, notFound, type Reach } from './find-in-reach.ts';
-import { cutPage } from './page.ts';
-import { DELETED, updated } from './replies.ts';
-import { showMessage } from './show-message.ts';
+import { findInReach, type Reach } from './reach/find-in-reach.ts';
+import { findMessage } from './reach/find-message.ts';
+import { DELETED, updated } from './replies/confirmations.ts';
+import { cutPage } from './replies/page.ts';
+import { showMessage } from './replies/show-message.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
   const { principal, choose } = context;
@@ -17,13 +18,6 @@ export const listMessages: Run<'listMessages'> = (context, { params, query }) =>
   const { rows, pagination } = cutPage(messages, query, choose);
   return { body: { messages: rows.map((row) => showMessage(world, row, choose)), pagination } };
 };
-
-/** Finds a message of an inbox that is not deleted. @throws {ApiError} NOT_FOUND. */
-export function findMessage(reach: Reach, { id, messageId }: { readonly id: string; readonly messageId: string }) {
-  const { inbox, row } = findInInbox(reach, 'messages', id, messageId);
-  if (row.deletedAt !== null && reach.choose('messages.deleted') === 'not-found') throw notFound('messages');
-  return { inbox, message: row };
-}
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {
   const { principal, choose } = context;

@@ -3,7 +3,7 @@ import { ApiError } from '../contract/errors.ts';
 import { timestampNow } from '../environment.ts';
 import type { InboxRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
-import { selectInboxes } from './scope.ts';
+import { selectInboxes } from './reach/select.ts';
 
 type Query = Input<'getMetrics'>['query'];
 

@@ -1,17 +1,17 @@
 import type { Choose } from '../contract/behaviours.ts';
-import type { ReplyOf } from '../contract/operations/index.ts';
+import type { ReplyOf } from '../contract/operations.ts';
 import type { Guard } from '../mail/check-sending.ts';
 import { forwardOf } from '../mail/forward.ts';
-import type { Office } from '../mail/office.ts';
+import type { MailContext } from '../mail/mail-context.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { Outcome, Run } from './context.ts';
-import { findInReach, type Reach } from './find-in-reach.ts';
-import { findMessage } from './messages.ts';
+import { findInReach, type Reach } from './reach/find-in-reach.ts';
+import { findMessage } from './reach/find-message.ts';
 
 /** What sending works with, whichever operation it is for. */
-export type Sending = Office & Reach;
+export type Sending = MailContext & Reach;
 
 /** The bodies of a mail as a request has them. */
 interface Bodies {

@@ -1,9 +1,9 @@
 import type { Principal } from '../auth/principal.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import type { REASONS } from '../contract/operations/service.ts';
-import { primaryAddress } from '../mail/inbox-address.ts';
 import { findRoute } from '../mail/route.ts';
-import { simulatorOf } from '../mail/simulators.ts';
+import { findSimulator } from '../mail/simulators.ts';
+import { primaryAddress } from '../store/inbox-address.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ choose }) => ({ body: HEALTH_BODIES[choose('health.body')] });
@@ -36,5 +36,5 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
 function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
   if (!isBareAddress(email)) return 'syntax';
   if (findRoute(context, email) !== 'bounced') return null;
-  return simulatorOf(email) === 'bounce' ? 'bounces' : 'no-such-inbox';
+  return findSimulator(email, context.choose) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

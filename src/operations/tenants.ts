@@ -1,8 +1,8 @@
+import { mintKey } from '../auth/mint-key.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { Run } from './context.ts';
-import { mintKey } from './keys.ts';
-import { DELETED } from './replies.ts';
+import { DELETED } from './replies/confirmations.ts';
 
 /** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {

@@ -2,9 +2,9 @@ import type { Choose } from '../contract/behaviours.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach, outOfReach } from './find-in-reach.ts';
-import { cutPage } from './page.ts';
-import { showMessage } from './show-message.ts';
+import { findInReach, outOfReach } from './reach/find-in-reach.ts';
+import { cutPage } from './replies/page.ts';
+import { showMessage } from './replies/show-message.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { principal, choose } = context;

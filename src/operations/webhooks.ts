@@ -1,12 +1,12 @@
 import type { Principal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
-import type { ReplyOf } from '../contract/operations/index.ts';
+import type { ReplyOf } from '../contract/operations.ts';
 import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInReach } from './find-in-reach.ts';
-import { DELETED, updated } from './replies.ts';
+import { findInReach } from './reach/find-in-reach.ts';
+import { DELETED, updated } from './replies/confirmations.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;

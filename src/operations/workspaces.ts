@@ -1,13 +1,13 @@
 import type { TenantPrincipal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { removeWorkspace } from '../store/removal.ts';
 import type { WorkspaceRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach } from './find-in-reach.ts';
-import { DELETED } from './replies.ts';
+import { findInReach } from './reach/find-in-reach.ts';
+import { DELETED } from './replies/confirmations.ts';
 
 export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose }, { body }) => {
   const { world } = principal;
@@ -18,7 +18,7 @@ export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
-  return { body: toReply(world, row, choose) };
+  return { body: showWorkspace(world, row, choose) };
 };
 
 /** Makes a slug of a name: "Acme Corp" gives `acme-corp` (reference). */
@@ -47,7 +47,7 @@ function freeSlug(world: World, slug: string, choose: Choose): string {
 export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, choose }) => {
   choose('workspaces.list.order');
   const { world } = principal;
-  return { body: { workspaces: visibleWorkspaces(principal).map((row) => toReply(world, row, choose)) } };
+  return { body: { workspaces: visibleWorkspaces(principal).map((row) => showWorkspace(world, row, choose)) } };
 };
 
 function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
@@ -58,7 +58,7 @@ function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
 
 export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
   const { principal, choose } = context;
-  return { body: toReply(principal.world, findInReach(context, 'workspaces', params.id), choose) };
+  return { body: showWorkspace(principal.world, findInReach(context, 'workspaces', params.id), choose) };
 };
 
 /** Deletes a workspace with its inboxes, domains, webhooks and keys; all of its keys are refused from now on. */
@@ -66,18 +66,13 @@ export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => 
   const { principal, choose } = context;
   const { id, isDefault } = findInReach(context, 'workspaces', params.id);
   if (isDefault) {
-    throw new ApiError(
-      DEFAULT_REFUSED[choose('workspaces.delete.default')],
-      'The default workspace cannot be deleted.',
-    );
+    throw new ApiError(REFUSALS[choose('workspaces.delete.default')], 'The default workspace cannot be deleted.');
   }
   removeWorkspace(principal.world, id);
   return { body: DELETED[choose('workspaces.delete.body')](id) };
 };
 
-const DEFAULT_REFUSED = { conflict: 'CONFLICT', forbidden: 'FORBIDDEN', invalid: 'VALIDATION_ERROR' } as const;
-
-function toReply(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow, choose: Choose) {
+function showWorkspace(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow, choose: Choose) {
   const inboxCount = world.inboxes.by('workspaceId', id).filter(({ deletedAt }) => deletedAt === null).length;
   const domainCount = world.domains.by('workspaceId', id).length;
   const reference = { id, name, slug, isDefault, inboxCount, domainCount, createdAt };

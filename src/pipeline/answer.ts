@@ -1,12 +1,12 @@
 import { readKey } from '../auth/credentials.ts';
 import { mayCall } from '../auth/policy.ts';
 import { findPrincipal, type Principal } from '../auth/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import { type BehaviourId, type Choices, type Choose, isAssumption } from '../contract/behaviours.ts';
+import { createChoiceReader } from '../contract/choice-reader.ts';
 import { ApiError } from '../contract/errors.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { RUN } from '../operations/index.ts';
-import { type ChoiceReader, createChoiceReader } from './choice-reader.ts';
 import { toErrorReply } from './error-reply.ts';
 import { type Found, findRow, routeNotFound } from './find-row.ts';
 import {
@@ -27,9 +27,9 @@ const route = createRouter(OPERATION_ROWS);
 
 /** Answers one request, from the route to the reply. It never throws: whatever goes wrong is an error reply. */
 export async function answer(service: Service, request: ApiRequest): Promise<ApiReply> {
-  const reader = createChoiceReader(service.choices);
-  const reply = await answerOrFail(service, request, reader.choose);
-  return bodyAsAsked(request.method, withAssumptions(reply, reader));
+  const { choose, read } = createChoiceReader(service.choices);
+  const reply = await answerOrFail(service, request, choose);
+  return bodyAsAsked(request.method, withAssumptions(reply, read, service.choices));
 }
 
 async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
@@ -100,7 +100,8 @@ function authenticate(service: Service, request: ApiRequest, choose: Choose): Pr
   return findPrincipal(service.worlds, readKey(request, choose));
 }
 
-function withAssumptions(reply: ApiReply, reader: ChoiceReader): ApiReply {
-  const assumed = reader.assumed();
+/** Names the choices that shaped a reply and that the service document does not state. */
+function withAssumptions(reply: ApiReply, read: ReadonlySet<BehaviourId>, choices: Choices): ApiReply {
+  const assumed = [...read].filter((id) => isAssumption(id, choices[id])).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

@@ -1,7 +1,7 @@
 import type { ApiRequest } from './http.ts';
 
 /** The largest body that is read, in bytes; the rest of a larger one is not even waited for. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A body as it arrived: nothing, its bytes, more than may be sent, or broken off. */
 export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'broken';

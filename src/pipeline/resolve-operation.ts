@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { BEHAVIOURS, type BehaviourId, type Choice, type Choices, type Choose } from '../contract/behaviours.ts';
+import { BEHAVIOURS, type BehaviourId, type Choices, type Choose } from '../contract/behaviours.ts';
+import { createChoiceReader } from '../contract/choice-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
@@ -63,10 +64,7 @@ function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices
 
 /** Evaluates `build` and says which behaviours it read. */
 function trace<Value>(build: (choose: Choose) => Value, choices: Choices): { value: Value; read: BehaviourId[] } {
-  const read = new Set<BehaviourId>();
-  const value = build(<Id extends BehaviourId>(id: Id): Choice<Id> => {
-    read.add(id);
-    return choices[id];
-  });
-  return { value, read: [...read] };
+  const reader = createChoiceReader(choices);
+  const value = build(reader.choose);
+  return { value, read: [...reader.read] };
 }

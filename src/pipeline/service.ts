@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/behaviours.ts';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations/index.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';

@@ -1,6 +1,8 @@
+import { countBytes } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
-import { countBytes, deriveAddressId } from '../contract/fixture/defaults.ts';
+import { deriveAddressId } from '../contract/fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../contract/fixture.ts';
+import { canonicalAddress } from './inbox-address.ts';
 import type { World } from './world.ts';
 import type { Worlds } from './worlds.ts';
 
@@ -52,10 +54,6 @@ function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
   for (const address of addresses) world.addAddress({ ...address, inboxId: row.id });
   for (const draft of drafts) world.drafts.insert({ ...draft, inboxId: row.id });
   for (const list of Object.values(lists)) seedList(world, row.id, list);
-}
-
-function canonicalAddress({ username, domain }: Inbox): string {
-  return `${username}@${domain}`;
 }
 
 function seedList(world: World, inboxId: string, { entries, ...list }: List): void {

@@ -1,6 +1,6 @@
 // A child process: `row-at.ts first` or `row-at.ts last`. It makes that row of the table `listWebhooks`, and tells its
 // parent, whenever it is asked, how many microseconds a call of it takes.
-import { OPERATION_IDS, type OperationId } from '../../src/contract/operations/index.ts';
+import { OPERATION_IDS, type OperationId } from '../../src/contract/operations.ts';
 import { timePerCall } from './measure.ts';
 
 process.once('disconnect', () => process.exit());

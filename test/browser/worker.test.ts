@@ -1,7 +1,7 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_IDS } from '../../src/contract/operations/index.ts';
+import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { type PageServer, useBrowser } from '../support/browser.ts';
 import { driveEveryOperation, type Step } from './app/drive-every-operation.ts';
 import { createRepeatableEnvironment } from './app/repeatable-environment.ts';

@@ -1,9 +1,10 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { Choose } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
+import { errorResponses } from '../../src/contract/openapi/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
-import type { OperationId } from '../../src/contract/operations/index.ts';
-import { errorBody } from '../../src/contract/schemas.ts';
+import type { OperationId } from '../../src/contract/operations.ts';
+import { errorBody } from '../../src/contract/replies.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
 import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
 import type { Reply } from './send.ts';
@@ -26,7 +27,7 @@ export function checkReply(
   reply: CheckedReply,
 ): OperationId | undefined {
   if (method === 'HEAD' || reply.status === 204) expectNoBody(reply);
-  else if (reply.status >= 400) checkError(mailbox, reply);
+  else if (reply.status >= 400) checkError(mailbox, method, path, reply);
   else return checkSuccess(mailbox, method, path, reply);
   return undefined;
 }
@@ -75,7 +76,7 @@ function findOperation(
   return route(splitPath(trimmed))?.get(method);
 }
 
-function checkError(mailbox: Choices, reply: CheckedReply): void {
+function checkError(mailbox: Choices, method: string, path: string, reply: CheckedReply): void {
   const { error, code } = errorBody.parse(jsonOf(reply));
   if (/\n|\bat .+:\d+:\d+/.test(error)) throw new Error(`An error shows a stack: ${error}`);
   const isCodeExpected = mailbox.behaviours['errors.shape'] === 'error-and-code';
@@ -83,6 +84,14 @@ function checkError(mailbox: Choices, reply: CheckedReply): void {
   if (!isCodeExpected) return;
   const status = ERRORS[code as ErrorCode]?.status;
   if (status !== reply.status) throw new Error(`The code ${code} does not belong to the status ${reply.status}.`);
+  const row = findOperation(method, path, mailbox);
+  if (row && !codesOf(row, mailbox).includes(code as ErrorCode)) throw new Error(`${row.id} does not list ${code}.`);
+}
+
+/** The errors that the OpenAPI document describes for an operation, and those it says any request can meet. */
+function codesOf(row: OperationDefinition, mailbox: Choices): ErrorCode[] {
+  const listed = [...errorResponses(row, chooser(mailbox)).values()].flat();
+  return [...listed, 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 }
 
 function expectNoBody(reply: CheckedReply): void {

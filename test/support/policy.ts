@@ -1,5 +1,5 @@
 import type { DefaultKeys } from 'agent-mailbox-mock';
-import { OPERATIONS, type OperationId } from '../../src/contract/operations/index.ts';
+import { OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import type { World } from './everywhere.ts';
 import { IDS } from './ids.ts';
 

@@ -4,7 +4,7 @@ import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourDefinition, parseBehaviours } 
 import { ERRORS } from '../../src/contract/errors.ts';
 import { parseFixture } from '../../src/contract/fixture.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
-import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations/index.ts';
+import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 

@@ -1,5 +1,5 @@
 import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
-import { OPERATION_IDS } from '../../src/contract/operations/index.ts';
+import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import type { Checked } from './contract-checker.ts';
 import { LENIENCIES } from './leniencies.ts';
 

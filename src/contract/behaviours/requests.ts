@@ -124,11 +124,15 @@ export const requestBehaviours = defineBehaviours({
     default: '1MiB',
     origin: 'assumed',
   },
-  'health.body': {
-    question: 'What does GET /health answer?',
-    section: '4',
-    choices: { status: '{ status: "ok" }', empty: '{}' },
-    default: 'status',
+  'requests.selectors': {
+    question: 'What answers workspace or workspaceId from a key that may not select a workspace?',
+    section: '4.4',
+    choices: {
+      forbidden: '403, even for its own workspace',
+      invalid: '400',
+      ignored: 'nothing: the key keeps its scope',
+    },
+    default: 'forbidden',
     origin: 'assumed',
   },
 });

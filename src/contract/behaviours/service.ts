@@ -2,15 +2,11 @@ import { defineBehaviours } from '../behaviour.ts';
 
 /** What is about the key or the service as a whole. */
 export const serviceBehaviours = defineBehaviours({
-  'requests.selectors': {
-    question: 'What answers workspace or workspaceId from a key that may not select a workspace?',
-    section: '4.4',
-    choices: {
-      forbidden: '403, even for its own workspace',
-      invalid: '400',
-      ignored: 'nothing: the key keeps its scope',
-    },
-    default: 'forbidden',
+  'health.body': {
+    question: 'What does GET /health answer?',
+    section: '4',
+    choices: { status: '{ status: "ok" }', empty: '{}' },
+    default: 'status',
     origin: 'assumed',
   },
   'me.reply': {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { BehaviourId, Choices, Choose } from '../behaviours.ts';
+import { createChoiceReader } from '../choice-reader.ts';
 import type { OperationDefinition } from '../operation.ts';
 import { TIER_PREFIX } from '../tiers.ts';
 import { ASSUMED, errorReferences, errorResponses } from './errors.ts';
@@ -8,11 +9,7 @@ import { tagOf } from './tags.ts';
 
 /** Describes one row of the operation table. */
 export function createOperation(operationId: string, row: OperationDefinition, choices: Choices): Json {
-  const read = new Set<BehaviourId>();
-  const choose: Choose = (id) => {
-    read.add(id);
-    return choices[id];
-  };
+  const { choose, read } = createChoiceReader(choices);
   const parameters = [...pathParameters(row), ...queryParameters(row, choose)];
   const body = row.body?.(choose);
   const successes = createSuccesses(row, choose);

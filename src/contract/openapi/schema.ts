@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { errorBody } from '../schemas.ts';
+import { errorBody } from '../replies.ts';
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,31 +1,25 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, domainName, emptyReply, pathId, pathName, timestamp, uuid } from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
+import { DELETE_REPLIES } from '../replies.ts';
+import { domainName, domainStatus, lookupId, lookupName, timestamp, uuid } from '../schemas.ts';
+import { TIER_SETS } from '../tiers.ts';
 
-const DOMAIN_TIERS = {
-  'tenant-and-workspace': ['tenant', 'workspace'],
-  'tenant-only': ['tenant'],
-} as const satisfies Record<string, readonly Tier[]>;
-
-const tiers = (choose: Choose) => DOMAIN_TIERS[choose('domains.tiers')];
-const params = z.object({ domain: pathName });
-
-const status = z.enum(['pending', 'verified', 'failed']);
+const tiers = (choose: Choose) => TIER_SETS[choose('domains.tiers')];
+const params = z.object({ domain: lookupName });
 
 const dnsRecord = z.strictObject({
   type: z.enum(['MX', 'TXT', 'CNAME']),
   name: z.string(),
   value: z.string(),
   priority: z.int().nullable(),
-  status,
+  status: domainStatus,
 });
 
 const domain = z.strictObject({
   id: uuid,
   domain: z.string(),
-  status,
+  status: domainStatus,
   workspaceId: uuid.nullable(),
   dnsRecords: z.array(dnsRecord),
   createdAt: timestamp,
@@ -34,10 +28,9 @@ const domain = z.strictObject({
 
 const domainReply = (choose: Choose) => ({ reference: domain })[choose('domains.shape')];
 
-const DELETE_REPLIES = {
+const DELETED = {
+  ...DELETE_REPLIES,
   'deleted-and-domain': z.strictObject({ deleted: z.literal(true), domain: z.string() }),
-  'deleted-and-id': deletedReply,
-  empty: emptyReply,
 };
 
 export const domainOperations = {
@@ -47,10 +40,10 @@ export const domainOperations = {
     summary: 'Register a domain, which is pending until it is verified',
     origin: 'reference',
     tiers,
-    body: () => z.object({ domain: domainName, workspaceId: pathId.nullish() }),
+    body: () => z.object({ domain: domainName, workspaceId: lookupId.nullish() }),
     status: 201,
     reply: domainReply,
-    errors: ['ALREADY_EXISTS', 'NOT_FOUND'],
+    errors: ['FORBIDDEN', 'ALREADY_EXISTS', 'NOT_FOUND'],
   }),
   listDomains: defineOperation({
     method: 'GET',
@@ -89,6 +82,6 @@ export const domainOperations = {
     tiers,
     params,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('domains.delete.body')],
+    reply: (choose) => DELETED[choose('domains.delete.body')],
   }),
 };

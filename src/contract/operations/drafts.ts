@@ -3,11 +3,12 @@ import type { Choose } from '../behaviours.ts';
 import { emailAddresses } from '../email-address.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { deletedReply, emptyReply, pathId, timestamp, uuid } from '../schemas.ts';
-import { INBOX_TIERS } from './messages.ts';
+import { DELETE_REPLIES } from '../replies.ts';
+import { idParams, lookupId, timestamp, uuid } from '../schemas.ts';
 import { mailBodies, SEND_ERRORS, sentReply, subject } from './sending.ts';
+import { withinInbox } from './within-inbox.ts';
 
-const draftParams = z.object({ id: pathId, draftId: pathId });
+const draftParams = z.object({ id: lookupId, draftId: lookupId });
 
 const draft = z.strictObject({
   id: uuid,
@@ -32,7 +33,7 @@ const draftBody = () =>
     bcc: emailAddresses.nullish(),
     subject: subject.nullish(),
     ...mailBodies,
-    replyToMessageId: pathId.nullish(),
+    replyToMessageId: lookupId.nullish(),
   });
 
 const LIST_REPLIES = {
@@ -40,77 +41,69 @@ const LIST_REPLIES = {
   'with-pagination': (choose: Choose) => z.strictObject({ drafts: z.array(draftReply(choose)), pagination }),
 };
 
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
-
 const sentDraft = sentReply.extend({ draftId: uuid });
 const SENT = { 'message-id-header': sentDraft, 'message-id': sentDraft.extend({ messageId: uuid }) };
 
 export const draftOperations = {
   createDraft: defineOperation({
+    ...withinInbox,
     method: 'POST',
     path: '/v1/inboxes/{id}/drafts',
     summary: 'Create a draft',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: draftBody,
     status: 201,
     reply: draftReply,
   }),
   listDrafts: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/drafts',
     summary: 'List the drafts of an inbox',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     query: pageQuery,
     status: 200,
     reply: (choose) => LIST_REPLIES[choose('drafts.list.reply')](choose),
   }),
   getDraft: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/drafts/{draftId}',
     summary: 'Read a draft',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: draftParams,
     status: 200,
     reply: draftReply,
   }),
   updateDraft: defineOperation({
+    ...withinInbox,
     method: 'PATCH',
     path: '/v1/inboxes/{id}/drafts/{draftId}',
     summary: 'Change fields of a draft',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: draftParams,
     body: draftBody,
     status: 200,
     reply: draftReply,
   }),
   deleteDraft: defineOperation({
+    ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/drafts/{draftId}',
     summary: 'Delete a draft',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: draftParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('drafts.delete.body')],
   }),
   sendDraft: defineOperation({
+    ...withinInbox,
     method: 'POST',
     path: '/v1/inboxes/{id}/drafts/{draftId}/send',
     summary: 'Send a draft, which deletes it',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: draftParams,
     status: 200,
     reply: (choose) => SENT[choose('sending.reply')],

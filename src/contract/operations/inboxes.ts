@@ -2,30 +2,24 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { bareEmail } from '../email-address.ts';
 import { defineOperation } from '../operation.ts';
-import { queryFlag, queryId } from '../query.ts';
+import { queryFlag } from '../query.ts';
+import { DELETE_REPLIES, emptyReply, updatedReply } from '../replies.ts';
 import {
-  deletedReply,
   domainName,
-  emptyReply,
   flag,
+  idParams,
   line,
+  lookupId,
+  lookupName,
   metadata,
-  pathId,
-  pathName,
   timestamp,
-  updatedReply,
   username,
   uuid,
 } from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
+import { TIER_SETS } from '../tiers.ts';
 
-const READ_TIERS = {
-  'tenant-workspace-and-inbox': ['tenant', 'workspace', 'inbox'],
-  'tenant-and-workspace': ['tenant', 'workspace'],
-} as const satisfies Record<string, readonly Tier[]>;
-
-const readTiers = (choose: Choose) => READ_TIERS[choose('inboxes.read.tiers')];
-const changeTiers = (choose: Choose) => READ_TIERS[choose('inboxes.change.tiers')];
+const readTiers = (choose: Choose) => TIER_SETS[choose('inboxes.read.tiers')];
+const changeTiers = (choose: Choose) => TIER_SETS[choose('inboxes.change.tiers')];
 
 const login = { host: z.string(), port: z.int(), username: z.string(), password: z.string() };
 
@@ -59,8 +53,6 @@ const LISTED = { omitted: plainInbox, included: fullInbox };
 
 const USERNAMES = { reference: username.nullish() };
 
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
-
 const DELETE_ADDRESS_REPLIES = {
   'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
   empty: emptyReply,
@@ -88,7 +80,7 @@ export const inboxOperations = {
         username: USERNAMES[choose('inboxes.create.username')],
         displayName,
         domain: domainName.nullish(),
-        workspaceId: pathId.nullish(),
+        workspaceId: lookupId.nullish(),
       }),
     status: 201,
     reply: (choose) => fullInbox(choose).extend({ apiKey: z.string().describe('Its ak_ key; only shown here.') }),
@@ -96,7 +88,7 @@ export const inboxOperations = {
       status: 200,
       reply: (choose) => plainInbox(choose).extend({ existed: z.literal(true) }),
     },
-    errors: ['USERNAME_TAKEN', 'NOT_FOUND'],
+    errors: ['FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN', 'NOT_FOUND'],
   }),
   listInboxes: defineOperation({
     method: 'GET',
@@ -104,10 +96,10 @@ export const inboxOperations = {
     summary: 'List inboxes',
     origin: 'reference',
     tiers: readTiers,
-    query: () => z.object({ workspace: queryId.optional() }),
+    query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
     reply: (choose) => z.strictObject({ inboxes: z.array(LISTED[choose('inboxes.list.credentials')](choose)) }),
-    errors: ['NOT_FOUND'],
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getInbox: defineOperation({
     method: 'GET',
@@ -115,7 +107,7 @@ export const inboxOperations = {
     summary: 'Read an inbox, with its credentials',
     origin: 'reference',
     tiers: readTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: fullInbox,
   }),
@@ -125,7 +117,7 @@ export const inboxOperations = {
     summary: 'Change the display name or the metadata of an inbox',
     origin: 'reference',
     tiers: changeTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: () => z.object({ displayName, metadata: metadata.nullish() }),
     status: 200,
     reply: (choose) => UPDATE_REPLIES[choose('inboxes.update.reply')],
@@ -136,7 +128,7 @@ export const inboxOperations = {
     summary: 'Delete an inbox',
     origin: 'reference',
     tiers: changeTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('inboxes.delete.body')],
   }),
@@ -146,11 +138,11 @@ export const inboxOperations = {
     summary: 'Give an inbox a further address',
     origin: 'reference',
     tiers: changeTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: () => z.object({ email: bareEmail, primary: flag.default(true) }),
     status: 201,
     reply: (choose) => ADD_ADDRESS_REPLIES[choose('inboxes.addresses.create.reply')],
-    errors: ['ALREADY_EXISTS'],
+    errors: ['FORBIDDEN', 'ALREADY_EXISTS'],
   }),
   deleteInboxAddress: defineOperation({
     method: 'DELETE',
@@ -158,7 +150,7 @@ export const inboxOperations = {
     summary: 'Take an address from an inbox',
     origin: 'reference',
     tiers: changeTiers,
-    params: z.object({ id: pathId, address: pathName }),
+    params: z.object({ id: lookupId, address: lookupName }),
     status: 200,
     reply: (choose) => DELETE_ADDRESS_REPLIES[choose('inboxes.addresses.delete.body')],
     errors: ['CONFLICT'],

@@ -1,21 +1,11 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { emptyReply, name, pathId, timestamp, uuid } from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
+import { emptyReply } from '../replies.ts';
+import { idParams, lookupId, name, timestamp, uuid } from '../schemas.ts';
+import { TIER_SETS } from '../tiers.ts';
 
-const ROTATE_TIERS = {
-  'tenant-and-workspace': ['tenant', 'workspace'],
-  'tenant-workspace-and-inbox': ['tenant', 'workspace', 'inbox'],
-  'tenant-only': ['tenant'],
-} as const satisfies Record<string, readonly Tier[]>;
-
-const WORKSPACE_KEY_TIERS = {
-  'tenant-and-workspace': ['tenant', 'workspace'],
-  'tenant-only': ['tenant'],
-} as const satisfies Record<string, readonly Tier[]>;
-
-const workspaceKeyTiers = (choose: Choose) => WORKSPACE_KEY_TIERS[choose('workspaces.keys.tiers')];
+const workspaceKeyTiers = (choose: Choose) => TIER_SETS[choose('workspaces.keys.tiers')];
 
 /** What a list shows of a workspace key: never the key itself. */
 const listedKey = z.strictObject({
@@ -44,8 +34,8 @@ export const keyOperations = {
     summary: 'Rotate the key of an inbox',
     origin: 'document',
     section: '4.4',
-    tiers: (choose) => ROTATE_TIERS[choose('inboxes.rotate.tiers')],
-    params: z.object({ id: pathId }),
+    tiers: (choose) => TIER_SETS[choose('inboxes.rotate.tiers')],
+    params: idParams,
     status: 201,
     reply: (choose) => ROTATE_REPLIES[choose('inboxes.rotate.reply')],
   }),
@@ -56,7 +46,7 @@ export const keyOperations = {
     origin: 'reference',
     section: '4.4',
     tiers: workspaceKeyTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: () => z.object({ name: name(200).nullish() }),
     status: 201,
     reply: (choose) => ({ 'key-record': workspaceKeyReply })[choose('workspaces.keys.create.reply')],
@@ -68,7 +58,7 @@ export const keyOperations = {
     origin: 'reference',
     section: '4.4',
     tiers: workspaceKeyTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: (choose) => ({ keys: z.strictObject({ keys: z.array(listedKey) }) })[choose('workspaces.keys.list.reply')],
   }),
@@ -79,7 +69,7 @@ export const keyOperations = {
     origin: 'document',
     section: '4.4',
     tiers: workspaceKeyTiers,
-    params: z.object({ id: pathId, key_id: pathId }),
+    params: z.object({ id: lookupId, key_id: lookupId }),
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('workspaces.keys.delete.body')],
   }),

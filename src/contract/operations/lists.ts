@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { bareEmail } from '../email-address.ts';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, line, metadata, name, pathId, text, timestamp, uuid } from '../schemas.ts';
-import { INBOX_TIERS } from './messages.ts';
+import { DELETE_REPLIES } from '../replies.ts';
+import { idParams, line, lookupId, metadata, name, text, timestamp, uuid } from '../schemas.ts';
+import { withinInbox } from './within-inbox.ts';
 
-const listParams = z.object({ id: pathId, listId: pathId });
-const entryParams = listParams.extend({ entryId: pathId });
+const listParams = z.object({ id: lookupId, listId: lookupId });
+const entryParams = listParams.extend({ entryId: lookupId });
 
 const entry = z.strictObject({
   id: uuid,
@@ -30,29 +31,25 @@ const entryReply = (choose: Choose) => ({ reference: entry })[choose('lists.shap
 
 const LISTED = { included: list, omitted: list.omit({ entries: true }) };
 
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
-
 export const listOperations = {
   createList: defineOperation({
+    ...withinInbox,
     method: 'POST',
     path: '/v1/inboxes/{id}/lists',
     summary: 'Create a list of contacts',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     status: 201,
     reply: listReply,
   }),
   listLists: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/lists',
     summary: 'List the lists of an inbox',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: (choose) =>
       ({ wrapped: z.strictObject({ lists: z.array(LISTED[choose('lists.list.entries')]) }) })[
@@ -60,34 +57,31 @@ export const listOperations = {
       ],
   }),
   getList: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/lists/{listId}',
     summary: 'Read a list with its entries',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: listParams,
     status: 200,
     reply: listReply,
   }),
   deleteList: defineOperation({
+    ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/lists/{listId}',
     summary: 'Delete a list with its entries',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: listParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('lists.delete.body')],
   }),
   createListEntry: defineOperation({
+    ...withinInbox,
     method: 'POST',
     path: '/v1/inboxes/{id}/lists/{listId}/entries',
     summary: 'Add an entry to a list',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: listParams,
     body: () => z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() }),
     status: 201,
@@ -95,35 +89,32 @@ export const listOperations = {
     errors: ['ALREADY_EXISTS'],
   }),
   listListEntries: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/lists/{listId}/entries',
     summary: 'List the entries of a list',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: listParams,
     status: 200,
     reply: (choose) =>
       ({ wrapped: z.strictObject({ entries: z.array(entryReply(choose)) }) })[choose('lists.list.reply')],
   }),
   getListEntry: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/lists/{listId}/entries/{entryId}',
     summary: 'Read an entry of a list',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: entryParams,
     status: 200,
     reply: entryReply,
   }),
   deleteListEntry: defineOperation({
+    ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/lists/{listId}/entries/{entryId}',
     summary: 'Delete an entry of a list',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: entryParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('lists.entries.delete.body')],

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { pageQuery, pagination, queryId } from '../query.ts';
-import { bytes, deletedReply, emptyReply, flag, pathId, timestamp, updatedReply, uuid } from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
-
-/** The tiers that reach into an inbox (service document, section 5). */
-export const INBOX_TIERS = ['tenant', 'workspace', 'inbox'] as const satisfies readonly Tier[];
+import { pageQuery, pagination } from '../query.ts';
+import { bytesReply, DELETE_REPLIES, updatedReply } from '../replies.ts';
+import { direction, flag, idParams, lookupId, timestamp, uuid } from '../schemas.ts';
+import { INBOX_TIERS } from '../tiers.ts';
+import { withinInbox } from './within-inbox.ts';
 
 /** The parameters of a message in its inbox. */
-export const messageParams = z.object({ id: pathId, messageId: pathId });
+export const messageParams = z.object({ id: lookupId, messageId: lookupId });
 
 const attachment = z.strictObject({
   id: uuid,
@@ -22,7 +21,7 @@ const TO = { array: z.array(z.string()), string: z.string() };
 
 const referenceMessage = z.strictObject({
   id: uuid,
-  direction: z.enum(['inbound', 'outbound']),
+  direction,
   from: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
   to: z.array(z.string()),
   subject: z.string(),
@@ -56,7 +55,6 @@ export function messageReply(choose: Choose) {
 const messageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
 /** The folders of the tenant-wide list. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
@@ -67,88 +65,81 @@ const ALL_REPLIES = {
 
 export const messageOperations = {
   listMessages: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages',
     summary: 'List the messages of an inbox',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     query: (choose) =>
       pageQuery(choose).extend({
-        direction: z.enum(['inbound', 'outbound'], 'must be inbound or outbound').optional(),
+        direction: z.enum(direction.options, 'must be inbound or outbound').optional(),
       }),
     status: 200,
     reply: (choose) => z.strictObject({ messages: z.array(messageReply(choose)), pagination }),
   }),
   getMessage: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}',
     summary: 'Read a message, which marks it read',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: messageParams,
     status: 200,
     reply: messageReply,
   }),
   updateMessage: defineOperation({
+    ...withinInbox,
     method: 'PATCH',
     path: '/v1/inboxes/{id}/messages/{messageId}',
     summary: 'Mark a message read, starred or archived',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: messageParams,
     body: () => z.object({ isRead: flag.optional(), isStarred: flag.optional(), isArchived: flag.optional() }),
     status: 200,
     reply: (choose) => UPDATE_REPLIES[choose('messages.update.reply')](choose),
   }),
   deleteMessage: defineOperation({
+    ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/messages/{messageId}',
     summary: 'Delete a message; its thread keeps it',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: messageParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('messages.delete.body')],
   }),
   getRawMessage: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}/raw',
     summary: 'Read a message as RFC 5322',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: messageParams,
     status: 200,
     content: 'message/rfc822',
-    reply: (choose) => ({ composed: bytes })[choose('messages.raw')],
+    reply: (choose) => ({ composed: bytesReply })[choose('messages.raw')],
   }),
   listAttachments: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}/attachments',
     summary: 'List the attachments of a message',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
     params: messageParams,
     status: 200,
     reply: () => z.strictObject({ attachments: z.array(attachment) }),
   }),
   getAttachment: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
     summary: 'Read the bytes of an attachment',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: messageParams.extend({ attachmentId: pathId }),
+    params: messageParams.extend({ attachmentId: lookupId }),
     status: 200,
     content: '*/*',
-    reply: () => bytes,
+    reply: () => bytesReply,
   }),
   listAllMessages: defineOperation({
     method: 'GET',
@@ -160,7 +151,7 @@ export const messageOperations = {
       pageQuery(choose).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
         group: z.enum(['thread'], 'must be thread').optional(),
-        inboxId: queryId.optional(),
+        inboxId: lookupId.optional(),
       }),
     status: 200,
     reply: (choose) => ALL_REPLIES[choose('messages.all.shape')](choose),
@@ -172,7 +163,7 @@ export const messageOperations = {
     summary: 'Count the messages of each folder',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
-    query: () => z.object({ inboxId: queryId.optional() }),
+    query: () => z.object({ inboxId: lookupId.optional() }),
     status: 200,
     reply: () =>
       z.strictObject({

@@ -3,8 +3,9 @@ import type { Choose } from '../behaviours.ts';
 import { emailAddress, emailAddresses } from '../email-address.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
-import { flag, line, pathId, text, uuid } from '../schemas.ts';
-import { INBOX_TIERS, messageParams } from './messages.ts';
+import { flag, idParams, line, text, uuid } from '../schemas.ts';
+import { messageParams } from './messages.ts';
+import { withinInbox } from './within-inbox.ts';
 
 /** What every way of sending can be refused with. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
@@ -12,7 +13,7 @@ export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILE
 /** The bodies of a mail; either may be missing. */
 export const mailBodies = { plainBody: text(500_000).nullish(), htmlBody: text(500_000).nullish() };
 
-/** The most characters a line of a mail may have (RFC 5322, section 2.1.1). */
+/** The subject of a mail: on one line, which may have 998 characters (RFC 5322, section 2.1.1). */
 export const subject = line(998);
 
 const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
@@ -30,10 +31,9 @@ const SENT = { 'message-id-header': sentReply, 'message-id': sentReply.extend({ 
 const reply = (choose: Choose) => SENT[choose('sending.reply')];
 
 const send = {
+  ...withinInbox,
   method: 'POST',
   origin: 'reference',
-  section: '5',
-  tiers: () => INBOX_TIERS,
   status: 200,
   reply,
   errors: SEND_ERRORS,
@@ -44,7 +44,7 @@ export const sendOperations = {
     ...send,
     path: '/v1/inboxes/{id}/send',
     summary: 'Send a message, which starts a new thread',
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: (choose) =>
       ({
         'to-and-subject': z.object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { moment, queryId } from '../query.ts';
-import { emptyReply, text, timestamp, uuid } from '../schemas.ts';
-import { TIERS } from '../tiers.ts';
-import { INBOX_TIERS } from './messages.ts';
+import { moment } from '../query.ts';
+import { emptyReply } from '../replies.ts';
+import { lookupId, text, timestamp, uuid } from '../schemas.ts';
+import { INBOX_TIERS, TIER_SETS, TIERS } from '../tiers.ts';
 
 const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
 
@@ -53,19 +53,19 @@ export const serviceOperations = {
       z.object({
         from: moment('begin').optional(),
         to: moment('end').optional(),
-        workspace: queryId.optional(),
-        inbox: queryId.optional(),
+        workspace: lookupId.optional(),
+        inbox: lookupId.optional(),
       }),
     status: 200,
     reply: (choose) => METRICS[choose('metrics.reply')],
-    errors: ['NOT_FOUND'],
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation({
     method: 'POST',
     path: '/v1/verify-email',
     summary: 'Say whether mail to an address would arrive',
     origin: 'reference',
-    tiers: (choose) => ({ 'tenant-workspace-and-inbox': INBOX_TIERS })[choose('verify.tiers')],
+    tiers: (choose) => TIER_SETS[choose('verify.tiers')],
     body: () => z.object({ email: text(254) }),
     status: 200,
     reply: (choose) => VERDICTS[choose('verify.reply')],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, name, pathId, timestamp, uuid } from '../schemas.ts';
+import { DELETE_REPLIES } from '../replies.ts';
+import { idParams, name, timestamp, uuid } from '../schemas.ts';
 
 const createdTenant = z.strictObject({
   id: uuid,
@@ -11,8 +12,6 @@ const createdTenant = z.strictObject({
 });
 
 const CREATE_BODY = z.object({ name: name(200) });
-
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
 export const tenantOperations = {
   createTenant: defineOperation({
@@ -33,7 +32,7 @@ export const tenantOperations = {
     origin: 'assumed',
     section: '5',
     tiers: () => ['operator'],
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('tenants.delete.body')],
   }),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { pathId, timestamp, uuid } from '../schemas.ts';
-import { INBOX_TIERS, messageReply } from './messages.ts';
+import { idParams, lookupId, timestamp, uuid } from '../schemas.ts';
+import { messageReply } from './messages.ts';
+import { withinInbox } from './within-inbox.ts';
 
 const listedThread = z.strictObject({
   threadId: uuid,
@@ -17,25 +18,23 @@ const LISTS = { listed: z.strictObject({ threads: z.array(listedThread), paginat
 
 export const threadOperations = {
   listThreads: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/threads',
     summary: 'List the threads of an inbox',
     origin: 'assumed',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId }),
+    params: idParams,
     query: pageQuery,
     status: 200,
     reply: (choose) => LISTS[choose('threads.list')],
   }),
   getThread: defineOperation({
+    ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/threads/{threadId}',
     summary: 'Read a thread with its whole history',
     origin: 'reference',
-    section: '5',
-    tiers: () => INBOX_TIERS,
-    params: z.object({ id: pathId, threadId: pathId }),
+    params: z.object({ id: lookupId, threadId: lookupId }),
     status: 200,
     reply: (choose) =>
       ({

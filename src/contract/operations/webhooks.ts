@@ -2,32 +2,17 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
-import {
-  deletedReply,
-  emptyReply,
-  expected,
-  flag,
-  isUrlWithProtocol,
-  pathId,
-  text,
-  timestamp,
-  updatedReply,
-  uuid,
-} from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
-
-const WEBHOOK_TIERS = {
-  'tenant-and-workspace': ['tenant', 'workspace'],
-  'tenant-only': ['tenant'],
-} as const satisfies Record<string, readonly Tier[]>;
+import { DELETE_REPLIES, updatedReply } from '../replies.ts';
+import { expected, flag, idParams, isUrlWithProtocol, text, timestamp, uuid } from '../schemas.ts';
+import { TIER_SETS } from '../tiers.ts';
 
 function webhookTiers(choose: Choose) {
   choose('webhooks.other-tiers');
-  return WEBHOOK_TIERS[choose('webhooks.tiers')];
+  return TIER_SETS[choose('webhooks.tiers')];
 }
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
-export const webhookReply = z.strictObject({
+const webhookReply = z.strictObject({
   id: uuid,
   url: z.string(),
   events: z.array(z.string()),
@@ -76,7 +61,7 @@ const readWebhook = (choose: Choose) => LISTED_WEBHOOK[choose('webhooks.get.secr
 
 const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply };
 
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply, none: undefined };
+const DELETED = { ...DELETE_REPLIES, none: undefined };
 
 export const webhookOperations = {
   createWebhook: defineOperation({
@@ -106,7 +91,7 @@ export const webhookOperations = {
     summary: 'Read a webhook',
     origin: 'reference',
     tiers: webhookTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: readWebhook,
   }),
@@ -116,7 +101,7 @@ export const webhookOperations = {
     summary: 'Change a webhook',
     origin: 'reference',
     tiers: webhookTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     body: (choose) =>
       z.object({
         url: webhookUrl(choose).optional(),
@@ -133,8 +118,8 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.3',
     tiers: webhookTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('webhooks.delete.body')],
+    reply: (choose) => DELETED[choose('webhooks.delete.body')],
   }),
 };

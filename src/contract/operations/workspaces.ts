@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { deletedReply, emptyReply, name, pathId, text, timestamp, uuid } from '../schemas.ts';
-import type { Tier } from '../tiers.ts';
+import { DELETE_REPLIES } from '../replies.ts';
+import { idParams, name, text, timestamp, uuid } from '../schemas.ts';
+import { TIER_SETS } from '../tiers.ts';
 
-const READ_TIERS = {
-  'tenant-and-workspace': ['tenant', 'workspace'],
-  'tenant-only': ['tenant'],
-} as const satisfies Record<string, readonly Tier[]>;
-
-const readTiers = (choose: Choose) => READ_TIERS[choose('workspaces.read.tiers')];
+const readTiers = (choose: Choose) => TIER_SETS[choose('workspaces.read.tiers')];
 
 const workspace = z.strictObject({
   id: uuid,
@@ -30,8 +26,6 @@ const SLUGS = {
     .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case letters and digits, with single hyphens between them')
     .nullish(),
 };
-
-const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
 export const workspaceOperations = {
   createWorkspace: defineOperation({
@@ -60,7 +54,7 @@ export const workspaceOperations = {
     summary: 'Read a workspace',
     origin: 'reference',
     tiers: readTiers,
-    params: z.object({ id: pathId }),
+    params: idParams,
     status: 200,
     reply: workspaceReply,
   }),
@@ -69,10 +63,10 @@ export const workspaceOperations = {
     path: '/v1/workspaces/{id}',
     summary: 'Delete a workspace and everything in it',
     origin: 'reference',
-    tiers: (choose) => READ_TIERS[choose('workspaces.delete.tiers')],
-    params: z.object({ id: pathId }),
+    tiers: (choose) => TIER_SETS[choose('workspaces.delete.tiers')],
+    params: idParams,
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('workspaces.delete.body')],
-    errors: ['CONFLICT'],
+    errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };

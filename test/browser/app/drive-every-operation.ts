@@ -1,5 +1,5 @@
 import type { Mailbox } from 'agent-mailbox-mock';
-import { OPERATIONS, type OperationId } from '../../../src/contract/operations/index.ts';
+import { OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
 import { IDS } from '../../support/ids.ts';
 
 /** Sends a request: `fetch`, or what stands in for it. */

@@ -1,7 +1,7 @@
 import type { Mailbox, MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
 import type { Choose } from '../../../src/contract/behaviours.ts';
-import { OPERATIONS, type OperationId } from '../../../src/contract/operations/index.ts';
+import { OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
 import type { Reply, SendOptions, World } from '../everywhere.ts';
 import { expectNothingForeign, expectUntouchedNeighbours } from './neighbours.ts';
 import type { Tree } from './tree.ts';

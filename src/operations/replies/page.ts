@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { Choose } from '../../contract/behaviours.ts';
 
 /** Which part of a list is wanted. */
 export interface PageQuery {

@@ -1,5 +1,5 @@
-import { DEFAULT_DOMAIN } from '../mail/route.ts';
-import type { DomainRow } from '../store/rows.ts';
+import { DEFAULT_DOMAIN } from '../../mail/route.ts';
+import type { DomainRow } from '../../store/rows.ts';
 
 /** The DNS records that a domain asks for: to receive, to send, and to prove whose it is. */
 export function dnsRecordsOf({ id, domain, status }: DomainRow) {

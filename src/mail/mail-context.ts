@@ -4,7 +4,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** What sending and receiving mail works with. */
-export interface Office {
+export interface MailContext {
   readonly worlds: Worlds;
   readonly environment: Environment;
   readonly events: EventBus;

@@ -1,17 +1,17 @@
 import type { z } from 'zod';
-import type { Tier } from '../tiers.ts';
-import { domainOperations } from './domains.ts';
-import { draftOperations } from './drafts.ts';
-import { inboxOperations } from './inboxes.ts';
-import { keyOperations } from './keys.ts';
-import { listOperations } from './lists.ts';
-import { messageOperations } from './messages.ts';
-import { sendOperations } from './sending.ts';
-import { serviceOperations } from './service.ts';
-import { tenantOperations } from './tenants.ts';
-import { threadOperations } from './threads.ts';
-import { webhookOperations } from './webhooks.ts';
-import { workspaceOperations } from './workspaces.ts';
+import { domainOperations } from './operations/domains.ts';
+import { draftOperations } from './operations/drafts.ts';
+import { inboxOperations } from './operations/inboxes.ts';
+import { keyOperations } from './operations/keys.ts';
+import { listOperations } from './operations/lists.ts';
+import { messageOperations } from './operations/messages.ts';
+import { sendOperations } from './operations/sending.ts';
+import { serviceOperations } from './operations/service.ts';
+import { tenantOperations } from './operations/tenants.ts';
+import { threadOperations } from './operations/threads.ts';
+import { webhookOperations } from './operations/webhooks.ts';
+import { workspaceOperations } from './operations/workspaces.ts';
+import type { Tier } from './tiers.ts';
 
 /**
  * The operation table: the service document as data, and the only source for routing, validation,

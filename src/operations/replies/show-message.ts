@@ -1,7 +1,7 @@
-import type { Choose } from '../contract/behaviours.ts';
-import type { ReplyOf } from '../contract/operations/index.ts';
-import type { AttachmentRow, MessageRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { Choose } from '../../contract/behaviours.ts';
+import type { ReplyOf } from '../../contract/operations.ts';
+import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
+import type { World } from '../../store/world.ts';
 
 /** A message as clients see it. */
 export function showMessage(world: World, message: MessageRow, choose: Choose): ReplyOf<'getMessage'> {

@@ -1,6 +1,5 @@
-import { formatAddress } from '../contract/email-address.ts';
-import type { InboxRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { InboxRow } from './rows.ts';
+import type { World } from './world.ts';
 
 /** The first address of an inbox, which never changes. */
 export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username' | 'domain'>): string {
@@ -10,9 +9,4 @@ export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username'
 /** The address that an inbox sends from at present. */
 export function primaryAddress(world: World, inbox: InboxRow): string {
   return world.addresses.by('inboxId', inbox.id).find(({ isPrimary }) => isPrimary)?.address ?? canonicalAddress(inbox);
-}
-
-/** What stands in From when an inbox sends. */
-export function senderOf(world: World, inbox: InboxRow): string {
-  return formatAddress({ name: inbox.displayName ?? '', address: primaryAddress(world, inbox) });
 }

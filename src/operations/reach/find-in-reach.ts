@@ -1,10 +1,11 @@
-import { mayReach, type Place } from '../auth/policy.ts';
-import type { TenantPrincipal } from '../auth/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
-import { ApiError } from '../contract/errors.ts';
-import type { InboxRow, Rows } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
+import { mayReach, type Place } from '../../auth/policy.ts';
+import type { TenantPrincipal } from '../../auth/principal.ts';
+import type { Choose } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Database } from '../../store/database.ts';
+import type { InboxRow, RowKind, Rows } from '../../store/rows.ts';
+import type { World } from '../../store/world.ts';
+import type { Worlds } from '../../store/worlds.ts';
 
 /** The part of an operation's context that a look-up needs. */
 export interface Reach {
@@ -42,7 +43,7 @@ export type InboxedKind = 'messages' | 'drafts' | 'lists';
  */
 export function findInReach<Kind extends PlacedKind>(reach: Reach, kind: Kind, id: string): Rows[Kind] {
   const { world } = reach.principal;
-  const row = world[kind].get(id) as Rows[Kind] | undefined;
+  const row = rowOf(world, kind, id);
   if (row && isInReach(reach, kind, row, world)) return row;
   throw outOfReach(reach, NAMES[kind], (other) => isThere(other, kind, id));
 }
@@ -59,12 +60,16 @@ export function findInInbox<Kind extends InboxedKind>(
   id: string,
 ): { readonly inbox: InboxRow; readonly row: Rows[Kind] } {
   const inbox = findInReach(reach, 'inboxes', inboxId);
-  const row = reach.principal.world[kind].get(id) as Rows[Kind] | undefined;
-  if (row?.inboxId === inbox.id) return { inbox, row };
   const { world } = reach.principal;
+  const row = rowOf(world, kind, id);
+  if (row?.inboxId === inbox.id) return { inbox, row };
   const other = row && world.inboxes.get(row.inboxId);
   if (other && isInReach(reach, 'inboxes', other, world)) throw notFound(kind);
   throw outOfReach(reach, NAMES[kind], (world) => world[kind].get(id) !== undefined);
+}
+
+function rowOf<Kind extends RowKind>(database: Database, kind: Kind, id: string): Rows[Kind] | undefined {
+  return database[kind].get(id);
 }
 
 function isInReach<Kind extends PlacedKind>({ principal }: Reach, kind: Kind, row: Rows[Kind], world: World): boolean {
@@ -73,7 +78,7 @@ function isInReach<Kind extends PlacedKind>({ principal }: Reach, kind: Kind, ro
 }
 
 function isThere<Kind extends PlacedKind>(world: World, kind: Kind, id: string): boolean {
-  const row = world[kind].get(id) as Rows[Kind] | undefined;
+  const row = rowOf(world, kind, id);
   return row !== undefined && PLACE_OF[kind](row, world) !== undefined;
 }
 

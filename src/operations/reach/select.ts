@@ -1,11 +1,11 @@
-import { mayReach } from '../auth/policy.ts';
-import type { TenantPrincipal } from '../auth/principal.ts';
-import { ApiError } from '../contract/errors.ts';
-import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
+import { mayReach } from '../../auth/policy.ts';
+import type { TenantPrincipal } from '../../auth/principal.ts';
+import { ApiError, REFUSALS } from '../../contract/errors.ts';
+import type { InboxRow, WorkspaceRow } from '../../store/rows.ts';
 import { findInReach, notFound, type Reach } from './find-in-reach.ts';
 
 /** Every inbox that a principal reaches, oldest first. */
-export function inboxesInReach(principal: TenantPrincipal): InboxRow[] {
+function inboxesInReach(principal: TenantPrincipal): InboxRow[] {
   return candidates(principal).filter(
     ({ id, workspaceId, deletedAt }) => deletedAt === null && mayReach(principal, { workspaceId, inboxId: id }),
   );
@@ -29,8 +29,6 @@ export function selectWorkspace(reach: Reach, workspaceId: string | null | undef
   if (answer === 'ignored') return undefined;
   throw new ApiError(REFUSALS[answer], 'Only a tk_ key may select a workspace; this key is confined to its own.');
 }
-
-const REFUSALS = { forbidden: 'FORBIDDEN', invalid: 'VALIDATION_ERROR' } as const;
 
 /** The inboxes in reach, narrowed by selectors. @throws {ApiError} as `selectWorkspace` and `findInReach` do. */
 export function selectInboxes(

@@ -1,55 +1,9 @@
+import { CRLF, isLong, LINE_LENGTH, writeField } from './header.ts';
+
 /** A part of a mail: the lines of its head, and its content as it travels. */
 export interface MimePart {
   readonly head: readonly string[];
   readonly content: string;
-}
-
-const CRLF = '\r\n';
-
-/** The most characters of a line; only a word that has no place to break at may be longer. */
-const LINE_LENGTH = 76;
-
-/** The most characters of a word that is written as it is, so that it fits on a line with the name of its field. */
-const WORD_LENGTH = 50;
-
-/** The most bytes in an encoded word, so that it fits there too. */
-const ENCODED_WORD_BYTES = 39;
-
-/** Writes a field, folded between its words. */
-export function writeField(name: string, words: readonly string[]): string {
-  const [first = '', ...rest] = words;
-  const lines = [`${name}: ${first}`];
-  for (const word of rest) {
-    const line = `${lines.at(-1)} ${word}`;
-    if (line.length > LINE_LENGTH) lines.push(` ${word}`);
-    else lines[lines.length - 1] = line;
-  }
-  return lines.join(CRLF);
-}
-
-/** The words of a text in a head, encoded unless it can stand there as it is and be read in no other way. */
-export function toWords(text: string): string[] {
-  return isPlain(text) ? text.split(' ') : toEncodedWords(text);
-}
-
-/** Says whether a text may stand in a head as it is: short words of ASCII with one space between them. */
-export function isPlain(text: string): boolean {
-  return /^[!-~]+(?: [!-~]+)*$/.test(text) && !text.includes('=?') && !text.split(' ').some(isLong);
-}
-
-function isLong(word: string): boolean {
-  return word.length > WORD_LENGTH;
-}
-
-/** RFC 2047; no character is cut in two. */
-function toEncodedWords(text: string): string[] {
-  const words = [''];
-  for (const character of text) {
-    const longer = words.at(-1) + character;
-    if (byteLength(longer) > ENCODED_WORD_BYTES) words.push(character);
-    else words[words.length - 1] = longer;
-  }
-  return words.map((word) => `=?UTF-8?B?${toBase64(word)}?=`);
 }
 
 /** A part of text, which can be read as it is where it is ASCII. */
@@ -121,12 +75,4 @@ function writeInner(part: MimePart): string {
 /** Writes a part with its head. */
 export function writePart({ head, content }: MimePart): string {
   return [...head, '', content].join(CRLF);
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
-}
-
-function toBase64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -1,4 +1,4 @@
-/** The bodies that deletes and changes answer, by the choice of the ledger. */
+/** The bodies that every delete can have, by the choice of the ledger. */
 export const DELETED = {
   'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
   empty: () => ({}),

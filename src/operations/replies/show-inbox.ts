@@ -1,8 +1,8 @@
-import type { Choose } from '../contract/behaviours.ts';
-import { canonicalAddress, primaryAddress } from '../mail/inbox-address.ts';
-import { DEFAULT_DOMAIN } from '../mail/route.ts';
-import type { InboxRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { Choose } from '../../contract/behaviours.ts';
+import { DEFAULT_DOMAIN } from '../../mail/route.ts';
+import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
+import type { InboxRow } from '../../store/rows.ts';
+import type { World } from '../../store/world.ts';
 
 /** An inbox as clients see it, without its passwords. */
 export function showPlainInbox(world: World, inbox: InboxRow, choose: Choose) {

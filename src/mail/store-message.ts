@@ -1,0 +1,32 @@
+import { newId, timestampNow } from '../environment.ts';
+import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { MailContext } from './mail-context.ts';
+
+/** A file as it travels. */
+export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
+
+/** A message without what happens to it once it is stored. */
+type NewMessage = Omit<MessageRow, 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt'>;
+
+/** Stores a message that arrives or is sent now, with copies of its files. */
+export function storeMessage(
+  { environment }: Pick<MailContext, 'environment'>,
+  world: World,
+  fields: NewMessage,
+  files: readonly AttachedFile[],
+): MessageRow {
+  const message = world.messages.insert({
+    ...fields,
+    isStarred: false,
+    isArchived: false,
+    deletedAt: null,
+    bouncedAt: null,
+    receivedAt: timestampNow(environment),
+  });
+  for (const { filename, contentType, sizeBytes, content } of files) {
+    const id = newId(environment);
+    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
+  }
+  return message;
+}
