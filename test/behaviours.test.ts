@@ -136,6 +136,33 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
     ['webhooks.create.url'],
   ],
   [
+    'a list of too many addresses',
+    ({ send, mailbox }) =>
+      send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/drafts`, {
+        key: mailbox.keys.acme.tenant,
+        json: { to: Array.from({ length: 51 }, (_, index) => `r${index}@example.com`) },
+      }),
+    ['requests.limits'],
+    [],
+  ],
+  [
+    'a workspace without a slug of its own',
+    ({ send, mailbox }) =>
+      send('POST', '/v1/workspaces', { key: mailbox.keys.acme.tenant, json: { name: 'Field work' } }),
+    ['workspaces.create.slug'],
+    ['workspaces.create.slug-taken'],
+  ],
+  [
+    'an address that an inbox has already',
+    ({ send, mailbox }) =>
+      send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, {
+        key: mailbox.keys.acme.tenant,
+        json: { email: 'billing@acme.test' },
+      }),
+    ['inboxes.addresses.create.reply'],
+    [],
+  ],
+  [
     'a body that is no object',
     (world) => create(world, []),
     ['requests.malformed-body'],

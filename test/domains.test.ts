@@ -146,6 +146,15 @@ describe('domains', () => {
     expect([again.status, again.json.status]).toEqual([201, 'pending']);
   });
 
+  everywhere('creating an inbox of a deleted domain again answers that inbox', async (world) => {
+    await register(world, { domain: 'shop.example' });
+    await verify(world, 'shop.example');
+    const { id } = (await createInbox(world, 'shop.example')).json;
+    await world.send('DELETE', '/v1/domains/shop.example', asTenant(world));
+    const { status, json } = await createInbox(world, 'shop.example');
+    expect([status, json.id, json.existed]).toEqual([200, id, true]);
+  });
+
   everywhere('mail to an inbox of a deleted domain still arrives', async (world) => {
     const { send } = world;
     await send('DELETE', '/v1/domains/acme.test', asTenant(world));

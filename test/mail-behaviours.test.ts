@@ -148,6 +148,7 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     'pause',
   ],
   [{ 'sending.unknown-user': 'accepted' }, bounced('nobody@acme.test')],
+  [{ 'sending.plus-tags': 'exact' }, { ...bounced('billing+orders@acme.test'), value: 1 }],
   [{ 'sending.forward.body': 'as-sent' }, { call: forward, expected: sentBody, value: 'See.' }],
   [
     { 'drafts.list.reply': 'with-pagination' },

@@ -265,6 +265,32 @@ describe('policy', () => {
     });
   }
 
+  everywhere('other lists take a selected workspace from a tenant key, and from no other', async (world) => {
+    const { keys } = world.mailbox;
+    const list = async (path: string, key: string) => world.send('GET', `${path}?workspace=${support}`, { key });
+    const names = async (path: string) => (await list(path, keys.acme.tenant)).json;
+    expect((await names('/v1/domains')).domains.map(({ domain }: { domain: string }) => domain)).toEqual([
+      'mail.acme.test',
+    ]);
+    expect((await names('/v1/webhooks')).webhooks.map(({ id }: { id: string }) => id)).toEqual([
+      IDS.acme.webhooks.support,
+    ]);
+    expect((await names('/v1/messages')).pagination.total).toBe(4);
+    expect(await names('/v1/messages/folders/counts')).toMatchObject({ inbox: { total: 3 }, sent: 1 });
+    for (const path of ['/v1/domains', '/v1/webhooks', '/v1/messages', '/v1/messages/folders/counts']) {
+      expect((await list(path, keys.acme.workspaces.support)).status, path).toBe(403);
+    }
+  });
+
+  everywhere('a tenant key creates a webhook for a workspace, a workspace key may not say for which', async (world) => {
+    const { keys } = world.mailbox;
+    const json = { url: 'https://agent.example/hook', events: ['message.received'], workspaceId: support };
+    const created = await world.send('POST', '/v1/webhooks', { key: keys.acme.tenant, json });
+    const { webhooks } = (await world.send('GET', '/v1/webhooks', { key: keys.acme.workspaces.support })).json;
+    expect(webhooks.map(({ id }: { id: string }) => id)).toContain(created.json.id);
+    expect((await world.send('POST', '/v1/webhooks', { key: keys.acme.workspaces.support, json })).status).toBe(403);
+  });
+
   /** What a key sees of each list of the tenant. */
   const LISTS: [path: string, read: (reply: Reply) => unknown, Partial<Record<Caller, unknown>>][] = [
     [

@@ -103,7 +103,7 @@ test('the page in the README shows what its worker answers', SLOW, async (contex
   const { httpServer, resolvedUrls } = await preview({ ...config, preview: { host: '127.0.0.1', port: 0 } });
   context.onTestFinished(() => void httpServer.close());
   await page.goto(String(resolvedUrls?.local[0]));
-  await page.getByText('{"webhooks":[{').waitFor();
+  await page.getByText('{"messages":[{').waitFor();
 });
 
 function createFolder(): string {

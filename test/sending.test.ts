@@ -96,6 +96,19 @@ describe('sending', () => {
     });
   }
 
+  everywhere('takes every address that can stand without quotes', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
+    const { id } = await helpdesk.mail(to);
+    const { status, json } = await helpdesk.call('GET', `/messages/${id}`);
+    expect([status, json.to]).toEqual([200, to]);
+    for (const wrong of ['.a@x.test', 'a.@x.test', 'a..b@x.test', '@x.test', 'a b@x.test', '=?utf-8?q?x?=@x.test']) {
+      expect((await helpdesk.call('POST', '/send', { to: wrong, subject: 'Hi', verified: true })).status, wrong).toBe(
+        400,
+      );
+    }
+  });
+
   everywhere('arrives in inboxes of the same tenant and of another one, unread', async (world) => {
     const { helpdesk, billing, info } = openDesks(world);
     const sent = await helpdesk.mail([billing.address, info.address], { htmlBody: '<i>x</i>', replyTo: 'x@y.test' });
@@ -430,6 +443,21 @@ describe('sending', () => {
     const to = ['resume@simulator.test', ADDRESS.stranger];
     const { json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi' });
     expect(json.code).toBe('UNVERIFIED_RECIPIENT');
+    expect((await helpdesk.call('POST', '/send', { to: 'success@simulator.test', subject: 'Hi' })).json.code).toBe(
+      'INBOX_PAUSED',
+    );
+  });
+
+  everywhere('reaches an inbox behind a plus-tag, unless another has that very address', async (world) => {
+    const { helpdesk, billing } = openDesks(world);
+    await helpdesk.mail('Billing+Orders@acme.test', { subject: 'Tagged' });
+    expect((await billing.latest()).subject).toBe('Tagged');
+    const json = { email: 'billing+orders@acme.test' };
+    const key = world.mailbox.keys.acme.tenant;
+    await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+    await helpdesk.mail('billing+orders@acme.test', { subject: 'Mine' });
+    expect((await helpdesk.latest()).subject).toBe('Mine');
+    expect((await billing.latest()).subject).toBe('Tagged');
   });
 
   everywhere('to nobody at a domain of the emulator bounces, beyond it does not', async (world) => {

@@ -10,7 +10,8 @@ export interface EmailAddress {
   readonly address: string;
 }
 
-const LOCAL_PART = /^(?!\.)(?!.*\.\.)[\w'+.-]*[\w+-]$/;
+/** Every dot-atom of RFC 5322, section 3.2.3, but for what could be read as an encoded word (RFC 2047). */
+const LOCAL_PART = /^(?!\.)(?!.*(?:\.\.|=\?))[\w!#$%&'*+./=?^`{|}~-]+(?<!\.)$/;
 
 /** Says whether a text is a bare e-mail address, such as `ada@example.com`. */
 export function isBareAddress(text: string): boolean {
@@ -60,10 +61,18 @@ export const bareEmail = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'email' });
 
+const MAX_ADDRESSES = 50;
+
 /** One address or several, as requests have them; always a list once parsed. */
 export const emailAddresses = z
-  .union([z.array(emailAddress).max(50, 'must list at most 50 addresses'), emailAddress], {
+  .union([z.array(emailAddress).meta({ maxItems: MAX_ADDRESSES }), emailAddress], {
     error: expected('an e-mail address or an array of them'),
   })
   .transform((addresses) => [addresses].flat())
+  // Not on the array: a union does not say what is wrong with the size of one of its members.
+  .check(({ value, issues }) => {
+    if (value.length <= MAX_ADDRESSES) return;
+    const message = `must list at most ${MAX_ADDRESSES} addresses`;
+    issues.push({ code: 'too_big', origin: 'array', maximum: MAX_ADDRESSES, input: value, message });
+  })
   .meta({ description: 'One address or several, bare or in display form.' });

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import { completeFixture } from './fixture/completion.ts';
+import { findNameProblems } from './fixture/names.ts';
 import { toWrittenPath, valueAt } from './fixture/part.ts';
 import { type FixtureProblem, findReferenceProblems } from './fixture/references.ts';
+import type { Path } from './fixture/rules.ts';
 import { fixtureSchema } from './fixture/schema.ts';
 import { toJsonPath } from './json-path.ts';
 
@@ -12,6 +14,8 @@ export type Fixture = z.output<typeof fixtureSchema>;
 
 /** One tenant of a checked fixture. */
 export type FixtureTenant = Fixture['tenants'][string];
+
+type Issue = z.core.$ZodIssue;
 
 /** Thrown for a fixture that cannot be loaded; it has every problem, and the message lists them. */
 export class FixtureError extends Error {
@@ -31,21 +35,38 @@ export function parseFixture(fixture: unknown): Fixture {
   const completed = completeFixture(fixture);
   const parsed = fixtureSchema.safeParse(completed, { error: describeIssue });
   const issues = parsed.error?.issues ?? [];
+  const names = findNameProblems(completed);
+  const isDerived = ({ path }: Issue) =>
+    valueAt(fixture, toWrittenPath(fixture, path)) === undefined && valueAt(completed, path) !== undefined;
+  const followsFromName = ({ path }: Issue) => names.some((name) => startsWith(path, name.path));
+  const followsFromIssue = (issue: Issue) => issues.some((source) => follows(issue.path, source.path));
+  const told = issues.filter((issue) => !isDerived(issue) || !(followsFromName(issue) || followsFromIssue(issue)));
   const problems = [
-    ...withoutConsequences(issues, fixture, completed).flatMap((issue) => toProblems(issue, fixture)),
+    ...names.map(({ path, message }) => ({ path: toJsonPath(path), message })),
+    ...told.flatMap((issue) => toProblems(issue, fixture)),
     ...findReferenceProblems(completed, fixture),
   ];
   if (problems.length > 0 || !parsed.success) throw new FixtureError(problems);
   return parsed.data;
 }
 
-/** Leaves out what is wrong only with derived values: they follow from a value that is told itself. */
-function withoutConsequences(issues: z.core.$ZodIssue[], written: unknown, completed: unknown): z.core.$ZodIssue[] {
-  const own = issues.filter(
-    ({ path }) =>
-      valueAt(written, toWrittenPath(written, path)) !== undefined || valueAt(completed, path) === undefined,
-  );
-  return own.length > 0 ? own : issues;
+/** What is derived from a field, where it is left out, in the part that has the field or below. */
+const DERIVED_FROM: ReadonlyMap<unknown, readonly PropertyKey[]> = new Map([
+  ['username', ['from', 'to']],
+  ['domain', ['from', 'to']],
+  ['displayName', ['from']],
+  ['createdAt', ['updatedAt']],
+]);
+
+/** Says whether a derived value is wrong because that from which it is derived is. */
+function follows(path: Path, source: Path): boolean {
+  const part = source.slice(0, -1);
+  const derived = DERIVED_FROM.get(source.at(-1)) ?? [];
+  return startsWith(path, part) && path.slice(part.length).some((step) => derived.includes(step));
+}
+
+function startsWith(path: Path, start: Path): boolean {
+  return start.every((step, index) => path[index] === step);
 }
 
 const NOUNS: Record<string, string> = {
@@ -80,13 +101,10 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-function toProblems(issue: z.core.$ZodIssue, fixture: unknown): FixtureProblem[] {
+function toProblems(issue: Issue, fixture: unknown): FixtureProblem[] {
   const path = toWrittenPath(fixture, issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((name) => ({ path: toJsonPath([...path, name]), message: 'is not a field here' }));
-  }
-  if (issue.code === 'invalid_key') {
-    return issue.issues.map(({ message }) => ({ path: toJsonPath(path), message }));
   }
   return [{ path: toJsonPath(path), message: issue.message }];
 }

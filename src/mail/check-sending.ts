@@ -28,14 +28,15 @@ export function checkSending(
   guard: Guard,
 ): void {
   const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
-  if (simulated.has('resume')) world.inboxes.update(id, { isPaused: false });
-  if (world.inboxes.get(id)?.isPaused) throw paused(context);
+  const isPaused = world.inboxes.get(id)?.isPaused === true;
+  if (isPaused && !simulated.has('resume')) throw paused(context);
   checkAcquaintance(context, world, id, guard);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
     throw paused(context);
   }
   if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed; nothing was sent.');
+  if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
 function paused({ choose }: MailContext): ApiError {

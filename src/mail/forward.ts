@@ -1,4 +1,5 @@
 import type { Choose } from '../contract/behaviours.ts';
+import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
 /** What is sent with a forward. */
@@ -19,7 +20,7 @@ export function forwardOf(original: MessageRow, note: ForwardNote, choose: Choos
 
 function forwardSubject({ subject }: MessageRow, choose: Choose): string {
   choose('sending.reply.subject');
-  return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`;
+  return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 
 const BODIES = {

@@ -1,6 +1,7 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
+import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 
@@ -36,5 +37,5 @@ function without(addresses: readonly string[], known: readonly string[]): string
 /** The subject of a reply to a message. */
 export function replySubject({ subject }: Pick<MessageRow, 'subject'>, choose: Choose): string {
   choose('sending.reply.subject');
-  return /^re:/i.test(subject) ? subject : `Re: ${subject}`;
+  return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }

@@ -1,3 +1,4 @@
+import type { Choose } from '../contract/behaviours.ts';
 import type { AddressHolder } from '../store/rings.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -13,9 +14,15 @@ export type Route = AddressHolder | 'bounced' | 'away';
 /** Finds where mail to a bare address, in lower case, goes. */
 export function findRoute({ worlds, choose }: Pick<MailContext, 'worlds' | 'choose'>, address: string): Route {
   if (findSimulator(address, choose) === 'bounce') return 'bounced';
-  const holder = worlds.findAddress(address);
+  const holder = worlds.findAddress(address) ?? findBehindTag(worlds, address, choose);
   if (holder) return holder;
   return isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced' ? 'bounced' : 'away';
+}
+
+/** Finds the inbox that `helpdesk+orders@acme.test` reaches where nobody has that very address. */
+function findBehindTag(worlds: Worlds, address: string, choose: Choose): AddressHolder | undefined {
+  const holder = worlds.findAddress(address.replace(/\+[^@]*(?=@)/, ''));
+  return holder && choose('sending.plus-tags') === 'delivered' ? holder : undefined;
 }
 
 /** The part of an address behind its last `@`. */

@@ -49,6 +49,7 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
 function store(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { environment } = context;
   const { repliesTo, attachments, guard: _, ...content } = mail;
+  context.choose('threads.outbound');
   const id = newId(environment);
   const address = primaryAddress(world, inbox);
   const row = {
@@ -62,9 +63,17 @@ function store(context: MailContext, world: World, inbox: InboxRow, mail: Outgoi
     isRead: true,
     messageIdHeader: `<${id}@${domainOf(address)}>`,
     inReplyTo: repliesTo?.messageIdHeader ?? null,
-    references: repliesTo ? [...repliesTo.references, repliesTo.messageIdHeader] : [],
+    references: repliesTo ? referencesTo(repliesTo) : [],
   };
   return storeMessage(context, world, row, attachments);
+}
+
+const MAX_REFERENCES = 20;
+
+/** The references of a reply: the beginning of the conversation, and what came last of it. */
+function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
+  const all = [...references, messageIdHeader];
+  return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
 }
 
 function toIncoming(message: MessageRow, { attachments }: OutgoingMail): IncomingMail {
@@ -76,7 +85,7 @@ function toIncoming(message: MessageRow, { attachments }: OutgoingMail): Incomin
 function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
   const holders = routes.filter((route): route is AddressHolder => typeof route === 'object');
   const byInbox = new Map(holders.map((holder) => [holder.inboxId, holder]));
-  if (byInbox.size > 0) context.choose('sending.local');
+  if (routes.some((route) => route !== 'bounced')) context.choose('sending.local');
   for (const { world, inboxId } of byInbox.values()) {
     const inbox = world.inboxes.get(inboxId);
     if (inbox) receiveMail(context, world, inbox, mail);

@@ -10,8 +10,9 @@ export function findThread(
   inboxId: string,
   { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
 ): string | undefined {
-  const candidates = [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()];
-  return candidates
-    .flatMap((messageId) => world.messages.by('messageIdHeader', messageId).toReversed())
-    .find((message) => message.inboxId === inboxId)?.threadId;
+  for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
+    const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
+    if (known) return known.threadId;
+  }
+  return undefined;
 }

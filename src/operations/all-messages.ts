@@ -21,7 +21,7 @@ const IS_IN: Record<Folder, (message: MessageRow) => boolean> = {
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const found = messagesInReach(context, query.inboxId).filter(isWanted(query.folder, choose));
+  const found = messagesInReach(context, query).filter(isWanted(query.folder, choose));
   const grouped = query.group === 'thread' ? latestOfEachThread(found) : found;
   const { rows, pagination } = cutPage(grouped, query, choose);
   const show = query.group === 'thread' ? showThreadRow : showMessage;
@@ -32,9 +32,12 @@ export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   };
 };
 
-/** Every message of the inboxes in reach, or of one of them, in the order of arrival. */
-function messagesInReach(reach: Reach, inboxId: string | undefined): MessageRow[] {
-  const inboxIds = new Set(selectInboxes(reach, { inbox: inboxId }).map(({ id }) => id));
+/** Every message of the inboxes in reach, or of those that are selected, in the order of arrival. */
+function messagesInReach(
+  reach: Reach,
+  { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
+): MessageRow[] {
+  const inboxIds = new Set(selectInboxes(reach, { workspace, inbox }).map(({ id }) => id));
   return reach.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
 }
 
@@ -62,7 +65,7 @@ function showThreadRow(world: World, message: MessageRow, choose: Choose) {
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
   context.choose('messages.folders');
-  const messages = messagesInReach(context, query.inboxId);
+  const messages = messagesInReach(context, query);
   const count = (folder: Folder) => messages.filter(IS_IN[folder]).length;
   const unread = messages.filter((message) => IS_IN.inbox(message) && !message.isRead).length;
   return {

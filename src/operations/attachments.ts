@@ -8,7 +8,8 @@ import { showAttachment } from './replies/show-message.ts';
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  return { body: { attachments: attachments.map(showAttachment) } };
+  const reference = { attachments: attachments.map(showAttachment) };
+  return { body: { reference }[context.choose('messages.attachments.shape')] };
 };
 
 export const getAttachment: Run<'getAttachment'> = (context, { params }) => {

@@ -20,14 +20,15 @@ type CreateContext = Context<'createInbox'>;
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
-  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
   if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
   const existing = findOwn(context, address);
   if (existing) return answerExisting(context, existing, address);
-  const free = freeUsername(context, username, domain, query.strict === true);
-  return add(context, workspace, { username: free, domain, displayName: body.displayName || null });
+  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
+  const { name, inbox } = pickName(context, username, domain, query.strict === true);
+  if (inbox) return answerExisting(context, inbox, `${name}@${domain}`);
+  return add(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
 
 function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
@@ -61,14 +62,32 @@ function answerExisting(
   return { status: 200, body: { ...showPlainInbox(principal.world, inbox, choose), existed: true } };
 }
 
-function freeUsername({ worlds, choose }: CreateContext, username: string, domain: string, strict: boolean): string {
+/** A name for a new inbox, or the inbox that has it already. */
+interface PickedName {
+  readonly name: string;
+  readonly inbox?: InboxRow | undefined;
+}
+
+/** Picks the name that was asked for, or, where somebody else has it, that name with a number. */
+function pickName(context: CreateContext, username: string, domain: string, strict: boolean): PickedName {
+  const { worlds, choose } = context;
   const isFree = (name: string) => worlds.findAddress(`${name}@${domain}`) === undefined;
-  if (isFree(username)) return username;
-  choose('inboxes.create.taken');
+  if (isFree(username)) return { name: username };
+  nameWhoHasIt(context, `${username}@${domain}`);
+  if (strict) throw taken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
-  const free = strict ? undefined : numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
-  if (free !== undefined) return free;
+  const own = numbered.find((name) => findOwn(context, `${name}@${domain}`));
+  if (own !== undefined && choose('inboxes.create.again') === 'existing') {
+    return { name: own, inbox: findOwn(context, `${own}@${domain}`) };
+  }
+  const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
+  if (free !== undefined) return { name: free };
   throw taken(`${username}@${domain}`);
+}
+
+function nameWhoHasIt({ worlds, principal, choose }: CreateContext, address: string): void {
+  choose('inboxes.create.taken');
+  if (worlds.findAddress(address)?.world === principal.world) choose('inboxes.create.out-of-reach');
 }
 
 function taken(address: string): ApiError {

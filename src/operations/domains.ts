@@ -42,9 +42,12 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId: string | nu
   return principal.world.workspaces.all().find(({ isDefault }) => isDefault)?.id ?? null;
 }
 
-export const listDomains: Run<'listDomains'> = ({ principal, choose }) => ({
-  body: { domains: domainsInReach(principal).map((row) => showDomain(row, choose)) },
-});
+export const listDomains: Run<'listDomains'> = (context, { query }) => {
+  const { principal, choose } = context;
+  const workspace = selectWorkspace(context, query.workspace);
+  const rows = domainsInReach(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
+  return { body: { domains: rows.map((row) => showDomain(row, choose)) } };
+};
 
 function domainsInReach(principal: TenantPrincipal): DomainRow[] {
   return principal.world.domains.all().filter(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
@@ -55,14 +58,14 @@ export const getDomain: Run<'getDomain'> = (context, { params }) => ({
 });
 
 function findDomain(reach: Reach, domain: string): DomainRow {
-  const { principal, choose } = reach;
+  const { principal, worlds, choose } = reach;
   const rows = principal.world.domains.by('domain', domain);
   const row = rows.find(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
   if (row) return row;
-  if (choose('errors.foreign-resource') === 'forbidden' && rows.length > 0) {
-    throw new ApiError('FORBIDDEN', 'This key does not reach the domain with this name.');
-  }
-  throw new ApiError('NOT_FOUND', 'There is no domain with this name.');
+  const isElsewhere = () => worlds.some((world) => world.domains.by('domain', domain).length > 0);
+  throw choose('errors.foreign-resource') === 'forbidden' && isElsewhere()
+    ? new ApiError('FORBIDDEN', 'This key does not reach the domain with this name.')
+    : new ApiError('NOT_FOUND', 'There is no domain with this name.');
 }
 
 /** Finds out whether the DNS records of a domain are in place; no DNS is asked, the name decides. */

@@ -36,8 +36,14 @@ const EMPTY: DraftContent = {
 };
 
 /** What a request sets; null empties a field, and one that is not sent stays. */
-function changesOf(reach: Reach, inboxId: string, body: BodyOf<'createDraft'>): Partial<DraftContent> {
-  if (typeof body.replyToMessageId === 'string') checkMessage(reach, inboxId, body.replyToMessageId);
+function changesOf(
+  reach: Reach,
+  inboxId: string,
+  body: BodyOf<'createDraft'>,
+  { replyToMessageId }: Pick<DraftContent, 'replyToMessageId'> = EMPTY,
+): Partial<DraftContent> {
+  const { replyToMessageId: wanted } = body;
+  if (typeof wanted === 'string' && wanted !== replyToMessageId) checkMessage(reach, inboxId, wanted);
   const sent = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
 }
@@ -66,7 +72,7 @@ export const getDraft: Run<'getDraft'> = (context, { params }) => {
 export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
   const { inbox, row } = findInInbox(context, 'drafts', params.id, params.draftId);
-  const changes = changesOf(context, inbox.id, body);
+  const changes = changesOf(context, inbox.id, body, row);
   const changed = principal.world.drafts.update(row.id, { ...changes, updatedAt: timestampNow(environment) });
   return { body: showDraft(changed, choose) };
 };

@@ -51,6 +51,7 @@ export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body 
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
+  const answer = choose('inboxes.addresses.create.reply');
   if (worlds.findAddress(body.email)) throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
   const row = world.addAddress({
     id: newId(environment),
@@ -61,7 +62,7 @@ export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body 
   });
   if (body.primary) makePrimary(world, row);
   const reference = { ok: true as const, address: row.address, isPrimary: body.primary };
-  return { body: { reference }[choose('inboxes.addresses.create.reply')] };
+  return { body: { reference }[answer] };
 };
 
 function makePrimary(world: World, { id, inboxId }: AddressRow): void {
@@ -83,7 +84,7 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
   }
   world.removeAddress(row.id);
-  if (row.isPrimary && canonical) makePrimary(world, canonical);
+  if (row.isPrimary && canonical) makePrimary(world, { canonical }[choose('inboxes.addresses.delete.primary')]);
   return { body: ADDRESS_DELETED[choose('inboxes.addresses.delete.body')](row.address) };
 };
 

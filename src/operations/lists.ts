@@ -55,6 +55,7 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
   const { listEntries } = principal.world;
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
+    choose('lists.entries.taken');
     throw new ApiError('ALREADY_EXISTS', `${body.email} is in this list already.`);
   }
   const row = listEntries.insert({

@@ -13,6 +13,7 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
   const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
   const mail = toMail(context, inbox, draft);
   const message = sendMail(context, principal.world, inbox, mail);
+  choose('drafts.send.reply');
   principal.world.drafts.remove(draft.id);
   return { body: { ...showSent(message, choose), draftId: draft.id } };
 };

@@ -14,7 +14,7 @@ export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   return { body: { listed: { threads: rows, pagination } }[choose('threads.list')] };
 };
 
-type Thread = readonly [MessageRow, ...MessageRow[]];
+type Thread = [MessageRow, ...MessageRow[]];
 
 /**
  * Groups messages by thread; a thread of deleted messages only is left out. They are in the order of their first
@@ -24,8 +24,9 @@ function threadsOf(messages: readonly MessageRow[], choose: Choose): Thread[] {
   const threads = new Map<string, Thread>();
   for (const message of messages) {
     const thread = threads.get(message.threadId);
+    thread?.push(message);
     if (choose('messages.list.order') === 'newest-first') threads.delete(message.threadId);
-    threads.set(message.threadId, thread ? [...thread, message] : [message]);
+    if (!threads.has(message.threadId)) threads.set(message.threadId, thread ?? [message]);
   }
   return [...threads.values()].filter((thread) => thread.some(({ deletedAt }) => deletedAt === null));
 }

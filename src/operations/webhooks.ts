@@ -6,15 +6,18 @@ import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { findInReach } from './reach/find-in-reach.ts';
+import { selectWorkspace } from './reach/select.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
 
-export const createWebhook: Run<'createWebhook'> = ({ principal, environment, choose }, { body }) => {
+export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
+  const { principal, environment, choose } = context;
+  const workspace = selectWorkspace(context, body.workspaceId);
   const row = principal.world.webhooks.insert({
     id: newId(environment),
-    workspaceId: principal.tier === 'workspace' ? principal.workspaceId : null,
+    workspaceId: principal.tier === 'workspace' ? principal.workspaceId : (workspace?.id ?? null),
     url: body.url,
     events: eventsToKeep(body.events ?? ['message.received'], choose),
     secret: NEW_SECRET[choose('webhooks.create.secret')](environment),
@@ -32,8 +35,12 @@ function eventsToKeep(events: readonly EventKind[], choose: Choose): readonly Ev
   return choose('webhooks.create.repeated-events') === 'merged' ? kinds : events;
 }
 
-export const listWebhooks: Run<'listWebhooks'> = ({ principal, choose }) => {
-  const rows = inOrder(visibleWebhooks(principal, choose), choose);
+export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
+  const { principal, choose } = context;
+  const workspace = selectWorkspace(context, query.workspace);
+  const visible = visibleWebhooks(principal, choose);
+  const selected = workspace ? visible.filter((row) => row.workspaceId === workspace.id) : visible;
+  const rows = inOrder(selected, choose);
   const toItem = choose('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
   return { body: { webhooks: rows.map(toItem) } };
 };

@@ -14,7 +14,7 @@ export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment
   const row = world.workspaces.insert({
     id: newId(environment),
     name: body.name,
-    slug: freeSlug(world, body.slug ?? slugOf(body.name), choose),
+    slug: freeSlug(world, body.slug ?? slugOf(body.name, choose), choose),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
@@ -22,7 +22,8 @@ export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment
 };
 
 /** Makes a slug of a name: "Acme Corp" gives `acme-corp` (reference). */
-function slugOf(name: string): string {
+function slugOf(name: string, choose: Choose): string {
+  choose('workspaces.create.slug');
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (
     plain
@@ -68,6 +69,7 @@ export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => 
   if (isDefault) {
     throw new ApiError(REFUSALS[choose('workspaces.delete.default')], 'The default workspace cannot be deleted.');
   }
+  choose('workspaces.delete.cascade');
   removeWorkspace(principal.world, id);
   return { body: DELETED[choose('workspaces.delete.body')](id) };
 };

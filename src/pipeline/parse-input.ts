@@ -16,9 +16,18 @@ export function parseParams(
 ): Record<string, unknown> {
   const parsed = schema?.safeParse(params);
   if (!parsed) return {};
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return inLowerCase(params, parsed.data, choose);
   if (choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
   throw new ApiError('NOT_FOUND', 'There is nothing with this id.');
+}
+
+function inLowerCase(
+  sent: Record<string, string>,
+  parsed: Record<string, unknown>,
+  choose: Choose,
+): Record<string, unknown> {
+  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) choose('requests.letter-case');
+  return parsed;
 }
 
 /**
@@ -31,8 +40,9 @@ export function parseQuery(
   query: URLSearchParams,
   choose: Choose,
 ): Record<string, unknown> {
+  const known = Object.keys(resolved?.schema.shape ?? {}).filter((name) => query.has(name));
+  if (query.size !== known.length) choose('requests.query');
   if (!resolved) return {};
-  const known = Object.keys(resolved.schema.shape).filter((name) => query.has(name));
   return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), choose);
 }
 

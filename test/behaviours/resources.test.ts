@@ -48,6 +48,9 @@ function row<Id extends BehaviourId>(
 }
 
 const createInbox = (json: object) => call('POST', '/v1/inboxes', json);
+const createAda = createInbox({ username: 'ada' });
+const claimAda: Call = ({ send, mailbox }) =>
+  send('POST', '/v1/inboxes', { key: mailbox.keys.globex.tenant, json: { username: 'ada' } });
 const createAddress = call('POST', ADDRESSES, { email: 'help@mailbox.test' });
 const removeAddress = inTurn(createAddress, call('DELETE', `${ADDRESSES}/help@mailbox.test`));
 const removeCanonical = call('DELETE', `${ADDRESSES}/helpdesk@acme.test`);
@@ -81,6 +84,20 @@ const READINGS: [BehaviourOptions, Reading][] = [
   ),
   row('inboxes.create.domain', 'invalid', unverified, error, [400, 'VALIDATION_ERROR']),
   row('inboxes.create.domain', 'forbidden', unverified, error, [403, 'FORBIDDEN']),
+  row(
+    'inboxes.create.again',
+    'next-number',
+    inTurn(claimAda, createAda, createAda),
+    ({ json }) => json.username,
+    'ada2',
+  ),
+  row(
+    'inboxes.create.again',
+    'existing',
+    inTurn(claimAda, createAda, createAda),
+    ({ status: answered, json }) => [answered, json.username, json.existed],
+    [200, 'ada1', true],
+  ),
   row('inboxes.create.existing', 'conflict', createInbox({ username: 'helpdesk', domain: 'acme.test' }), body, {
     error: 'The address helpdesk@acme.test is taken.',
     code: 'USERNAME_TAKEN',

@@ -1,6 +1,12 @@
 import { defaultFixture } from 'agent-mailbox-mock';
 import { FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourDefinition, parseBehaviours } from '../../src/contract/behaviours.ts';
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  type BehaviourDefinition,
+  type BehaviourId,
+  parseBehaviours,
+} from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
 import { parseFixture } from '../../src/contract/fixture.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
@@ -18,7 +24,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   keys: keysTable,
   webhooks: webhooksTable,
   operations: operationsTable,
-  behaviours: behavioursTable,
+  behaviours: behavioursTables,
   errors: errorsTable,
   flags: flagsTable,
   simulators: simulatorsTable,
@@ -125,16 +131,28 @@ function operationsTable(): string {
   return table(['Operation', 'Request', 'Keys', 'Origin'], rows);
 }
 
-function behavioursTable(): string {
-  const rows = BEHAVIOUR_IDS.map((id) => {
-    const { question, section, origin, ...behaviour }: BehaviourDefinition = BEHAVIOURS[id];
-    const options = Object.entries(behaviour.choices).map(([value, meaning]) => {
-      const name = value === behaviour.default ? `**${code(value)}**` : code(value);
-      return `${name}: ${meaning}`;
-    });
-    return [code(id), `${question} (${section})`, options.join('<br>'), origin];
+/** A table for each area, the first part of the ids, folded so that the reader sees the areas only. */
+function behavioursTables(): string {
+  const areas = new Map<string, BehaviourId[]>();
+  for (const id of BEHAVIOUR_IDS) {
+    const area = id.slice(0, id.indexOf('.'));
+    areas.set(area, [...(areas.get(area) ?? []), id]);
+  }
+  const folded = [...areas].map(([area, ids]) => {
+    const summary = `<code>${area}</code>: ${ids.length} ${ids.length === 1 ? 'behaviour' : 'behaviours'}`;
+    const head = ['Id', 'Question (section)', 'Choices', 'Origin'];
+    return `<details><summary>${summary}</summary>\n\n${table(head, ids.map(behaviourRow))}\n\n</details>`;
   });
-  return table(['Id', 'Question (section)', 'Choices', 'Origin'], rows);
+  return folded.join('\n\n');
+}
+
+function behaviourRow(id: BehaviourId): Cells {
+  const { question, section, origin, ...behaviour }: BehaviourDefinition = BEHAVIOURS[id];
+  const options = Object.entries(behaviour.choices).map(([value, meaning]) => {
+    const name = value === behaviour.default ? `**${code(value)}**` : code(value);
+    return `${name}: ${meaning}`;
+  });
+  return [code(id), `${question} (${section})`, options.join('<br>'), origin];
 }
 
 function simulatorsTable(): string {

@@ -23,7 +23,7 @@ export const draftBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'drafts.unknown-message': {
-    question: 'What answers a replyToMessageId that the inbox does not have?',
+    question: 'What answers a replyToMessageId that the inbox does not have, when it is set?',
     section: '4.4',
     choices: {
       'not-found': '404',
@@ -50,5 +50,14 @@ export const draftBehaviours = defineBehaviours({
     },
     default: 'recipient',
     origin: 'assumed',
+  },
+  'drafts.send.reply': {
+    question: 'What does sending a draft answer, and what becomes of the draft?',
+    section: '4.4',
+    choices: {
+      'draft-id': 'as sending, and draftId; the draft is deleted, and sending it again is 404',
+    },
+    default: 'draft-id',
+    origin: 'reference',
   },
 });

@@ -109,7 +109,7 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'inboxes.create.taken': {
-    question: 'What happens when another tenant has the address, or one out of the reach of the key?',
+    question: 'What happens when another tenant has the address?',
     section: '4.4',
     choices: {
       numbered: 'the inbox gets name1 to name99; 409 when all are taken, or with strict=true',
@@ -183,6 +183,34 @@ export const inboxBehaviours = defineBehaviours({
       empty: '{}',
     },
     default: 'deleted-and-address',
+    origin: 'reference',
+  },
+  'inboxes.create.out-of-reach': {
+    question: 'And when another workspace of the tenant has it, out of the reach of the key?',
+    section: '4.4',
+    choices: {
+      taken: 'the same, as if another tenant had it',
+    },
+    default: 'taken',
+    origin: 'assumed',
+  },
+  'inboxes.create.again': {
+    question: 'What does creating an inbox under a taken name once more answer?',
+    section: '4.4',
+    choices: {
+      'next-number': 'another inbox, with the next number',
+      existing: '200 with the numbered inbox that the tenant has already, and existed: true',
+    },
+    default: 'next-number',
+    origin: 'assumed',
+  },
+  'inboxes.addresses.delete.primary': {
+    question: 'Which address becomes primary when the primary one is removed?',
+    section: '4.4',
+    choices: {
+      canonical: 'the canonical one',
+    },
+    default: 'canonical',
     origin: 'reference',
   },
 });

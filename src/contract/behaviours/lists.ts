@@ -51,4 +51,13 @@ export const listBehaviours = defineBehaviours({
     default: 'deleted-and-id',
     origin: 'assumed',
   },
+  'lists.entries.taken': {
+    question: 'What answers an address that the list has already?',
+    section: '4.4',
+    choices: {
+      conflict: '409',
+    },
+    default: 'conflict',
+    origin: 'reference',
+  },
 });

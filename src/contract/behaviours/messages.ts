@@ -140,4 +140,13 @@ export const messageBehaviours = defineBehaviours({
     default: 'fixed',
     origin: 'assumed',
   },
+  'messages.attachments.shape': {
+    question: 'What does listing the attachments of a message answer?',
+    section: '4.4',
+    choices: {
+      reference: '{ attachments: [{ id, filename, contentType, sizeBytes }] }',
+    },
+    default: 'reference',
+    origin: 'reference',
+  },
 });

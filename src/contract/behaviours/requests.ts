@@ -125,7 +125,8 @@ export const requestBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'requests.selectors': {
-    question: 'What answers workspace or workspaceId from a key that may not select a workspace?',
+    question:
+      'What answers workspace (lists, metrics) or workspaceId (creates) from a key that may not select a workspace?',
     section: '4.4',
     choices: {
       forbidden: '403, even for its own workspace',
@@ -133,6 +134,24 @@ export const requestBehaviours = defineBehaviours({
       ignored: 'nothing: the key keeps its scope',
     },
     default: 'forbidden',
+    origin: 'assumed',
+  },
+  'requests.query': {
+    question: 'What of query parameters that are not known, or repeated?',
+    section: '4',
+    choices: {
+      lenient: 'they are ignored; of a repeated one the first counts',
+    },
+    default: 'lenient',
+    origin: 'assumed',
+  },
+  'requests.letter-case': {
+    question: 'Are ids and names in a path compared with regard to case?',
+    section: '4',
+    choices: {
+      ignored: 'no: they are looked up in lower case',
+    },
+    default: 'ignored',
     origin: 'assumed',
   },
 });

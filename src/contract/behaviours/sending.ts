@@ -111,4 +111,24 @@ export const sendBehaviours = defineBehaviours({
     default: 'original',
     origin: 'assumed',
   },
+  'sending.plus-tags': {
+    question: 'Does mail to helpdesk+orders@acme.test reach helpdesk@acme.test?',
+    section: '4.4',
+    choices: {
+      delivered: 'yes, where nobody has the very address',
+      exact: 'no',
+    },
+    default: 'delivered',
+    origin: 'assumed',
+  },
+  'sending.addresses': {
+    question: 'Which addresses are taken?',
+    section: '4.4',
+    choices: {
+      ascii:
+        'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more; they compare in lower case',
+    },
+    default: 'ascii',
+    origin: 'assumed',
+  },
 });

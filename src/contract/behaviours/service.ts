@@ -22,7 +22,8 @@ export const serviceBehaviours = defineBehaviours({
     question: 'What does GET /v1/metrics answer?',
     section: '4.4',
     choices: {
-      reference: '{ window, scope, counts, resources }; the last 30 days when nothing is sent; a day counts whole',
+      reference:
+        '{ window, scope, counts, resources }; the last 30 days when nothing is sent; a day counts whole, and an inbox has no domain',
     },
     default: 'reference',
     origin: 'reference',

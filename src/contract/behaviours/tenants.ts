@@ -25,4 +25,22 @@ export const tenantBehaviours = defineBehaviours({
     default: 'deleted-and-id',
     origin: 'assumed',
   },
+  'tenants.create.workspace': {
+    question: 'Does a new tenant have a workspace?',
+    section: '4.4',
+    choices: {
+      default: 'yes, one called Default',
+    },
+    default: 'default',
+    origin: 'reference',
+  },
+  'tenants.delete.cascade': {
+    question: 'What goes with a tenant that is deleted?',
+    section: '4.4',
+    choices: {
+      everything: 'everything that it owns, at once; its addresses are free again',
+    },
+    default: 'everything',
+    origin: 'assumed',
+  },
 });

@@ -30,4 +30,14 @@ export const threadBehaviours = defineBehaviours({
     default: 'references',
     origin: 'reference',
   },
+  'threads.outbound': {
+    question: 'To which thread does mail that goes out belong?',
+    section: '4.4',
+    choices: {
+      'new-but-for-replies':
+        'a plain send and a forward start one; a reply stays in that of its message, and names it and up to 19 before it in References',
+    },
+    default: 'new-but-for-replies',
+    origin: 'reference',
+  },
 });

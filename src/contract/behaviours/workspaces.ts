@@ -80,4 +80,13 @@ export const workspaceBehaviours = defineBehaviours({
     default: 'deleted-and-id',
     origin: 'reference',
   },
+  'workspaces.delete.cascade': {
+    question: 'What goes with a workspace that is deleted?',
+    section: '4.4',
+    choices: {
+      everything: 'its inboxes with their mail, its domains, webhooks and keys, at once; its addresses are free again',
+    },
+    default: 'everything',
+    origin: 'reference',
+  },
 });

@@ -51,8 +51,10 @@ export const domainOperations = {
     summary: 'List domains',
     origin: 'reference',
     tiers,
+    query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
     reply: (choose) => z.strictObject({ domains: z.array(domainReply(choose)) }),
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getDomain: defineOperation({
     method: 'GET',

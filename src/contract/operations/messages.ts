@@ -152,10 +152,11 @@ export const messageOperations = {
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
         group: z.enum(['thread'], 'must be thread').optional(),
         inboxId: lookupId.optional(),
+        workspace: lookupId.optional(),
       }),
     status: 200,
     reply: (choose) => ALL_REPLIES[choose('messages.all.shape')](choose),
-    errors: ['NOT_FOUND'],
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   countFolders: defineOperation({
     method: 'GET',
@@ -163,7 +164,7 @@ export const messageOperations = {
     summary: 'Count the messages of each folder',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
-    query: () => z.object({ inboxId: lookupId.optional() }),
+    query: () => z.object({ inboxId: lookupId.optional(), workspace: lookupId.optional() }),
     status: 200,
     reply: () =>
       z.strictObject({
@@ -173,6 +174,6 @@ export const messageOperations = {
         archived: z.int(),
         trash: z.int(),
       }),
-    errors: ['NOT_FOUND'],
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
 };

@@ -13,8 +13,11 @@ export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILE
 /** The bodies of a mail; either may be missing. */
 export const mailBodies = { plainBody: text(500_000).nullish(), htmlBody: text(500_000).nullish() };
 
-/** The subject of a mail: on one line, which may have 998 characters (RFC 5322, section 2.1.1). */
-export const subject = line(998);
+/** The most characters of a line of a mail (RFC 5322, section 2.1.1). */
+export const MAX_SUBJECT_LENGTH = 998;
+
+/** The subject of a mail. */
+export const subject = line(MAX_SUBJECT_LENGTH);
 
 const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
 
@@ -45,8 +48,9 @@ export const sendOperations = {
     path: '/v1/inboxes/{id}/send',
     summary: 'Send a message, which starts a new thread',
     params: idParams,
-    body: (choose) =>
-      ({
+    body: (choose) => {
+      choose('sending.addresses');
+      return {
         'to-and-subject': z.object({
           to: recipients,
           subject,
@@ -54,7 +58,8 @@ export const sendOperations = {
           replyTo: emailAddress.nullish(),
           verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
         }),
-      })[choose('sending.required')],
+      }[choose('sending.required')];
+    },
   }),
   replyToMessage: defineOperation({
     ...send,
@@ -75,6 +80,9 @@ export const sendOperations = {
     path: '/v1/inboxes/{id}/forward/{messageId}',
     summary: 'Forward a message with its attachments, which starts a new thread',
     params: messageParams,
-    body: () => z.object({ to: recipients, subject: subject.nullish(), ...mailBodies }),
+    body: (choose) => {
+      choose('sending.addresses');
+      return z.object({ to: recipients, subject: subject.nullish(), ...mailBodies });
+    },
   }),
 };

@@ -64,7 +64,7 @@ export const serviceOperations = {
     method: 'POST',
     path: '/v1/verify-email',
     summary: 'Say whether mail to an address would arrive',
-    origin: 'reference',
+    origin: 'assumed',
     tiers: (choose) => TIER_SETS[choose('verify.tiers')],
     body: () => z.object({ email: text(254) }),
     status: 200,

@@ -3,7 +3,7 @@ import type { Choose } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES, updatedReply } from '../replies.ts';
-import { expected, flag, idParams, isUrlWithProtocol, text, timestamp, uuid } from '../schemas.ts';
+import { expected, flag, idParams, isUrlWithProtocol, lookupId, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 function webhookTiers(choose: Choose) {
@@ -71,9 +71,11 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.1',
     tiers: webhookTiers,
-    body: (choose) => z.object({ url: webhookUrl(choose), events: webhookEvents(choose) }),
+    body: (choose) =>
+      z.object({ url: webhookUrl(choose), events: webhookEvents(choose), workspaceId: lookupId.nullish() }),
     status: 201,
     reply: () => webhookReply,
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   listWebhooks: defineOperation({
     method: 'GET',
@@ -82,8 +84,10 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.2',
     tiers: webhookTiers,
+    query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
     reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getWebhook: defineOperation({
     method: 'GET',
