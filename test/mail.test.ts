@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import MailComposer from 'nodemailer/lib/mail-composer';
 import { describe, expect, test } from 'vitest';
 import { composeMail } from '../src/mail/mime/compose-mail.ts';
 import type { AttachmentRow, MessageRow } from '../src/store/rows.ts';
@@ -426,6 +427,32 @@ describe('mail', () => {
       const reply = await helpdesk.call('POST', `/reply/${id}`, {});
       expect((await info.latest()).messageIdHeader).toBe(reply.json.messageId);
     }
+  });
+
+  test('is read as the same mail that nodemailer writes', async () => {
+    const message = {
+      from: 'Zoë Ängström <zoe@customer.test>',
+      to: ['"Reyes, Dana" <dana@acme.test>', 'helpdesk@acme.test'],
+      cc: ['Kim <kim@visitor.test>'],
+      replyTo: 'Größe <reply@customer.test>',
+      subject: 'Größenänderung 😀 '.repeat(12).trim(),
+      plainBody: `Grüße,\n${'é漢😀 x '.repeat(80)}\n.\nFrom here`,
+      htmlBody: '<p>Grüße</p>',
+      inReplyTo: '<login-1@customer.test>',
+      references: ['<login-0@customer.test>', '<login-1@customer.test>'],
+    };
+    const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const filename = 'Bestellung-für-漢字-1042.png';
+    const ours = await compose(message, [fileOf(filename, bytes, 'image/png')]);
+    const theirs = new MailComposer({
+      ...message,
+      text: message.plainBody,
+      html: message.htmlBody,
+      date: MESSAGE.receivedAt,
+      messageId: MESSAGE.messageIdHeader,
+      attachments: [{ filename, content: Buffer.from(bytes), contentType: 'image/png' }],
+    });
+    expect(ours).toEqual(await parseTwice(await theirs.compile().build()));
   });
 
   everywhere('that arrived with a file has the bytes that the attachment has', async (world) => {
