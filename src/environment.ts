@@ -4,6 +4,8 @@ import { toBase64 } from './contract/base64.ts';
 export interface Environment {
   /** The present moment; `createdAt` and every other timestamp comes from here. */
   now(): Date;
+  /** Calls `wake` once, after so many real milliseconds; the answer cancels it. */
+  setTimer(delayMs: number, wake: () => void): () => void;
   /** This many unpredictable bytes; ids, keys and secrets are made of them. */
   randomBytes(length: number): Uint8Array;
 }
@@ -12,9 +14,17 @@ export interface Environment {
 export function createEnvironment(overrides: Partial<Environment> = {}): Environment {
   return {
     now: () => new Date(),
+    setTimer: startTimer,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     ...overrides,
   };
+}
+
+/** A timer of the platform that does not keep a process alive. */
+function startTimer(delayMs: number, wake: () => void): () => void {
+  const timer: unknown = setTimeout(wake, delayMs);
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer.unref as () => void)();
+  return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
 }
 
 /** The present moment as the service writes it: ISO 8601 UTC with milliseconds. */

@@ -1,3 +1,4 @@
+export type { Duration } from './clock/duration.ts';
 export {
   BEHAVIOURS,
   BehaviourError,
@@ -10,8 +11,16 @@ export { EVENT_KINDS, type EventKind } from './contract/events.ts';
 export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
 export type { FixtureProblem } from './contract/fixture/references.ts';
 export { FixtureError, type FixtureInput } from './contract/fixture.ts';
+export type {
+  ComposedMessage,
+  IncomingAttachment,
+  IncomingMessage,
+  RawMessage,
+} from './contract/incoming-message.ts';
 export type { OpenApiDocument } from './contract/openapi.ts';
+export type { MailboxClock, TenantOption } from './control/clock.ts';
 export { defaultFixture } from './default-fixture.ts';
 export type { Environment } from './environment.ts';
+export type { ReceivedMessage } from './mail/take-in.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
 export type { MailboxState, TenantState } from './store/state.ts';

@@ -4,10 +4,14 @@ import { createHandlers } from './adapters/handlers.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture/keys.ts';
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
+import type { IncomingMessage } from './contract/incoming-message.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
+import { createMailboxClock, type MailboxClock } from './control/clock.ts';
 import { defaultFixture } from './default-fixture.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import { createEventBus } from './events/event-bus.ts';
+import { findRoute } from './mail/route.ts';
+import { type ReceivedMessage, takeIn } from './mail/take-in.ts';
 import { answer } from './pipeline/answer.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
@@ -39,6 +43,16 @@ export interface Mailbox<Keys = DefaultKeys> {
   fetch(request: Request): Promise<Response>;
   /** Makes everything as it was at the start, keys and mail included. */
   reset(): void;
+  /** Says whether mail to this address, bare and in any letter case, arrives in an inbox. */
+  receives(address: string): boolean;
+  /**
+   * Lets a mail come in from outside: its parts, or an `eml` as it travels. It resolves with where it arrived.
+   *
+   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, or when it is larger than 10 MiB.
+   */
+  receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
+  /** The time of the mailbox: freeze it, move it on, let it go. */
+  readonly clock: MailboxClock;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
   /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
@@ -66,11 +80,10 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures);
   const choices = parseBehaviours(options.behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const worlds = createWorlds();
+  const worlds = createWorlds(createEnvironment(options.environment));
   seed(worlds, fixture);
   const start = worlds.snapshot();
-  const environment = createEnvironment(options.environment);
-  const service = createService({ worlds, environment, events: createEventBus(), choices });
+  const service = createService({ worlds, events: createEventBus(), choices });
 
   const fetch = createFetch((request) => answer(service, request));
 
@@ -81,6 +94,11 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     behaviours: choices,
     fetch: (request) => fetch(request, isBelow(baseUrl, request.url) ? baseUrl : undefined),
     reset: () => worlds.restore(start),
+    receives: (address) =>
+      typeof findRoute({ worlds, choose: (id) => choices[id] }, address.toLowerCase()) === 'object',
+    receiveMessage: (message) =>
+      takeIn({ ...service, environment: worlds.environment, choose: (id) => choices[id] }, message),
+    clock: createMailboxClock(worlds),
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),
   };

@@ -12,6 +12,7 @@ const LAYERS = [
   'src/version.ts',
   'src/default-fixture.ts',
   'src/environment.ts',
+  'src/clock/',
   'src/store/',
   'src/events/',
   'src/mail/',
@@ -31,11 +32,15 @@ const LAYERS = [
 /** Who may import what from outside; `types` means that the import must vanish when the file is compiled. */
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   { packages: /^node:/, allowed: ['src/adapters/server/', 'src/cli/'] },
-  { packages: /^(express|cors|@mswjs\/http-middleware|msw\/.+)$/, allowed: ['src/adapters/server/', 'src/cli/'] },
+  {
+    packages: /^(express|cors|smtp-server|@mswjs\/http-middleware|msw\/.+)$/,
+    allowed: ['src/adapters/server/', 'src/cli/'],
+  },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts', 'src/store/models.ts'] },
   { packages: /^uuid$/, allowed: ['src/contract/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
-  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts'] },
+  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
+  { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
   { packages: /^msw$/, allowed: ['src/adapters/'], types: ['src/mailbox.ts'] },
 ];
 

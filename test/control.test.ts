@@ -73,6 +73,8 @@ const ROUTES: [path: string, allow: string][] = [
   ['/__mock/reset', 'POST, OPTIONS'],
   ['/__mock/behaviours', 'GET, HEAD, OPTIONS'],
   ['/__mock/openapi.json', 'GET, HEAD, OPTIONS'],
+  ['/__mock/clock', 'GET, HEAD, POST, OPTIONS'],
+  ['/__mock/messages', 'POST, OPTIONS'],
 ];
 
 test.each(ROUTES)('%s refuses every method but its own, and changes nothing', async (path, allow) => {
@@ -143,6 +145,12 @@ function detour(line: string, steps: string): string {
   return line.replace('/__mock', `${steps}/__mock`);
 }
 
+/** What a control call answers to whom it takes, without a body. */
+function statusOf(line: string): number {
+  if (line.includes('unknown')) return 404;
+  return /^POST .+(clock|messages)$/.test(line) ? 400 : 200;
+}
+
 function expectRefused(server: MailboxServer, reply: RawReply, status: number, code: string): void {
   checkReply(server.mailbox, 'GET', '/', reply);
   expect([reply.status, reply.json.code]).toEqual([status, code]);
@@ -186,7 +194,7 @@ test.each([
   await using server = await startServer({ port: 0 });
   for (const line of CONTROL_LINES) {
     const reply = await exchange(server, request(line, headers));
-    expect(reply.status).toBe(line.includes('unknown') ? 404 : 200);
+    expect(reply.status).toBe(statusOf(line));
     expect(reply.headers.get('access-control-allow-origin')).toBeNull();
   }
 });
@@ -229,7 +237,7 @@ test.each(OPEN)('a server bound to $host opens its control plane to its token on
 
   for (const line of CONTROL_LINES) {
     const { status } = await exchange(server, request(line, [`X-Mock-Token: ${token}`]));
-    expect(status).toBe(line.includes('unknown') ? 404 : 200);
+    expect(status).toBe(statusOf(line));
   }
   expect(server.mailbox.snapshot()).not.toEqual(before);
 });

@@ -1,9 +1,11 @@
 import { describe, test } from 'vitest';
 import { parseBehaviours } from '../src/contract/behaviours.ts';
 import { parseFixture } from '../src/contract/fixture.ts';
+import type { IncomingMessage } from '../src/contract/incoming-message.ts';
 import { defaultFixture } from '../src/default-fixture.ts';
 import { createEnvironment } from '../src/environment.ts';
 import { createEventBus, type MailEvent } from '../src/events/event-bus.ts';
+import { takeIn } from '../src/mail/take-in.ts';
 import { answer } from '../src/pipeline/answer.ts';
 import { createService } from '../src/pipeline/service.ts';
 import { seed } from '../src/store/seed.ts';
@@ -21,7 +23,7 @@ const KEYS = {
 
 /** A service with the default fixture in it, and all that it has published. */
 function startService() {
-  const worlds = createWorlds();
+  const worlds = createWorlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
   const errors: unknown[] = [];
   const bus = createEventBus((error) => errors.push(error));
@@ -29,7 +31,6 @@ function startService() {
   const unsubscribe = bus.subscribe((event) => events.push(event));
   const service = createService({
     worlds,
-    environment: createEnvironment(),
     events: bus,
     choices: parseBehaviours(),
   });
@@ -45,12 +46,31 @@ function startService() {
     return createReply(status, new Headers(headers), body ?? new Uint8Array(0));
   }
 
-  return { bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
+  const choices = parseBehaviours();
+  const receive = (message: IncomingMessage) =>
+    takeIn({ ...service, environment: worlds.environment, choose: (id) => choices[id] }, message);
+
+  return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
 }
 
 const kinds = (events: readonly MailEvent[]) => events.map(({ kind, inboxId }) => [kind, inboxId]);
 
 describe('events', () => {
+  test('mail from outside is published once for each inbox where it arrives, and not where it is refused', async ({
+    expect,
+  }) => {
+    const { helpdesk, info, events, receive } = startService();
+    const mail = { from: ADDRESS.dana, to: [helpdesk.address, info.address, 'helpdesk+42@acme.test'] };
+    const arrived = await receive(mail);
+    expect(kinds(events)).toEqual([
+      ['message.received', helpdesk.id],
+      ['message.received', info.id],
+    ]);
+    expect(events.map(({ message }) => message.id)).toEqual(arrived.map(({ id }) => id));
+    await expect(receive({ ...mail, to: [helpdesk.address, 'no@acme.test'] })).rejects.toThrow('There is no inbox');
+    expect(events).toHaveLength(2);
+  });
+
   test('a send publishes that it was sent, received and bounced, in this order', async ({ expect }) => {
     const { helpdesk, billing, info, events } = startService();
     const sent = await helpdesk.mail([info.address, 'nobody@acme.test', billing.address, 'Bounce@simulator.test']);

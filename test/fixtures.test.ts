@@ -710,7 +710,7 @@ describe('short forms of fixtures', () => {
       ],
       domains: [{ ...domains['full.example'], ...ofWorkspace, domain: 'full.example' }],
       webhooks: [{ ...webhooks.hook, ...ofWorkspace }],
-      messages: [{ ...message, ...ofInbox, fromAddress: 'somebody@full.example' }],
+      messages: [{ ...message, ...ofInbox, fromAddress: 'somebody@full.example', headers: null, raw: null }],
       attachments: [{ ...attachments[0], messageId: message.id, sizeBytes: 2 }],
       drafts: [{ ...drafts[0], ...ofInbox }],
       lists: [{ ...list, ...ofInbox }],

@@ -34,6 +34,8 @@ const MESSAGE: MessageRow = {
   messageIdHeader: '<hello-1@customer.test>',
   inReplyTo: null,
   references: [],
+  headers: null,
+  raw: null,
   receivedAt: '2026-01-06T08:12:03.000Z',
 };
 

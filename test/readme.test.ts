@@ -39,6 +39,9 @@ const FROM_SOURCE = COMMAND.map((word) => {
 /** The commands of ours that listen to nothing. */
 const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (init|validate)\b/;
 
+/** The command that needs an emulator that listens already. */
+const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock receive\b/;
+
 /** Some tests start several processes, and other test files run beside them. */
 const SLOW = { timeout: 120_000 };
 
@@ -146,6 +149,7 @@ function statedOutput({ language, text }: Block): string {
 /** Runs the commands of one block in order, and answers what the last one prints. */
 async function runCommands(context: TestContext, commands: readonly string[], isAnswered: boolean): Promise<string> {
   if (commands.every((command) => command.startsWith('curl '))) return await runCurls(context, commands);
+  if (commands.every((command) => NEEDS_EMULATOR.test(command))) return await runBesideEmulator(context, commands);
   if (isAnswered) return (await runToEnd(context, withFreePort(commands.join('; ')))).stderr;
   for (const command of commands) {
     if (ENDS_BY_ITSELF.test(command)) await runToSuccess(context, command);
@@ -174,6 +178,19 @@ async function runCurls(context: TestContext, commands: readonly string[]): Prom
     outputs.push(stdout.replaceAll('\r', ''));
   }
   return outputs.at(-1) ?? '';
+}
+
+/** Runs commands of ours that call an emulator, and answers what the last one prints. */
+async function runBesideEmulator(context: TestContext, commands: readonly string[]): Promise<string> {
+  await using emulator = await startEmulator(context, 'npx agent-mailbox-mock');
+  let output = '';
+  for (const command of commands) {
+    const here = command.replace('npx agent-mailbox-mock', `AGENT_MAILBOX_URL=${emulator.url} ${FROM_SOURCE}`);
+    const { ended, stdout, stderr } = await runToEnd(context, here);
+    expect([await ended, stderr], command).toEqual([{ code: 0, signal: null }, '']);
+    output = stdout;
+  }
+  return output;
 }
 
 /** A command of ours as it runs here: from source, on a free port if it listens, without npm in between. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createEnvironment } from '../src/environment.ts';
 import { findThread } from '../src/mail/threading.ts';
 import { createRings } from '../src/store/rings.ts';
 import type { MessageRow } from '../src/store/rows.ts';
@@ -19,6 +20,8 @@ const LOGIN = {
   unreadCount: 1,
   lastMessageAt: '2026-01-06T09:02:17.000Z',
 };
+
+const TENANT = { id: 'acme', name: 'Acme', createdAt: '2026-01-05T09:00:00.000Z' };
 
 /** The message of the thread in which it is, under a Message-ID of that name. */
 const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): MessageRow => ({
@@ -43,12 +46,14 @@ const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): Message
   messageIdHeader,
   inReplyTo: null,
   references: [],
+  headers: null,
+  raw: null,
   receivedAt: '2026-01-06T08:12:03.000Z',
 });
 
 describe('threads', () => {
   test('take in what answers a message: by In-Reply-To, else the latest of References, in one inbox', ({ expect }) => {
-    const world = createWorld({ id: 'acme', name: 'Acme', createdAt: '2026-01-05T09:00:00.000Z' }, createRings());
+    const world = createWorld(TENANT, createRings(), createEnvironment());
     for (const threadId of ['one', 'two', 'three']) world.messages.insert(messageIn(threadId));
     world.messages.insert({ ...messageIn('elsewhere'), inboxId: 'other' });
     const threadOf = (inReplyTo: string | null, ...references: string[]) =>

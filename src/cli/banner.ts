@@ -32,6 +32,7 @@ export function bannerText(server: AnyServer, colour: boolean): string {
   const rows: [label: string, value: string][] = [
     ['URL', bold(server.url)],
     ...TIERS.flatMap((tier): [string, string][] => (keys[tier] ? [[`${TIER_PREFIX[tier]} key`, keys[tier]]] : [])),
+    ...(server.smtp ? [['SMTP', `port ${server.smtp.port}`] as [string, string]] : []),
     ['Control', server.control],
     ...(server.controlToken ? [['Token', `X-Mock-Token: ${server.controlToken}`] as [string, string]] : []),
   ];
@@ -44,6 +45,6 @@ export function bannerText(server: AnyServer, colour: boolean): string {
 
 /** What a program reads once the server listens: one line of JSON. */
 export function readyLine(server: AnyServer): string {
-  const { url, port, control, controlToken } = server;
-  return JSON.stringify({ url, port, version: VERSION, keys: keyPerTier(server), control, controlToken });
+  const { url, port, control, controlToken, smtp } = server;
+  return JSON.stringify({ url, port, version: VERSION, keys: keyPerTier(server), control, controlToken, smtp });
 }

@@ -6,6 +6,8 @@ export interface Terminal {
   readonly colour: boolean;
   out(line: string): void;
   err(line: string): void;
+  /** Everything on stdin, as text. */
+  input(): Promise<string>;
   /** Resolves when the user wants the command to end. */
   readonly interrupted: Promise<void>;
 }

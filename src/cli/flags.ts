@@ -14,6 +14,11 @@ export const START_FLAGS = {
     value: '<address>',
     help: `Address to listen on (default ${DEFAULT_HOST})`,
   },
+  'smtp-port': {
+    type: 'string',
+    value: '<port>',
+    help: 'Take mail in over SMTP on this port too; 0 picks a free one',
+  },
   fixtures: {
     type: 'string',
     short: 'f',
@@ -40,6 +45,25 @@ export const START_FLAGS = {
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock receive`. */
+export const RECEIVE_FLAGS = {
+  url: {
+    type: 'string',
+    value: '<url>',
+    help: `Where the emulator is (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+  },
+  to: { type: 'string', multiple: true, value: '<address>', help: 'An inbox that gets the mail; repeatable' },
+  from: { type: 'string', value: '<address>', help: 'Who writes it' },
+  subject: { type: 'string', value: '<text>', help: 'The subject' },
+  text: { type: 'string', value: '<text>', help: 'The body as text; - reads it from stdin' },
+  html: { type: 'string', value: '<html>', help: 'The body as HTML' },
+  attach: { type: 'string', multiple: true, value: '<file>', help: 'A file to attach; repeatable' },
+  'in-reply-to': { type: 'string', value: '<id>', help: 'The Message-ID of what it answers' },
+  eml: { type: 'string', value: '<file>', help: 'The whole mail as it travels, instead of its parts' },
+  token: { type: 'string', value: '<token>', help: 'The control token, where the emulator printed one' },
+  json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
+import { text } from 'node:stream/consumers';
 import { run } from './run.ts';
 
 /** How long what was written last may take to be read. */
 const LINGER_MS = 250;
 
-const { stdout, stderr, env, argv } = process;
+const { stdin, stdout, stderr, env, argv } = process;
 
 // A reader that goes away, such as `| head -1`, must not end the emulator.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
@@ -20,6 +21,7 @@ process.exitCode = await run({
   colour: stdout.isTTY === true && !env.NO_COLOR,
   out: (line) => stdout.write(`${line}\n`),
   err: (line) => stderr.write(`${line}\n`),
+  input: () => text(stdin),
   interrupted,
 });
 

@@ -6,6 +6,7 @@ import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
 export interface StartSettings {
   readonly port: number;
   readonly host: string;
+  readonly smtpPort: number | undefined;
   readonly fixtures: string | undefined;
   readonly behaviours: Readonly<Record<string, string>>;
   readonly allowHosts: readonly string[];
@@ -23,6 +24,7 @@ export function parseStartSettings(given: GivenFlags): StartSettings {
   return {
     port: given.port ? parsePort(given.port) : DEFAULT_PORT,
     host: given.host ? parseText(given.host) : DEFAULT_HOST,
+    smtpPort: given['smtp-port'] && parsePort(given['smtp-port']),
     fixtures: given.fixtures && parseText(given.fixtures),
     behaviours: Object.fromEntries(parseEach(given.behaviour, parseBehaviourPair)),
     allowHosts: parseEach(given['allow-host'], checkedBy(parseAllowHosts, 'a host name without scheme and port')),

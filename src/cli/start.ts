@@ -21,37 +21,46 @@ export const start: Command = {
 };
 
 async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {
-  const { port, host, behaviours, allowHosts, corsOrigins } = settings;
+  const { port, host, smtpPort, behaviours, allowHosts, corsOrigins } = settings;
   const fixtures = settings.fixtures === undefined ? defaultFixture : await readFixture(settings.fixtures);
   const log = settings.json ? terminal.err : terminal.out;
   try {
-    const options = { port, host, behaviours, allowHosts, corsOrigins, ...(!settings.quiet && { log }) };
+    const options = { port, host, smtpPort, behaviours, allowHosts, corsOrigins, ...(!settings.quiet && { log }) };
     return (await startServer({ ...options, fixtures: fixtures as NamedFixture })) as AnyServer;
   } catch (error) {
     throw explain(error, settings);
   }
 }
 
-const LISTEN_PROBLEMS: Record<string, (settings: StartSettings) => string> = {
-  EADDRINUSE: ({ port, host }) => `Port ${port} on ${host} is taken; choose another with --port, or 0 for a free one.`,
-  EACCES: ({ port }) => `Port ${port} needs rights that you do not have; choose one above 1023 with --port.`,
+/** Where the server was to listen, and the flag that says so. */
+interface Listening extends Pick<StartSettings, 'host'> {
+  readonly port: number;
+  readonly flag: '--port' | '--smtp-port';
+}
+
+const LISTEN_PROBLEMS: Record<string, (listening: Listening) => string> = {
+  EADDRINUSE: ({ port, host, flag }) =>
+    `Port ${port} on ${host} is taken; choose another with ${flag}, or 0 for a free one.`,
+  EACCES: ({ port, flag }) => `Port ${port} needs rights that you do not have; choose one above 1023 with ${flag}.`,
   EADDRNOTAVAIL: noSuchAddress,
   EAFNOSUPPORT: noSuchAddress,
   ENOTFOUND: noSuchHost,
   EAI_AGAIN: noSuchHost,
 };
 
-function noSuchAddress({ host }: StartSettings): string {
+function noSuchAddress({ host }: Listening): string {
   return `This machine has no address ${host}; choose another with --host.`;
 }
 
-function noSuchHost({ host }: StartSettings): string {
+function noSuchHost({ host }: Listening): string {
   return `There is no host ${host}; choose an address of this machine with --host.`;
 }
 
 /** Says what to do about an error of starting; what it does not know, it leaves as it is. */
 function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof BehaviourError) return new UsageError(error.message);
-  const sentence = LISTEN_PROBLEMS[(error as NodeJS.ErrnoException).code ?? '']?.(settings);
+  const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
+  const flag = port === settings.port ? '--port' : '--smtp-port';
+  const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });
   return sentence === undefined ? explainFixtureError(error, String(settings.fixtures)) : new CannotRunError(sentence);
 }

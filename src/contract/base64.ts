@@ -1,11 +1,21 @@
+/** How many bytes are handed on at once: a call takes only so many arguments. */
+const CHUNK_BYTES = 8192;
+
 /** Bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES));
+  }
+  return btoa(binary);
 }
 
 /** The bytes that a base64 text stands for. */
 export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }
 
 /** How many bytes a base64 text stands for. */

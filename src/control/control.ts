@@ -1,32 +1,14 @@
-import { BEHAVIOUR_IDS, BEHAVIOURS, type Choices, type Choose, parseBehaviours } from '../contract/behaviours.ts';
-import type { OpenApiDocument } from '../contract/openapi.ts';
+import { type Choose, parseBehaviours } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
 import { toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
 import { type ApiReply, type ApiRequest, bodyAsAsked, jsonReply, optionsReply } from '../pipeline/http.ts';
-import { createRouter, type Routable } from '../pipeline/router.ts';
-import { VERSION } from '../version.ts';
-
-/** The path under which the control plane lives. */
-export const CONTROL_PATH = '/__mock';
-
-/** What the control plane needs of a mailbox. */
-export interface Controlled {
-  readonly behaviours: Choices;
-  reset(): void;
-  openApi(): OpenApiDocument;
-}
-
-interface ControlRow extends Routable {
-  run(mailbox: Controlled): unknown;
-}
-
-/** What a test may do that a client may not, over HTTP. */
-const CONTROL_TABLE: readonly ControlRow[] = [
-  { method: 'GET', path: `${CONTROL_PATH}/health`, run: () => ({ status: 'ok', version: VERSION }) },
-  { method: 'POST', path: `${CONTROL_PATH}/reset`, run: reset },
-  { method: 'GET', path: `${CONTROL_PATH}/behaviours`, run: listBehaviours },
-  { method: 'GET', path: `${CONTROL_PATH}/openapi.json`, run: (mailbox) => mailbox.openApi() },
-];
+import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
+import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
+import { createRouter } from '../pipeline/router.ts';
+import type { Controlled } from './controlled.ts';
+import type { ControlInput, ControlRow } from './row.ts';
+import { CONTROL_TABLE } from './table.ts';
 
 const route = createRouter(CONTROL_TABLE);
 
@@ -34,27 +16,36 @@ const route = createRouter(CONTROL_TABLE);
 const CHOICES = parseBehaviours();
 const choose: Choose = (id) => CHOICES[id];
 
-/** Answers a request to the control plane. It never throws. */
-export function answerControl(mailbox: Controlled, request: ApiRequest): ApiReply {
-  return bodyAsAsked(request.method, answerOrFail(mailbox, request));
+/** Answers a request to the control plane. It never rejects. */
+export async function answerControl(mailbox: Controlled, request: ApiRequest): Promise<ApiReply> {
+  return bodyAsAsked(request.method, await answerOrFail(mailbox, request));
 }
 
-function answerOrFail(mailbox: Controlled, request: ApiRequest): ApiReply {
+async function answerOrFail(mailbox: Controlled, request: ApiRequest): Promise<ApiReply> {
   try {
     const found = findRow(route, request, choose);
     if ('allow' in found) return optionsReply(found.allow);
-    return jsonReply(200, found.row.run(mailbox));
+    const input = { params: found.params, ...(await parseInput(found.row, request)) };
+    return jsonReply(200, await found.row.run(mailbox, input as ControlInput<never, never>));
   } catch (error) {
     return toErrorReply(error, choose);
   }
 }
 
-function reset(mailbox: Controlled): unknown {
-  mailbox.reset();
-  return { reset: true };
+async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
+  const resolve = (schema: NonNullable<typeof query>) => ({ schema, fixedChoices: [], others: [] });
+  return {
+    query: parseQuery(query && resolve(query), request.query, choose),
+    body: body && parseBody(resolve(body), await receive(request, maxBodyBytes), contentTypeOf(request), choose),
+  };
 }
 
-/** The whole ledger with the values that this mailbox runs with. */
-function listBehaviours(mailbox: Controlled): unknown {
-  return { behaviours: BEHAVIOUR_IDS.map((id) => ({ id, ...BEHAVIOURS[id], value: mailbox.behaviours[id] })) };
+async function receive(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+  const received = await readBody(request, limitBytes);
+  if (received !== 'too-large') return received;
+  throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
+}
+
+function contentTypeOf({ headers }: ApiRequest): string | null {
+  return headers.get('content-type');
 }

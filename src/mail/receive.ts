@@ -21,6 +21,8 @@ export interface IncomingMail
     | 'messageIdHeader'
     | 'inReplyTo'
     | 'references'
+    | 'headers'
+    | 'raw'
   > {
   readonly attachments: readonly AttachedFile[];
 }

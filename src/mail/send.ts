@@ -64,6 +64,8 @@ function store(context: MailContext, world: World, inbox: InboxRow, mail: Outgoi
     messageIdHeader: `<${id}@${domainOf(address)}>`,
     inReplyTo: repliesTo?.messageIdHeader ?? null,
     references: repliesTo ? referencesTo(repliesTo) : [],
+    headers: null,
+    raw: null,
   };
   return storeMessage(context, world, row, attachments);
 }
@@ -78,7 +80,8 @@ function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
 
 function toIncoming(message: MessageRow, { attachments }: OutgoingMail): IncomingMail {
   const { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references } = message;
-  return { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references, attachments };
+  const parts = { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references };
+  return { ...parts, headers: null, raw: null, attachments };
 }
 
 /** Lets a mail arrive once in each inbox, however many of its addresses are named. */
@@ -88,7 +91,7 @@ function deliver(context: MailContext, mail: IncomingMail, routes: readonly Rout
   if (routes.some((route) => route !== 'bounced')) context.choose('sending.local');
   for (const { world, inboxId } of byInbox.values()) {
     const inbox = world.inboxes.get(inboxId);
-    if (inbox) receiveMail(context, world, inbox, mail);
+    if (inbox) receiveMail({ ...context, environment: world.environment }, world, inbox, mail);
   }
 }
 

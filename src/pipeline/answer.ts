@@ -66,7 +66,8 @@ function call(
     query: parseQuery(operation.query, request.query, choose),
     body: parseBody(operation.body, received, request.headers.get('content-type'), choose),
   };
-  const { worlds, environment, events } = service;
+  const { worlds, events } = service;
+  const { environment } = principal && 'world' in principal ? principal.world : worlds;
   // The table's types tie a row to its code; the look-up by id is where TypeScript loses the tie.
   const run = RUN[row.id] as (context: Context, input: Input<never>) => Outcome;
   const {

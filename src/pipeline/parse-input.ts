@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import { invalid } from '../contract/invalid.ts';
 import type { ReceivedBody } from './read-body.ts';
 import type { ResolvedSchema } from './resolve-operation.ts';
 
@@ -131,17 +132,4 @@ function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<strin
   if (unknown.length === 0 || choose('requests.unknown-fields') === 'ignored') return;
   const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
   throw new ApiError('VALIDATION_ERROR', `The body has fields that are not known here: ${names.join(', ')}.`);
-}
-
-function invalid(where: string, error: z.ZodError): ApiError {
-  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${issue.message}`);
-  return new ApiError('VALIDATION_ERROR', `${where} is not valid: ${problems.join('; ')}.`);
-}
-
-/** Writes a path such as `['events', 1]` as `events[1]`. */
-function toPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${String(step)}` : String(step)),
-    '',
-  );
 }

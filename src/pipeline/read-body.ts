@@ -1,30 +1,33 @@
 import type { ApiRequest } from './http.ts';
 
 /** The largest body that is read, in bytes; the rest of a larger one is not even waited for. */
-const MAX_BODY_BYTES = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A body as it arrived: nothing, its bytes, more than may be sent, or broken off. */
 export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'broken';
 
 /** Reads a body up to the limit. It never throws: what is wrong with a body is said after the key is checked. */
-export async function readBody(request: ApiRequest): Promise<ReceivedBody> {
+export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES): Promise<ReceivedBody> {
   if (!request.body) return 'empty';
-  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) return 'too-large';
+  if (Number(request.headers.get('content-length')) > limitBytes) return 'too-large';
   try {
-    return await readUpToLimit(request.body.getReader());
+    return await readUpToLimit(request.body.getReader(), limitBytes);
   } catch {
     return 'broken';
   }
 }
 
-async function readUpToLimit(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReceivedBody> {
+async function readUpToLimit(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limitBytes: number,
+): Promise<ReceivedBody> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return length === 0 ? 'empty' : concatenate(chunks, length);
     length += value.byteLength;
-    if (length > MAX_BODY_BYTES) return 'too-large';
+    if (length > limitBytes) return 'too-large';
     chunks.push(value);
   }
 }

@@ -1,6 +1,5 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
-import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
@@ -8,7 +7,6 @@ import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts
 /** What answering a request works with: the state, the outside world and the choices of one mailbox. */
 export interface Service {
   readonly worlds: Worlds;
-  readonly environment: Environment;
   readonly events: EventBus;
   readonly choices: Choices;
   /** The row of an operation under this mailbox's choices. */

@@ -77,6 +77,8 @@ export const MODELS = {
     messageIdHeader: String,
     inReplyTo: nullable(String),
     references: Array,
+    headers: nullable(Object),
+    raw: nullable(String),
     receivedAt: String,
   },
   attachments: {

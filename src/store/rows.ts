@@ -91,6 +91,10 @@ export interface MessageRow {
   readonly messageIdHeader: string;
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
+  /** Further header fields that it came with. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** The whole mail as it came in from outside, in base64; null for one that is composed of the rest. */
+  readonly raw: string | null;
   /** When it arrived, or when it was sent. */
   readonly receivedAt: string;
 }

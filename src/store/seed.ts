@@ -74,7 +74,13 @@ function compare(one: string, other: string): number {
 }
 
 function seedMessage(world: World, inboxId: string, { attachments, ...message }: Message): void {
-  world.messages.insert({ ...message, inboxId, fromAddress: toBareAddress(message.from) });
+  world.messages.insert({
+    ...message,
+    inboxId,
+    fromAddress: toBareAddress(message.from),
+    headers: null,
+    raw: null,
+  });
   for (const { id, filename, contentType, content } of attachments) {
     const sizeBytes = countBytes(content);
     world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });

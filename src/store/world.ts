@@ -1,3 +1,5 @@
+import { type Clock, createClock } from '../clock/clock.ts';
+import type { Environment } from '../environment.ts';
 import { createDatabase, type Database } from './database.ts';
 import type { Rings } from './rings.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
@@ -11,6 +13,10 @@ export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] 
  */
 export interface World extends Database {
   readonly id: string;
+  /** The tenant's own time. */
+  readonly clock: Clock;
+  /** The outside world, with the tenant's own time. */
+  readonly environment: Environment;
   /** @throws if any tenant has a key with this text: a key leads to one place. */
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
@@ -27,7 +33,8 @@ export interface World extends Database {
 }
 
 /** Creates the world of a tenant, empty but for the tenant itself. */
-export function createWorld(tenant: TenantRow, rings: Rings): World {
+export function createWorld(tenant: TenantRow, rings: Rings, outside: Environment): World {
+  const clock = createClock(outside);
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
@@ -38,6 +45,8 @@ export function createWorld(tenant: TenantRow, rings: Rings): World {
   const world: World = {
     ...database,
     id: tenant.id,
+    clock,
+    environment: { ...outside, now: clock.now },
     addKey(row) {
       if (rings.keys.has(row.key)) throw new Error('This key is in use already.');
       const added = database.apiKeys.insert(row);

@@ -1,3 +1,5 @@
+import { type Clock, createClock } from '../clock/clock.ts';
+import type { Environment } from '../environment.ts';
 import { type AddressHolder, createRings, type KeyHolder } from './rings.ts';
 import type { TenantRow } from './rows.ts';
 import { createWorld, type World, type WorldSnapshot } from './world.ts';
@@ -10,6 +12,13 @@ export interface WorldsSnapshot {
 
 /** Every tenant world of one mailbox, and the rings that lead into them. */
 export interface Worlds {
+  /** The time of the operator, which a new tenant starts with. */
+  readonly clock: Clock;
+  /** The outside world, with the operator's time. */
+  readonly environment: Environment;
+  get(tenantId: string): World | undefined;
+  /** Every tenant's world, in the order of creation. */
+  all(): World[];
   /** What this key text stands for; one look-up, however many keys there are. */
   findKey(key: string): KeyHolder | undefined;
   /** The inbox that receives at this address, in lower case, whatever tenant it is of. */
@@ -26,7 +35,8 @@ export interface Worlds {
 }
 
 /** Creates a mailbox's worlds, with no tenant and no key. */
-export function createWorlds(): Worlds {
+export function createWorlds(outside: Environment): Worlds {
+  const clock = createClock(outside);
   const rings = createRings();
   const worlds = new Map<string, World>();
 
@@ -35,7 +45,8 @@ export function createWorlds(): Worlds {
 
   function add(tenant: TenantRow): World {
     if (worlds.has(tenant.id)) throw new Error(`There is a tenant with the id ${tenant.id} already.`);
-    const world = createWorld(tenant, rings);
+    const world = createWorld(tenant, rings, outside);
+    world.clock.follow(clock);
     worlds.set(tenant.id, world);
     return world;
   }
@@ -43,17 +54,22 @@ export function createWorlds(): Worlds {
   function restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = known.get(tenant.id) ?? createWorld(tenant, rings);
+    const world = known.get(tenant.id) ?? createWorld(tenant, rings, outside);
     worlds.set(tenant.id, world);
     world.restore(snapshot);
   }
 
   return {
+    clock,
+    environment: { ...outside, now: clock.now },
+    get: (tenantId) => worlds.get(tenantId),
+    all: () => [...worlds.values()],
     findKey: (key) => rings.keys.get(key),
     findAddress: (address) => rings.addresses.get(address),
     addOperatorKey,
     add,
     remove(tenantId) {
+      worlds.get(tenantId)?.clock.reset();
       worlds.get(tenantId)?.close();
       return worlds.delete(tenantId);
     },
@@ -64,6 +80,7 @@ export function createWorlds(): Worlds {
     }),
     restore(snapshot) {
       const known = new Map(worlds);
+      for (const each of [clock, ...[...known.values()].map((world) => world.clock)]) each.reset();
       worlds.clear();
       rings.keys.clear();
       rings.addresses.clear();

@@ -35,6 +35,7 @@ export interface ReadyLine {
   readonly keys: Readonly<Record<'operator' | 'tenant' | 'workspace' | 'inbox', string>>;
   readonly control: string;
   readonly controlToken?: string;
+  readonly smtp?: { readonly port: number };
 }
 
 /** The least that a process needs of the environment: what the person who runs the tests has set must not count. */

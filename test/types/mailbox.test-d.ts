@@ -3,14 +3,20 @@ import {
   type BehaviourOptions,
   createMailbox,
   type DefaultKeys,
+  type Duration,
   type FixtureKeys,
+  type IncomingMessage,
   type Mailbox,
+  type MailboxClock,
+  type ReceivedMessage,
   type TenantKeys,
 } from 'agent-mailbox-mock';
 import type * as server from 'agent-mailbox-mock/server';
 import type { HttpHandler } from 'msw';
 import { describe, expectTypeOf, test } from 'vitest';
+import type { z } from 'zod';
 import type defaultFixture from '../../fixtures/default.json';
+import type { composedMessage, rawMessage } from '../../src/contract/incoming-message.ts';
 
 describe('types', () => {
   test('the default keys are those of the default fixture', () => {
@@ -51,6 +57,27 @@ describe('types', () => {
   test('a server closes at the end of its block and has a mailbox', () => {
     expectTypeOf<server.MailboxServer>().toExtend<AsyncDisposable>();
     expectTypeOf<server.MailboxServer['mailbox']>().toEqualTypeOf<Mailbox>();
+  });
+
+  test('mail from outside is its parts, or the whole as it travels', () => {
+    expectTypeOf<Mailbox['receiveMessage']>().toEqualTypeOf<(message: IncomingMessage) => Promise<ReceivedMessage[]>>();
+    expectTypeOf<z.input<typeof composedMessage> | z.input<typeof rawMessage>>().toExtend<IncomingMessage>();
+    expectTypeOf({
+      to: 'a@b.test',
+      from: 'c@d.test',
+      attachments: [{ filename: 'a', text: 'b' }],
+    }).toExtend<IncomingMessage>();
+    expectTypeOf({ eml: new Uint8Array() }).toExtend<IncomingMessage>();
+    // @ts-expect-error nobody sent it
+    createMailbox().receiveMessage({ to: 'a@b.test' });
+    expectTypeOf<keyof ReceivedMessage>().toEqualTypeOf<'id' | 'inboxId' | 'threadId' | 'tenantId'>();
+  });
+
+  test('the clock takes durations, moments and a tenant', () => {
+    expectTypeOf<Mailbox['clock']>().toEqualTypeOf<MailboxClock>();
+    expectTypeOf<keyof MailboxClock>().toEqualTypeOf<'now' | 'isFrozen' | 'freeze' | 'resume' | 'advance'>();
+    expectTypeOf<Duration>().toEqualTypeOf<number | string>();
+    expectTypeOf<MailboxClock['freeze']>().parameter(0).toEqualTypeOf<Date | string | undefined>();
   });
 
   test('the exports are these', () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from 'cors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../contract/errors.ts';
-import { CONTROL_PATH } from '../../control/control.ts';
+import { CONTROL_PATH } from '../../control/control-path.ts';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
 import { hostnameOf, isLoopbackHost } from './loopback.ts';
 

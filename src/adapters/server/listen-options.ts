@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net';
 import { hostnameOf } from './loopback.ts';
 
 /** @throws {RangeError} when it is not a whole number from 0 to 65535. */
-export function parsePort(port: number): number {
+export function parsePort(port: number, option = 'port'): number {
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;
-  throw new RangeError(`The option port must be a whole number from 0 to 65535, not ${quote(port)}.`);
+  throw new RangeError(`The option ${option} must be a whole number from 0 to 65535, not ${quote(port)}.`);
 }
 
 /** @throws {TypeError} when it is empty, by which Node would take every address of the machine, or no text. */

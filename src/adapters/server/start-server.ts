@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture/keys.ts';
 import type { FixtureInput } from '../../contract/fixture.ts';
-import { CONTROL_PATH } from '../../control/control.ts';
+import { CONTROL_PATH } from '../../control/control-path.ts';
 import { createMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
 import { createApp } from './app.ts';
 import { createHttpServer } from './http-server.ts';
 import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './listen-options.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { createSmtpServer } from './smtp-server.ts';
 
 /** The port when none is asked for. */
 export const DEFAULT_PORT = 4025;
@@ -24,6 +25,8 @@ export interface ListenOptions {
   readonly allowHosts?: readonly string[];
   /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
   readonly corsOrigins?: readonly string[];
+  /** The port on which to take mail in over SMTP; 0 picks a free one. Default: none. */
+  readonly smtpPort?: number | undefined;
   /** Gets one line for each request, with keys masked. Default: none. */
   readonly log?: (line: string) => void;
 }
@@ -44,6 +47,8 @@ export interface MailboxServer<Keys = DefaultKeys> extends AsyncDisposable {
   readonly control: string;
   /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
   readonly controlToken: string | undefined;
+  /** Where mail is taken in over SMTP; `undefined` when that is off. */
+  readonly smtp: { readonly port: number } | undefined;
   /** Ends the server within a second, whatever its connections do. */
   close(): Promise<void>;
 }
@@ -66,17 +71,24 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
-  const { port, host, allowHosts, corsOrigins, log, ...mailboxOptions } = options;
+  const { port, host, allowHosts, corsOrigins, smtpPort, log, ...mailboxOptions } = options;
   const boundHost = parseHost(host ?? DEFAULT_HOST);
   const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
+  const wantedSmtpPort = smtpPort === undefined ? undefined : parsePort(smtpPort, 'smtpPort');
   const allowedHosts = parseAllowHosts(allowHosts ?? []);
   const allowedOrigins = parseCorsOrigins(corsOrigins ?? []);
   const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
   const mailbox = createMailbox(mailboxOptions as never) as Mailbox<never>;
   const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log: parseLog(log) });
-  const { listen, close } = createHttpServer(app);
+  const http = createHttpServer(app);
+  const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(mailbox);
 
-  const boundPort = await listen(wantedPort, boundHost);
+  const boundPort = await http.listen(wantedPort, boundHost);
+  const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
+    await http.close();
+    throw error;
+  });
+  const close = async () => void (await Promise.all([http.close(), smtp?.close()]));
   const url = `http://${urlHost(boundHost)}:${boundPort}`;
   return {
     url,
@@ -84,6 +96,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     mailbox,
     control: url + CONTROL_PATH,
     controlToken,
+    smtp: boundSmtpPort === undefined ? undefined : { port: boundSmtpPort },
     close,
     [Symbol.asyncDispose]: close,
   };

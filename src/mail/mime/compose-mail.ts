@@ -1,3 +1,4 @@
+import { fromBase64 } from '../../contract/base64.ts';
 import { formatAddress, parseAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import { isPlain, toWords, writeField } from './header.ts';
@@ -6,9 +7,10 @@ import { filePart, type MimePart, multipart, textPart, writePart } from './part.
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, HTML beside it, attachments behind them. Bcc is left out.
- * The same message gives the same bytes every time.
+ * The same message gives the same bytes every time; one that came in as it travels gives just those.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
+  if (message.raw !== null) return fromBase64(message.raw);
   const { head, content } = contentOf(message, attachments);
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
@@ -25,6 +27,7 @@ function fieldsOf(message: MessageRow): string[] {
     ['Message-ID', toMessageIds([message.messageIdHeader])],
     ['In-Reply-To', toMessageIds(message.inReplyTo === null ? [] : [message.inReplyTo])],
     ['References', toMessageIds(message.references)],
+    ...Object.entries(message.headers ?? {}).map(([name, value]): [string, string[]] => [name, toWords(value)]),
   ];
   return fields.filter(([, words]) => words.length > 0).map(([name, words]) => writeField(name, words));
 }

@@ -1,7 +1,7 @@
 import type { Environment } from 'agent-mailbox-mock';
 
 /** Creates an environment that gives two mailboxes the same ids, keys, secrets and times for the same requests. */
-export function createRepeatableEnvironment(): Environment {
+export function createRepeatableEnvironment(): Partial<Environment> {
   let calls = 0;
   return {
     now: () => new Date('2026-02-01T12:00:00.000Z'),

@@ -1,0 +1,74 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { ApiError } from '../../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
+import type { Mailbox } from '../../mailbox.ts';
+
+/** How long a client may say nothing, and how long open connections may take once the server closes. */
+const IDLE_MS = 30_000;
+const CLOSE_MS = 300;
+
+/** A server that takes mail in over SMTP. */
+export interface SmtpServer {
+  /** Answers the port that it listens on. */
+  listen(port: number, host: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates an SMTP server in front of a mailbox: without TLS and without a login, as test clients send. A recipient
+ * that is no inbox is refused as it is named, and a mail above 10 MiB when it is sent.
+ */
+export function createSmtpServer(mailbox: Pick<Mailbox<unknown>, 'receiveMessage' | 'receives'>): SmtpServer {
+  const server = new SMTPServer({
+    banner: 'agent-mailbox-mock',
+    size: MAX_MAIL_BYTES,
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    socketTimeout: IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    onRcptTo({ address }, _session, done) {
+      done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
+    },
+    onData(stream, session, done) {
+      takeIn(mailbox, stream, session).then(
+        () => done(null, 'The mail has arrived.'),
+        (error: unknown) => done(toReply(error)),
+      );
+    },
+  });
+  // What a client does wrong on its connection ends that connection, and nothing else.
+  server.on('error', () => {});
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.server.once('error', reject);
+        server.listen(port, host, () => resolve((server.server.address() as AddressInfo).port));
+      }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function takeIn(
+  mailbox: Pick<Mailbox<unknown>, 'receiveMessage'>,
+  stream: SMTPServerDataStream,
+  { envelope }: SMTPServerSession,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer);
+  if (stream.sizeExceeded) throw reply(552, '5.3.4 The mail is larger than 10 MiB.');
+  await mailbox.receiveMessage({ eml: Buffer.concat(chunks), to: envelope.rcptTo.map(({ address }) => address) });
+}
+
+function toReply(error: unknown): Error {
+  if (error instanceof ApiError) return reply(554, `5.6.0 ${error.message}`);
+  return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
+}
+
+/** An error that is told to the client with this code (RFC 5321, section 4.2). */
+function reply(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}

@@ -1,0 +1,171 @@
+import type { Environment } from '../environment.ts';
+
+/** Real time, and a way to be woken by it. */
+export type TimeSource = Pick<Environment, 'now' | 'setTimer'>;
+
+/** What is to be done at some time; the clock waits for it where it is asked to move on. */
+export type Task = () => Promise<void> | void;
+
+/**
+ * The time of one tenant: real until it is frozen or moved, and then its own. It also does what falls due, so that
+ * three days of retries take as long as what is done in them.
+ */
+export interface Clock {
+  now(): Date;
+  readonly isFrozen: boolean;
+  /** Stops time, now or at another moment; what falls due by then is done. */
+  freeze(at?: Date): void;
+  /** Lets time go on from where it stands. */
+  resume(): void;
+  /** Moves time on, does what falls due on the way, in order, and resolves when it is done. */
+  advance(durationMs: number): Promise<void>;
+  /** Does a task at this time, at once if it has come; the answer cancels it. */
+  schedule(at: Date, task: Task): () => void;
+  /** Resolves once nothing is being done and nothing is due. */
+  idle(): Promise<void>;
+  /** How many tasks are being done at present. */
+  readonly busy: number;
+  /** When the next task is due. */
+  nextDue(): Date | undefined;
+  /** Forgets every task and goes back to real time. */
+  reset(): void;
+  /** Shows the time of another clock from now on: stopped where that one is, or going on from there. */
+  follow(other: Clock): void;
+}
+
+interface Scheduled {
+  readonly atMs: number;
+  readonly task: Task;
+}
+
+/** The longest that a platform's timer waits. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Creates a clock that shows real time. */
+export function createClock(source: TimeSource): Clock {
+  /** Sorted by time, then by the order in which they came. */
+  const waiting: Scheduled[] = [];
+  const doing = new Set<Promise<void>>();
+  let offsetMs = 0;
+  let frozenMs: number | undefined;
+  let cancelTimer = () => {};
+  let moves: Promise<void> = Promise.resolve();
+  /** How often it was reset: what was on its way before must not move it afterwards. */
+  let resets = 0;
+
+  const nowMs = () => frozenMs ?? source.now().getTime() + offsetMs;
+
+  function moveTo(timeMs: number): void {
+    if (frozenMs === undefined) offsetMs += timeMs - nowMs();
+    else frozenMs = timeMs;
+  }
+
+  function add(scheduled: Scheduled): void {
+    let [low, high] = [0, waiting.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((waiting[middle]?.atMs ?? 0) <= scheduled.atMs) low = middle + 1;
+      else high = middle;
+    }
+    waiting.splice(low, 0, scheduled);
+  }
+
+  function start(task: Task): void {
+    const done = Promise.resolve()
+      .then(task)
+      .catch(() => {})
+      .finally(() => doing.delete(done));
+    doing.add(done);
+  }
+
+  function startDue(untilMs = nowMs()): void {
+    for (let [first] = waiting; first && first.atMs <= untilMs; [first] = waiting) {
+      waiting.shift();
+      start(first.task);
+    }
+    arm();
+  }
+
+  /** Lets the platform wake us for the next task, unless time stands still. */
+  function arm(): void {
+    cancelTimer();
+    const [first] = waiting;
+    if (frozenMs !== undefined || !first) return;
+    const delayMs = Math.min(Math.max(first.atMs - nowMs(), 0), MAX_TIMER_MS);
+    cancelTimer = source.setTimer(delayMs, () => startDue());
+  }
+
+  async function finishWork(): Promise<void> {
+    while (doing.size > 0) await Promise.all(doing);
+  }
+
+  async function move(durationMs: number, resetsBefore: number): Promise<void> {
+    await finishWork();
+    if (resets !== resetsBefore) return;
+    const targetMs = nowMs() + durationMs;
+    for (let [first] = waiting; first && first.atMs <= targetMs; [first] = waiting) {
+      moveTo(Math.max(first.atMs, nowMs()));
+      startDue();
+      await finishWork();
+      if (resets !== resetsBefore) return;
+    }
+    moveTo(Math.max(targetMs, nowMs()));
+    arm();
+  }
+
+  return {
+    now: () => new Date(nowMs()),
+    get isFrozen() {
+      return frozenMs !== undefined;
+    },
+    freeze(at) {
+      frozenMs = at?.getTime() ?? nowMs();
+      startDue();
+    },
+    resume() {
+      if (frozenMs === undefined) return;
+      offsetMs = frozenMs - source.now().getTime();
+      frozenMs = undefined;
+      startDue();
+    },
+    advance(durationMs) {
+      const resetsBefore = resets;
+      moves = moves.then(() => move(durationMs, resetsBefore));
+      return moves;
+    },
+    schedule(at, task) {
+      const scheduled = { atMs: at.getTime(), task };
+      add(scheduled);
+      startDue();
+      return () => {
+        const index = waiting.indexOf(scheduled);
+        if (index >= 0) waiting.splice(index, 1);
+        arm();
+      };
+    },
+    async idle() {
+      await moves;
+      await finishWork();
+    },
+    get busy() {
+      return doing.size;
+    },
+    nextDue() {
+      const [first] = waiting;
+      return first && new Date(first.atMs);
+    },
+    follow(other) {
+      const timeMs = other.now().getTime();
+      frozenMs = other.isFrozen ? timeMs : undefined;
+      offsetMs = timeMs - source.now().getTime();
+      startDue();
+    },
+    reset() {
+      resets += 1;
+      waiting.length = 0;
+      cancelTimer();
+      offsetMs = 0;
+      frozenMs = undefined;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { fromBase64, toBase64 } from './base64.ts';
+import { emailAddress, emailAddresses } from './email-address.ts';
+import { MAX_SUBJECT_LENGTH } from './operations/sending.ts';
+import { expected, line, text } from './schemas.ts';
+
+/** The most bytes that a mail from outside may have, with its attachments. */
+export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
+
+const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
+
+const messageId = z
+  .string({ error: expected('a string') })
+  .max(900, 'must be at most 900 characters long')
+  .regex(/^<[^<>\s]+>$/, 'must be a Message-ID such as <login-1@customer.test>');
+
+/** Fields that a mail has from its other parts: given twice, they would contradict each other. */
+const OWN_FIELDS =
+  /^(?:from|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
+
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
+  .refine((name) => !OWN_FIELDS.test(name), 'is what another field of the mail is for');
+
+const bytes = z
+  .union([z.base64('must be base64'), z.instanceof(Uint8Array)], 'must be base64')
+  .transform((content) => (typeof content === 'string' ? content : toBase64(content)));
+
+const attachment = z
+  .strictObject({
+    filename: line(255).min(1, 'must not be empty'),
+    contentType: line(200).default('application/octet-stream'),
+    content: bytes.optional(),
+    text: text(MAX_MAIL_BYTES).optional(),
+  })
+  .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
+  .transform(({ filename, contentType, content, text: plain = '' }) => {
+    const base64 = content ?? toBase64(new TextEncoder().encode(plain));
+    return { filename, contentType, content: base64, sizeBytes: fromBase64(base64).byteLength };
+  });
+
+/** The tenant whose inboxes alone may receive it; without one, those that own the addresses. */
+const tenant = z
+  .guid('must be the UUID of a tenant')
+  .transform((id) => id.toLowerCase())
+  .optional();
+
+/** A mail from outside by its parts. */
+export const composedMessage = z.strictObject({
+  tenant,
+  to: recipients,
+  from: emailAddress,
+  cc: emailAddresses.default([]),
+  replyTo: emailAddress.nullish(),
+  subject: line(MAX_SUBJECT_LENGTH).default(''),
+  text: text(500_000).default(''),
+  html: text(500_000).nullish(),
+  attachments: z.array(attachment).max(100, 'must be at most 100').default([]),
+  messageId: messageId.optional(),
+  inReplyTo: messageId.nullish(),
+  references: z.array(messageId).max(100, 'must be at most 100').optional(),
+  headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
+});
+
+/** A mail from outside as it travels. */
+export const rawMessage = z.strictObject({
+  tenant,
+  /** A mail as RFC 5322 writes it: its bytes, or the same in base64. */
+  eml: bytes,
+  /** Whom it is for; where nobody is named, whom its To, Cc and Bcc name. */
+  to: recipients.optional(),
+});
+
+/** A file of a mail from outside: its bytes, or its text. */
+export interface IncomingAttachment {
+  readonly filename: string;
+  /** `application/octet-stream` if left out. */
+  readonly contentType?: string | undefined;
+  /** The bytes, or the same in base64. */
+  readonly content?: string | Uint8Array | undefined;
+  /** The content as text, in UTF-8, instead of `content`. */
+  readonly text?: string | undefined;
+}
+
+/** A mail from outside by its parts. Addresses are bare (`dana@customer.test`) or `Dana Reyes <dana@customer.test>`. */
+export interface ComposedMessage {
+  /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
+  readonly to: string | readonly string[];
+  readonly from: string;
+  /** Only named in the mail; it does not arrive there. */
+  readonly cc?: string | readonly string[] | undefined;
+  readonly replyTo?: string | null | undefined;
+  readonly subject?: string | undefined;
+  /** The body as text; up to 500,000 characters, as the HTML. */
+  readonly text?: string | undefined;
+  readonly html?: string | null | undefined;
+  /** Up to 100 files, 10 MiB together. */
+  readonly attachments?: readonly IncomingAttachment[] | undefined;
+  /** Its Message-ID, such as `<login-1@customer.test>`; one is made if left out. */
+  readonly messageId?: string | undefined;
+  /** The Message-ID of what it answers: it arrives in the thread of that message. */
+  readonly inReplyTo?: string | null | undefined;
+  /** The Message-IDs of the conversation, oldest first; `inReplyTo` if left out. */
+  readonly references?: readonly string[] | undefined;
+  /** Further header fields, as `…/raw` shows them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The id of a tenant: then every recipient must be an inbox of it. */
+  readonly tenant?: string | undefined;
+}
+
+/** A mail from outside as it travels; `…/raw` gives back just these bytes. */
+export interface RawMessage {
+  /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
+  readonly eml: string | Uint8Array;
+  /** Who gets it; if left out, those in its To, Cc and Bcc that are inboxes here. */
+  readonly to?: string | readonly string[] | undefined;
+  /** The id of a tenant: then every recipient must be an inbox of it. */
+  readonly tenant?: string | undefined;
+}
+
+/**
+ * A mail from outside: its parts, or the whole as it travels.
+ *
+ * @example
+ * await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Hi', text: 'Hello!' });
+ * await mailbox.receiveMessage({ eml: await readFile('mail.eml') });
+ */
+export type IncomingMessage = ComposedMessage | RawMessage;

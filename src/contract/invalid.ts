@@ -1,0 +1,22 @@
+import type { z } from 'zod';
+import { ApiError } from './errors.ts';
+
+/** The error for what a schema refuses: where it is, and what of it is wrong. */
+export function invalid(where: string, error: z.ZodError): ApiError {
+  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${wording(issue)}`.trim());
+  return new ApiError('VALIDATION_ERROR', `${where} is not valid: ${problems.join('; ')}.`);
+}
+
+/** Writes a path such as `['events', 1]` as `events[1]`. */
+function toPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${String(step)}` : String(step)),
+    '',
+  );
+}
+
+function wording(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code !== 'unrecognized_keys') return issue.message;
+  return `has fields that are not known here: ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`;
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { DURATION_RULE, isDuration } from '../clock/duration.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS } from '../contract/behaviours.ts';
+import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
+import { VERSION } from '../version.ts';
+import { MOMENT_RULE, parseMoment } from './clock.ts';
+import { CONTROL_PATH } from './control-path.ts';
+import type { Controlled } from './controlled.ts';
+import { type ControlRow, defineControl } from './row.ts';
+
+const tenant = z.guid('must be the UUID of a tenant').optional();
+
+const duration = z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE);
+
+const moment = z
+  .union([z.literal(true), z.string()], `must be true or ${MOMENT_RULE}`)
+  .refine((at) => at === true || parseMoment(at) !== undefined, `must be true or ${MOMENT_RULE}`);
+
+const clockChange = z
+  .strictObject({
+    freeze: moment.optional(),
+    advance: duration.optional(),
+    resume: z.literal(true, 'must be true').optional(),
+    tenant,
+  })
+  .refine(
+    ({ tenant: _, ...changes }) => Object.keys(changes).length === 1,
+    'must have one of freeze, advance and resume',
+  );
+
+/** What a test may do that a client may not, over HTTP. */
+export const CONTROL_TABLE: readonly ControlRow[] = [
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/health`,
+    run: () => ({ status: 'ok', version: VERSION }),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/reset`,
+    run(mailbox) {
+      mailbox.reset();
+      return { reset: true };
+    },
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/behaviours`,
+    run: ({ behaviours }) => ({
+      behaviours: BEHAVIOUR_IDS.map((id) => ({ id, ...BEHAVIOURS[id], value: behaviours[id] })),
+    }),
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/openapi.json`,
+    run: (mailbox) => mailbox.openApi(),
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/clock`,
+    query: z.strictObject({ tenant }),
+    run: (mailbox, { query }) => showClock(mailbox, query.tenant),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/clock`,
+    body: clockChange,
+    async run(mailbox, { body }) {
+      const { clock } = mailbox;
+      const options = { tenant: body.tenant };
+      if (body.freeze !== undefined) clock.freeze(body.freeze === true ? undefined : body.freeze, options);
+      if (body.advance !== undefined) await clock.advance(body.advance, options);
+      if (body.resume) clock.resume(options);
+      return showClock(mailbox, body.tenant);
+    },
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/messages`,
+    // What a message may be is said where it is taken in, for every way in.
+    body: z.looseObject({}),
+    maxBodyBytes: 2 * MAX_MAIL_BYTES,
+    run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body as unknown as IncomingMessage) }),
+  }),
+];
+
+function showClock({ clock }: Controlled, tenantId: string | undefined) {
+  const options = { tenant: tenantId };
+  return { now: clock.now(options).toISOString(), frozen: clock.isFrozen(options) };
+}

@@ -1,0 +1,76 @@
+import PostalMime, { type Address } from 'postal-mime';
+import { toBase64 } from '../contract/base64.ts';
+import { formatAddress, parseAddress } from '../contract/email-address.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { IncomingMail } from './receive.ts';
+
+/** A mail as it was read, and everyone that it names as a recipient. */
+export interface ParsedMail {
+  readonly mail: Omit<IncomingMail, 'raw'>;
+  readonly recipients: readonly string[];
+}
+
+/**
+ * Reads a mail as it travels (RFC 5322 with MIME parts).
+ *
+ * @throws {ApiError} VALIDATION_ERROR when it cannot be read, or has no sender that could be answered.
+ */
+export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<ParsedMail> {
+  const parsed = await parse(bytes);
+  const [from] = toAddresses(parsed.from ? [parsed.from] : []);
+  if (from === undefined) throw new ApiError('VALIDATION_ERROR', 'The mail has no From with an e-mail address.');
+  const [to, cc, bcc] = [toAddresses(parsed.to), toAddresses(parsed.cc), toAddresses(parsed.bcc)];
+  return {
+    recipients: [...to, ...cc, ...bcc],
+    mail: {
+      from,
+      to,
+      cc,
+      replyTo: toAddresses(parsed.replyTo)[0] ?? null,
+      subject: onOneLine(parsed.subject ?? ''),
+      plainBody: parsed.text ?? '',
+      htmlBody: parsed.html ?? null,
+      messageIdHeader: findIds(parsed.messageId)[0] ?? fallbackId,
+      inReplyTo: findIds(parsed.inReplyTo)[0] ?? null,
+      references: findIds(parsed.references),
+      headers: null,
+      attachments: parsed.attachments.map(({ filename, mimeType, content }) => {
+        const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
+        return {
+          filename: onOneLine(filename ?? '') || 'attachment',
+          contentType: mimeType,
+          content: toBase64(file),
+          sizeBytes: file.byteLength,
+        };
+      }),
+    },
+  };
+}
+
+/** The display forms of those that have an address; a group stands for its members. */
+function toAddresses(addresses: readonly Address[] = []): string[] {
+  return addresses
+    .flatMap((each) => (each.group ? each.group : [each]))
+    .flatMap(({ name, address = '' }) => {
+      const forms = [formatAddress({ name: onOneLine(name), address }), address];
+      return forms.find((text) => parseAddress(text) !== undefined) ?? [];
+    });
+}
+
+async function parse(bytes: Uint8Array) {
+  try {
+    return await PostalMime.parse(bytes, { attachmentEncoding: 'arraybuffer' });
+  } catch {
+    throw new ApiError('VALIDATION_ERROR', 'The mail cannot be read: its head is too large or its parts too deep.');
+  }
+}
+
+/** The Message-IDs in a field. */
+function findIds(field = ''): string[] {
+  return field.match(/<[^<>\s]+>/g) ?? [];
+}
+
+/** What is decoded from a head may have line ends in it. */
+function onOneLine(text: string): string {
+  return text.replace(/[\r\n\0]+/g, ' ');
+}

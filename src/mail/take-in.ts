@@ -1,0 +1,124 @@
+import { fromBase64 } from '../contract/base64.ts';
+import { toBareAddress } from '../contract/email-address.ts';
+import { ApiError } from '../contract/errors.ts';
+import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
+import { invalid } from '../contract/invalid.ts';
+import { type Environment, newId } from '../environment.ts';
+import type { AddressHolder } from '../store/rings.ts';
+import type { MailContext } from './mail-context.ts';
+import { parseEml } from './parse-eml.ts';
+import { type IncomingMail, receiveMail } from './receive.ts';
+import { DEFAULT_DOMAIN, domainOf, findRoute } from './route.ts';
+
+/** Where a mail from outside arrived: once in each inbox that it is for. */
+export interface ReceivedMessage {
+  /** The id of the message there. */
+  readonly id: string;
+  readonly inboxId: string;
+  readonly threadId: string;
+  readonly tenantId: string;
+}
+
+/**
+ * Takes in a mail from outside. It arrives in every inbox that it is for, in the thread that it continues there, and
+ * `message.received` is published for each.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for a mail that is none, NOT_FOUND for a recipient that is no inbox of this
+ *   emulator, PAYLOAD_TOO_LARGE above 10 MiB; then nothing arrives anywhere.
+ */
+export async function takeIn(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with an eml.');
+  }
+  const read = 'eml' in message ? await readRaw(context, message) : readComposed(context, message);
+  const { mail } = read;
+  const holders = findInboxes(context, read);
+  return holders.map(({ world, inboxId }) => {
+    const inbox = world.inboxes.get(inboxId);
+    if (!inbox) throw new ApiError('NOT_FOUND', 'There is no inbox any more.');
+    const { id, threadId } = receiveMail({ ...context, environment: world.environment }, world, inbox, mail);
+    return { id, inboxId, threadId, tenantId: world.id };
+  });
+}
+
+/** A mail that was read, and whom it is for. */
+interface ReadMail {
+  readonly tenant: string | undefined;
+  readonly mail: IncomingMail;
+  readonly recipients: readonly string[];
+}
+
+function readComposed({ environment }: MailContext, message: IncomingMessage): ReadMail {
+  const parsed = composedMessage.safeParse(message);
+  if (!parsed.success) throw invalid('The message', parsed.error);
+  const {
+    tenant,
+    to,
+    from,
+    text,
+    html,
+    messageId,
+    inReplyTo = null,
+    references,
+    replyTo = null,
+    ...rest
+  } = parsed.data;
+  checkSize(rest.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
+  const mail = {
+    ...rest,
+    to,
+    from,
+    replyTo,
+    plainBody: text,
+    htmlBody: html ?? null,
+    messageIdHeader: messageId ?? newMessageId(environment, domainOf(toBareAddress(from))),
+    inReplyTo,
+    references: references ?? (inReplyTo === null ? [] : [inReplyTo]),
+    raw: null,
+  };
+  return { tenant, mail, recipients: to };
+}
+
+async function readRaw(context: MailContext, message: IncomingMessage): Promise<ReadMail> {
+  const parsed = rawMessage.safeParse(message);
+  if (!parsed.success) throw invalid('The message', parsed.error);
+  const bytes = fromBase64(parsed.data.eml);
+  checkSize(bytes.byteLength);
+  const { mail, recipients } = await parseEml(bytes, newMessageId(context.environment, DEFAULT_DOMAIN));
+  // Its head may name others too; those that are inboxes here are meant.
+  const here = recipients.filter((recipient) => typeof findRoute(context, toBareAddress(recipient)) !== 'string');
+  return {
+    tenant: parsed.data.tenant,
+    mail: { ...mail, raw: parsed.data.eml },
+    recipients: parsed.data.to ?? (here.length > 0 ? here : recipients),
+  };
+}
+
+function newMessageId(environment: Environment, domain: string): string {
+  return `<${newId(environment)}@${domain}>`;
+}
+
+function checkSize(bytes: number): void {
+  if (bytes <= MAX_MAIL_BYTES) return;
+  throw new ApiError('PAYLOAD_TOO_LARGE', 'The mail is larger than 10 MiB.');
+}
+
+/** The inboxes of its recipients, each once. @throws {ApiError} NOT_FOUND when a recipient is none. */
+function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): AddressHolder[] {
+  if (tenant !== undefined && !context.worlds.get(tenant)) {
+    throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
+  }
+  if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The mail names no recipient.');
+  const holders = recipients.flatMap((recipient) => {
+    const route = findRoute(context, toBareAddress(recipient));
+    return typeof route === 'string' || (tenant !== undefined && route.world.id !== tenant)
+      ? []
+      : [{ recipient, route }];
+  });
+  const known = new Set(holders.map(({ recipient }) => recipient));
+  const unknown = recipients.filter((recipient) => !known.has(recipient));
+  if (unknown.length > 0) {
+    throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
+  }
+  return [...new Map(holders.map(({ route }) => [route.inboxId, route])).values()];
+}
