@@ -8,6 +8,7 @@ import { IDS } from './support/ids.ts';
 type Spoilt = any;
 
 const HELPDESK = '$.tenants.acme.workspaces.support.inboxes.helpdesk';
+const handleMessage = 'as a handle must start with a lower-case letter, then letters, digits or -';
 const ADDRESS = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
 function helpdeskOf(fixture: Spoilt): Spoilt {
@@ -217,7 +218,106 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
   [
     'a draft that answers a message of another inbox',
     (f) => (helpdeskOf(f).drafts[0].replyToMessageId = IDS.acme.messages.invoice),
-    [`${HELPDESK}.drafts[0].replyToMessageId names no message of this inbox`],
+    [`${HELPDESK}.drafts[0].replyToMessageId must be the id or the messageIdHeader of a message of this inbox`],
+  ],
+  [
+    'a draft that answers a header of another inbox, and one that answers a number',
+    (f) => (helpdeskOf(f).drafts = [{ replyToMessageId: '<invoice-1042@customer.test>' }, { replyToMessageId: 7 }]),
+    [
+      `${HELPDESK}.drafts[1].replyToMessageId must be a string`,
+      `${HELPDESK}.drafts[0].replyToMessageId must be the id or the messageIdHeader of a message of this inbox`,
+    ],
+  ],
+  [
+    'a message with an odd id, and nothing of the draft that answers it',
+    (f) => {
+      helpdeskOf(f).messages = [
+        { from: 'a@b.test', messageIdHeader: '<1>', id: 7 },
+        { from: 'a@b.test', messageIdHeader: '<2>', id: '8' },
+      ];
+      helpdeskOf(f).drafts = [{ replyToMessageId: '<1>' }, { replyToMessageId: '<2>' }];
+    },
+    [`${HELPDESK}.messages[0].id must be a string`, `${HELPDESK}.messages[1].id must be a UUID`],
+  ],
+  [
+    'a handle with a space, and whatever is wrong below it',
+    (f) => {
+      f.tenants.globex.workspaces.main.inboxes['Foo Bar'] = { isPaused: 1, messages: [{}], drafts: [{ subject: 7 }] };
+      rename(f.tenants.globex.workspaces, 'main', 'Main');
+      rename(f.tenants, 'globex', 'Glo bex');
+    },
+    [
+      ['', handleMessage],
+      ['.workspaces.Main', handleMessage],
+      ['.workspaces.Main.inboxes["Foo Bar"]', handleMessage],
+      ['.workspaces.Main.inboxes["Foo Bar"].isPaused', 'must be a boolean'],
+      ['.workspaces.Main.inboxes["Foo Bar"].messages[0].from', 'is required'],
+      ['.workspaces.Main.inboxes["Foo Bar"].drafts[0].subject', 'must be a string'],
+    ].map(([path, message]) => `$.tenants["Glo bex"]${path} ${message}`),
+  ],
+  [
+    'handles that are none, and nothing that follows from them',
+    (f) => {
+      f.tenants = {
+        'a b': { workspaces: { '': { inboxes: { '-': { messages: [{ from: 'a@b.test' }], lists: { '--': {} } } } } } },
+      };
+    },
+    ['', '.workspaces[""]', '.workspaces[""].inboxes["-"]', '.workspaces[""].inboxes["-"].lists["--"]'].map(
+      (path) => `$.tenants["a b"]${path} ${handleMessage}`,
+    ),
+  ],
+  [
+    'a handle that is too long for a user name, whatever else is wrong',
+    (f) => {
+      f.operator.key = 'operator';
+      f.tenants.globex.workspaces.main.inboxes = { ['x'.repeat(65)]: { messages: [{ from: 'a@b.test' }] } };
+    },
+    [
+      '$.operator.key must be sa_ and at least ten letters, digits, _ or -',
+      `$.tenants.globex.workspaces.main.inboxes.${'x'.repeat(65)}.username must be at most 64 characters long`,
+    ],
+  ],
+  [
+    'a time that is none, and nothing that follows from it',
+    (f) => (helpdeskOf(f).drafts = [{ createdAt: 'now' }]),
+    [`${HELPDESK}.drafts[0].createdAt must be a time such as 2026-01-05T09:00:00.000Z`],
+  ],
+  [
+    'the domains of the emulator as those of a tenant, and what is wrong with them',
+    (f) => Object.assign(f.tenants.globex.domains, { 'mailbox.test': {}, 'simulator.test': { status: 'lost' } }),
+    [
+      '$.tenants.globex.domains["simulator.test"].status must be one of pending, verified, failed',
+      `$.tenants.globex.domains["mailbox.test"] must be a domain of the tenant's own, not one of the emulator`,
+      `$.tenants.globex.domains["simulator.test"] must be a domain of the tenant's own, not one of the emulator`,
+    ],
+  ],
+  [
+    'inboxes that could not receive',
+    (f) => {
+      f.tenants.globex.workspaces.main.inboxes = {
+        one: { domain: 'Simulator.test' },
+        two: { addresses: ['two@SIMULATOR.test', { address: 'bounce@simulator.test' }, 'two@not.simulator.test'] },
+      };
+    },
+    ['one.domain', 'two.addresses[0]', 'two.addresses[1].address'].map(
+      (path) =>
+        `$.tenants.globex.workspaces.main.inboxes.${path} must be of another domain than simulator.test, where only simulators receive`,
+    ),
+  ],
+  [
+    'a tenant whose handle gives the domain of the simulators',
+    (f) => (f.tenants = { simulator: { workspaces: { main: { inboxes: { box: {} } } } } }),
+    [
+      '$.tenants.simulator.workspaces.main.inboxes.box.domain must be of another domain than simulator.test, where only simulators receive',
+    ],
+  ],
+  [
+    'a domain of an inbox that is no host name, once',
+    (f) => (f.tenants.globex.workspaces.main.inboxes.info = { domain: 'a b', addresses: ['info@c d'] }),
+    [
+      '$.tenants.globex.workspaces.main.inboxes.info.domain must be a hostname',
+      '$.tenants.globex.workspaces.main.inboxes.info.addresses[0] must be an e-mail address such as ada@example.com',
+    ],
   ],
   [
     'an entry given twice',
@@ -402,6 +502,67 @@ describe('fixtures', () => {
       );
     },
   );
+
+  test('the domains that inboxes use are domains of their tenant', async () => {
+    const inboxes = {
+      one: {},
+      two: { domain: 'TWO.test', addresses: ['two@further.test', { address: 'two@Mailbox.test' }] },
+      three: { domain: 'listed.test', addresses: ['three@two.test'] },
+      four: { domain: 'mailbox.test' },
+    };
+    const domains = { 'listed.test': { status: 'pending' as const } };
+    const fixtures = { tenants: { initech: { workspaces: { main: { inboxes } }, domains } } };
+    const { snapshot } = createMailbox({ fixtures });
+    const rows = snapshot().tenants[0]?.domains;
+    expect(rows?.map(({ domain, status }) => [domain, status])).toEqual([
+      ['listed.test', 'pending'],
+      ['initech.test', 'verified'],
+      ['two.test', 'verified'],
+      ['further.test', 'verified'],
+    ]);
+    const written = { ...domains, 'initech.test': {}, 'two.test': {}, 'further.test': {} };
+    const spelt = { tenants: { initech: { ...fixtures.tenants.initech, domains: written } } };
+    expect(createMailbox({ fixtures: spelt }).snapshot()).toEqual(snapshot());
+  });
+
+  test('a domain that no fixture lists takes new inboxes, and mail to nobody there bounces', async () => {
+    const { keys, baseUrl, snapshot, fetch } = createMailbox({ fixtures: SHORT });
+    const post = (path: string, body: object) =>
+      fetch(
+        new Request(baseUrl + path, {
+          method: 'POST',
+          headers: { 'X-API-Key': keys.initech.tenant, 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      );
+    const created = await post('/v1/inboxes', { username: 'sales', domain: 'initech.test' });
+    expect([created.status, await created.json()]).toMatchObject([201, { email: 'sales@initech.test' }]);
+    const inboxId = snapshot().tenants[0]?.inboxes[0]?.id;
+    const mail = { to: 'nobody@initech.test', subject: 'Hi', plainBody: 'Hi', verified: true };
+    expect((await post(`/v1/inboxes/${inboxId}/send`, mail)).ok).toBe(true);
+    expect(snapshot().tenants[0]?.messages.at(-1)).toMatchObject({ subject: 'Hi', bouncedAt: expect.any(String) });
+  });
+
+  test('a draft may name the message that it answers by its header', () => {
+    const id = '00000000-0006-4000-8000-000000000001';
+    const inbox = {
+      messages: [
+        { from: 'a@b.test', messageIdHeader: '<1>' },
+        { from: 'a@b.test', messageIdHeader: '<2>', id },
+        { from: 'a@b.test', messageIdHeader: '<1>' },
+        { from: 'a@b.test', messageIdHeader: id },
+      ],
+      drafts: [{ replyToMessageId: '<1>' }, { replyToMessageId: '<2>' }, { replyToMessageId: id }, {}],
+    };
+    const fixtures = { tenants: { acme: { workspaces: { main: { inboxes: { box: inbox } } } } } };
+    const [state] = createMailbox({ fixtures }).snapshot().tenants;
+    expect(state?.drafts.map(({ replyToMessageId }) => replyToMessageId)).toEqual([
+      state?.messages[0]?.id,
+      id,
+      id,
+      null,
+    ]);
+  });
 
   test('names of Object.prototype are handles like any other', () => {
     const text = JSON.stringify(defaultFixture)

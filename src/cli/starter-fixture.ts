@@ -30,7 +30,10 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
                   "inReplyTo": "<login-1@customer.test>",
                 },
               ],
-              "drafts": [{ "to": "dana@customer.test", "subject": "Did it work?" }],
+              // A draft names the message that it answers by its header, or by its id.
+              "drafts": [
+                { "to": "dana@customer.test", "subject": "Did it work?", "replyToMessageId": "<login-1@customer.test>" },
+              ],
               "lists": {
                 "customers": { "entries": ["dana@customer.test"] },
               },
@@ -39,7 +42,7 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
         },
       },
       "domains": {
-        "acme.test": {},
+        // acme.test is here by itself, verified, because an inbox uses it.
         // A workspace may have a domain of its own; pending until it is verified.
         "mail.acme.test": { "workspace": "support", "status": "pending" },
       },

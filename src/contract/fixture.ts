@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { completeFixture } from './fixture/completion.ts';
-import { findNameProblems } from './fixture/names.ts';
+import { findNameProblems, type NameProblem } from './fixture/names.ts';
 import { toWrittenPath, valueAt } from './fixture/part.ts';
 import { type FixtureProblem, findReferenceProblems } from './fixture/references.ts';
 import type { Path } from './fixture/rules.ts';
@@ -42,8 +42,7 @@ export function parseFixture(fixture: unknown): Fixture {
   const followsFromIssue = (issue: Issue) => issues.some((source) => follows(issue.path, source.path));
   const told = issues.filter((issue) => !isDerived(issue) || !(followsFromName(issue) || followsFromIssue(issue)));
   const problems = [
-    ...names.map(({ path, message }) => ({ path: toJsonPath(path), message })),
-    ...told.flatMap((issue) => toProblems(issue, fixture)),
+    ...inOrderOf(completed, [...names, ...told]).flatMap((issue) => toProblems(issue, fixture)),
     ...findReferenceProblems(completed, fixture),
   ];
   if (problems.length > 0 || !parsed.success) throw new FixtureError(problems);
@@ -67,6 +66,25 @@ function follows(path: Path, source: Path): boolean {
 
 function startsWith(path: Path, start: Path): boolean {
   return start.every((step, index) => path[index] === step);
+}
+
+/** Sorts what is wrong with the parts of a fixture as the parts stand in it. */
+function inOrderOf<Item extends { readonly path: Path }>(fixture: unknown, items: readonly Item[]): Item[] {
+  const positionOf = (path: Path) =>
+    path.map((step, index) => {
+      const parent = valueAt(fixture, path.slice(0, index));
+      return Object.keys(parent ?? {}).indexOf(String(step));
+    });
+  return items
+    .map((item) => ({ item, position: positionOf(item.path) }))
+    .sort((one, other) => comparePositions(one.position, other.position))
+    .map(({ item }) => item);
+}
+
+function comparePositions(one: readonly number[], other: readonly number[]): number {
+  const step = one.findIndex((place, index) => place !== other[index]);
+  if (step === -1) return one.length - other.length;
+  return (one[step] ?? -1) - (other[step] ?? -1);
 }
 
 const NOUNS: Record<string, string> = {
@@ -101,9 +119,9 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-function toProblems(issue: Issue, fixture: unknown): FixtureProblem[] {
+function toProblems(issue: Issue | NameProblem, fixture: unknown): FixtureProblem[] {
   const path = toWrittenPath(fixture, issue.path);
-  if (issue.code === 'unrecognized_keys') {
+  if ('code' in issue && issue.code === 'unrecognized_keys') {
     return issue.keys.map((name) => ({ path: toJsonPath([...path, name]), message: 'is not a field here' }));
   }
   return [{ path: toJsonPath(path), message: issue.message }];

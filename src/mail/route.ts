@@ -1,12 +1,10 @@
 import type { Choose } from '../contract/behaviours.ts';
+import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
 import type { AddressHolder } from '../store/rings.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
-
-/** The domain on which any tenant may have inboxes. */
-export const DEFAULT_DOMAIN = 'mailbox.test';
 
 /** Where mail to an address goes: into an inbox, back, or out of the emulator. */
 export type Route = AddressHolder | 'bounced' | 'away';
@@ -23,11 +21,6 @@ export function findRoute({ worlds, choose }: Pick<MailContext, 'worlds' | 'choo
 function findBehindTag(worlds: Worlds, address: string, choose: Choose): AddressHolder | undefined {
   const holder = worlds.findAddress(address.replace(/\+[^@]*(?=@)/, ''));
   return holder && choose('sending.plus-tags') === 'delivered' ? holder : undefined;
-}
-
-/** The part of an address behind its last `@`. */
-export function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
 }
 
 function isHosted(worlds: Worlds, domain: string): boolean {

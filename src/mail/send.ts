@@ -1,3 +1,4 @@
+import { domainOf } from '../contract/domains.ts';
 import { formatAddress, toBareAddress } from '../contract/email-address.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
@@ -8,7 +9,7 @@ import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
 import { type IncomingMail, receiveMail } from './receive.ts';
-import { domainOf, findRoute, type Route } from './route.ts';
+import { findRoute, type Route } from './route.ts';
 import { type AttachedFile, storeMessage } from './store-message.ts';
 
 /** A mail that an inbox is to send. */

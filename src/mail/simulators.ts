@@ -1,8 +1,5 @@
 import type { Choose } from '../contract/behaviours.ts';
 
-/** The domain of the simulators. */
-export const SIMULATOR_DOMAIN = 'simulator.test';
-
 /** What mail to an address at `simulator.test` brings about. */
 export const SIMULATORS = {
   success: 'The mail is sent, and goes nowhere.',

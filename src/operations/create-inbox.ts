@@ -1,9 +1,9 @@
 import { mintKey } from '../auth/mint-key.ts';
 import { mayReach } from '../auth/policy.ts';
+import { DEFAULT_DOMAIN } from '../contract/domains.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
-import { DEFAULT_DOMAIN } from '../mail/route.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
 import { checkDomain } from './reach/check-domain.ts';

@@ -1,23 +1,19 @@
 import { mayReach } from '../auth/policy.ts';
 import type { TenantPrincipal } from '../auth/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
+import { EMULATOR_DOMAINS } from '../contract/domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
-import { DEFAULT_DOMAIN } from '../mail/route.ts';
-import { SIMULATOR_DOMAIN } from '../mail/simulators.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { Context, Run } from './context.ts';
 import type { Reach } from './reach/find-in-reach.ts';
 import { selectWorkspace } from './reach/select.ts';
 import { dnsRecordsOf } from './replies/dns-records.ts';
 
-/** Domains of the emulator itself. */
-const RESERVED: ReadonlySet<string> = new Set([DEFAULT_DOMAIN, SIMULATOR_DOMAIN]);
-
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
   const { principal, environment, choose } = context;
   const workspaceId = workspaceFor(context, body.workspaceId);
-  if (RESERVED.has(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
+  if (EMULATOR_DOMAINS.includes(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
     choose('domains.create.taken');
     throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is registered already.`);
   }

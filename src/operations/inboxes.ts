@@ -1,6 +1,6 @@
+import { domainOf } from '../contract/domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
-import { domainOf } from '../mail/route.ts';
 import { canonicalAddress } from '../store/inbox-address.ts';
 import { removeInbox } from '../store/removal.ts';
 import type { AddressRow } from '../store/rows.ts';

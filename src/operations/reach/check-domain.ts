@@ -1,5 +1,5 @@
+import { DEFAULT_DOMAIN } from '../../contract/domains.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
-import { DEFAULT_DOMAIN } from '../../mail/route.ts';
 import type { Reach } from './find-in-reach.ts';
 
 /** The behaviours that say what answers a domain which may not be used. */

@@ -1,4 +1,4 @@
-import { DEFAULT_DOMAIN } from '../../mail/route.ts';
+import { DEFAULT_DOMAIN } from '../../contract/domains.ts';
 import type { DomainRow } from '../../store/rows.ts';
 
 /** The DNS records that a domain asks for: to receive, to send, and to prove whose it is. */
