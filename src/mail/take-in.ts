@@ -1,4 +1,5 @@
 import { fromBase64 } from '../contract/base64.ts';
+import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
@@ -8,7 +9,7 @@ import type { AddressHolder } from '../store/rings.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive.ts';
-import { DEFAULT_DOMAIN, domainOf, findRoute } from './route.ts';
+import { findRoute } from './route.ts';
 
 /** Where a mail from outside arrived: once in each inbox that it is for. */
 export interface ReceivedMessage {
