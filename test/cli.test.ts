@@ -186,6 +186,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string, argument: strin
 
 const SAMPLES: Record<string, string> = {
   port: '81',
+  'smtp-port': '82',
   host: 'localhost',
   fixtures: 'a.json',
   behaviour: 'a=b',
