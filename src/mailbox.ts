@@ -1,7 +1,7 @@
 import type { HttpHandler } from 'msw';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/handlers.ts';
-import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
+import { type BehaviourOptions, type Choices, type Choose, parseBehaviours } from './contract/behaviours.ts';
 import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture/keys.ts';
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
@@ -83,6 +83,7 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const worlds = createWorlds(createEnvironment(options.environment));
   seed(worlds, fixture);
   const start = worlds.snapshot();
+  const choose: Choose = (id) => choices[id];
   const service = createService({ worlds, events: createEventBus(), choices });
 
   const fetch = createFetch((request) => answer(service, request));
@@ -94,10 +95,8 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     behaviours: choices,
     fetch: (request) => fetch(request, isBelow(baseUrl, request.url) ? baseUrl : undefined),
     reset: () => worlds.restore(start),
-    receives: (address) =>
-      typeof findRoute({ worlds, choose: (id) => choices[id] }, address.toLowerCase()) === 'object',
-    receiveMessage: (message) =>
-      takeIn({ ...service, environment: worlds.environment, choose: (id) => choices[id] }, message),
+    receives: (address) => typeof findRoute({ worlds, choose }, address.toLowerCase()) === 'object',
+    receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, choose }, message),
     clock: createMailboxClock(worlds),
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),

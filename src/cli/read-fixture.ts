@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { FixtureError } from '../contract/fixture.ts';
 import { CannotRunError } from './command.ts';
 import { parseJsonc } from './jsonc.ts';
+import { readNamedFile } from './read-file.ts';
 
 /**
  * Reads a fixture file; whether it is a valid fixture is for the mailbox to say.
@@ -9,14 +9,12 @@ import { parseJsonc } from './jsonc.ts';
  * @throws {CannotRunError} when the file cannot be read or is not JSON.
  */
 export async function readFixture(path: string): Promise<unknown> {
+  const text = (await readNamedFile(path, 'fixture file')).toString('utf8');
   try {
-    return parseJsonc(withoutMark(await readFile(path, 'utf8')));
+    return parseJsonc(withoutMark(text));
   } catch (error) {
-    if (error instanceof SyntaxError) {
-      throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
-    }
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CannotRunError(`The fixture file ${path} cannot be read: ${READ_PROBLEMS[code ?? ''] ?? code}.`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
 }
 
@@ -24,12 +22,6 @@ export async function readFixture(path: string): Promise<unknown> {
 export function explainFixtureError(error: unknown, path: string): unknown {
   return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
 }
-
-const READ_PROBLEMS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-};
 
 /** Editors on Windows put a byte order mark before the JSON. */
 function withoutMark(text: string): string {

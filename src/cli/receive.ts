@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { toBase64 } from '../contract/base64.ts';
@@ -15,6 +14,7 @@ import {
   UsageError,
 } from './command.ts';
 import { RECEIVE_FLAGS } from './flags.ts';
+import { readNamedFile } from './read-file.ts';
 
 /** Lets a mail come in from outside, into an emulator that runs. */
 export const receive: Command = {
@@ -75,19 +75,8 @@ function textOf(given: Given | undefined): string | undefined {
   return given && String(given.value);
 }
 
-const READ_PROBLEMS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-};
-
 async function readBase64(file: string): Promise<string> {
-  try {
-    return toBase64(await readFile(file));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CannotRunError(`The file ${file} cannot be read: ${READ_PROBLEMS[code ?? ''] ?? code}.`);
-  }
+  return toBase64(await readNamedFile(file));
 }
 
 async function post(url: string, token: string | undefined, message: object): Promise<readonly ReceivedMessage[]> {

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../contract/base64.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
 import type { Run } from './context.ts';
-import { outOfReach } from './reach/find-in-reach.ts';
+import { outOfReach, withId } from './reach/find-in-reach.ts';
 import { findMessage } from './reach/find-message.ts';
 import { showAttachment } from './replies/show-message.ts';
 
@@ -16,7 +16,11 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const row = context.principal.world.attachments.get(params.attachmentId);
   if (row?.messageId !== message.id) {
-    throw outOfReach(context, 'attachment', (world) => world.attachments.get(params.attachmentId) !== undefined);
+    throw outOfReach(
+      context,
+      withId('attachment'),
+      (world) => world.attachments.get(params.attachmentId) !== undefined,
+    );
   }
   const disposition = context.choose('messages.attachments.disposition');
   return {

@@ -4,6 +4,7 @@ import { DEFAULT_DOMAIN } from '../contract/domains.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
+import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
 import { checkDomain } from './reach/check-domain.ts';
@@ -37,7 +38,7 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   if (selected) return selected;
   if (principal.tier === 'workspace') return findInReach(context, 'workspaces', principal.workspaceId);
   choose('inboxes.create.workspace');
-  const standard = principal.world.workspaces.all().find(({ isDefault }) => isDefault);
+  const standard = defaultWorkspace(principal.world);
   if (standard) return standard;
   throw new ApiError('CONFLICT', 'This tenant has no workspace to put an inbox into; create one first.');
 }
@@ -76,10 +77,10 @@ function pickName(context: CreateContext, username: string, domain: string, stri
   nameWhoHasIt(context, `${username}@${domain}`);
   if (strict) throw taken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
-  const own = numbered.find((name) => findOwn(context, `${name}@${domain}`));
-  if (own !== undefined && choose('inboxes.create.again') === 'existing') {
-    return { name: own, inbox: findOwn(context, `${own}@${domain}`) };
-  }
+  const own = numbered
+    .map((name) => ({ name, inbox: findOwn(context, `${name}@${domain}`) }))
+    .find(({ inbox }) => inbox !== undefined);
+  if (own && choose('inboxes.create.again') === 'existing') return own;
   const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
   if (free !== undefined) return { name: free };
   throw taken(`${username}@${domain}`);

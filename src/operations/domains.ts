@@ -4,9 +4,10 @@ import type { Choose } from '../contract/behaviours.ts';
 import { EMULATOR_DOMAINS } from '../contract/domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
+import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { Context, Run } from './context.ts';
-import type { Reach } from './reach/find-in-reach.ts';
+import { outOfReach, type Reach } from './reach/find-in-reach.ts';
 import { selectWorkspace } from './reach/select.ts';
 import { dnsRecordsOf } from './replies/dns-records.ts';
 
@@ -35,7 +36,7 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId: string | nu
   if (selected) return selected.id;
   if (principal.tier === 'workspace') return principal.workspaceId;
   if (choose('domains.create.workspace') === 'tenant') return null;
-  return principal.world.workspaces.all().find(({ isDefault }) => isDefault)?.id ?? null;
+  return defaultWorkspace(principal.world)?.id ?? null;
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
@@ -54,14 +55,11 @@ export const getDomain: Run<'getDomain'> = (context, { params }) => ({
 });
 
 function findDomain(reach: Reach, domain: string): DomainRow {
-  const { principal, worlds, choose } = reach;
+  const { principal } = reach;
   const rows = principal.world.domains.by('domain', domain);
   const row = rows.find(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
   if (row) return row;
-  const isElsewhere = () => worlds.some((world) => world.domains.by('domain', domain).length > 0);
-  throw choose('errors.foreign-resource') === 'forbidden' && isElsewhere()
-    ? new ApiError('FORBIDDEN', 'This key does not reach the domain with this name.')
-    : new ApiError('NOT_FOUND', 'There is no domain with this name.');
+  throw outOfReach(reach, 'domain with this name', (world) => world.domains.by('domain', domain).length > 0);
 }
 
 /** Finds out whether the DNS records of a domain are in place; no DNS is asked, the name decides. */

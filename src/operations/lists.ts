@@ -6,7 +6,7 @@ import { removeList } from '../store/removal.ts';
 import type { ListEntryRow, ListRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, outOfReach, type Reach } from './reach/find-in-reach.ts';
+import { findInInbox, findInReach, outOfReach, type Reach, withId } from './reach/find-in-reach.ts';
 import { DELETED } from './replies/confirmations.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
@@ -90,7 +90,7 @@ function findEntry(reach: Reach, { id, listId, entryId }: ParamsOf<'getListEntry
   const { row: list } = findInInbox(reach, 'lists', id, listId);
   const entry = reach.principal.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
-  throw outOfReach(reach, 'entry', (world) => world.listEntries.get(entryId) !== undefined);
+  throw outOfReach(reach, withId('entry'), (world) => world.listEntries.get(entryId) !== undefined);
 }
 
 function showList(world: World, { id, name, description, createdAt }: ListRow, choose: Choose) {

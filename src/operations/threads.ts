@@ -2,7 +2,7 @@ import type { Choose } from '../contract/behaviours.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach, outOfReach } from './reach/find-in-reach.ts';
+import { findInReach, outOfReach, withId } from './reach/find-in-reach.ts';
 import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';
 
@@ -48,7 +48,7 @@ export const getThread: Run<'getThread'> = (context, { params }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const rows = principal.world.messages.by('threadId', params.threadId).filter(({ inboxId }) => inboxId === inbox.id);
-  if (rows.length === 0) throw outOfReach(context, 'thread', (world) => hasThread(world, params.threadId));
+  if (rows.length === 0) throw outOfReach(context, withId('thread'), (world) => hasThread(world, params.threadId));
   return {
     body: showThread(
       rows.map((row) => showMessage(principal.world, row, choose)),

@@ -45,7 +45,7 @@ export function findInReach<Kind extends PlacedKind>(reach: Reach, kind: Kind, i
   const { world } = reach.principal;
   const row = rowOf(world, kind, id);
   if (row && isInReach(reach, kind, row, world)) return row;
-  throw outOfReach(reach, NAMES[kind], (other) => isThere(other, kind, id));
+  throw outOfReach(reach, withId(NAMES[kind]), (other) => isThere(other, kind, id));
 }
 
 /**
@@ -65,7 +65,7 @@ export function findInInbox<Kind extends InboxedKind>(
   if (row?.inboxId === inbox.id) return { inbox, row };
   const other = row && world.inboxes.get(row.inboxId);
   if (other && isInReach(reach, 'inboxes', other, world)) throw notFound(kind);
-  throw outOfReach(reach, NAMES[kind], (world) => world[kind].get(id) !== undefined);
+  throw outOfReach(reach, withId(NAMES[kind]), (world) => world[kind].get(id) !== undefined);
 }
 
 function rowOf<Kind extends RowKind>(database: Database, kind: Kind, id: string): Rows[Kind] | undefined {
@@ -103,15 +103,20 @@ export function outOfReach(
 ): ApiError {
   const answer = choose('errors.foreign-resource');
   return answer === 'forbidden' && worlds.some(isElsewhere)
-    ? new ApiError('FORBIDDEN', `This key does not reach the ${what} with this id.`)
+    ? new ApiError('FORBIDDEN', `This key does not reach the ${what}.`)
     : absent(what);
 }
 
 /** The error for an id that names nothing. */
 export function notFound(kind: PlacedKind | InboxedKind): ApiError {
-  return absent(NAMES[kind]);
+  return absent(withId(NAMES[kind]));
+}
+
+/** How errors speak of something that was looked up by its id. */
+export function withId(noun: string): string {
+  return `${noun} with this id`;
 }
 
 function absent(what: string): ApiError {
-  return new ApiError('NOT_FOUND', `There is no ${what} with this id.`);
+  return new ApiError('NOT_FOUND', `There is no ${what}.`);
 }
