@@ -24,6 +24,7 @@ export default defineConfig(({ mode }) => {
     resolve: {
       alias: {
         'agent-mailbox-mock/server': `${root}src/adapters/server/index.ts`,
+        'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },
     },

@@ -1,6 +1,7 @@
 import { toBase64 } from './contract/base64.ts';
+import { fetchInProcess } from './outgoing.ts';
 
-/** The outside world as an argument: time and chance. Replace either to make a mailbox repeatable. */
+/** The outside world as an argument: time, chance, and who can be called. Replace any to make a mailbox repeatable. */
 export interface Environment {
   /** The present moment; `createdAt` and every other timestamp comes from here. */
   now(): Date;
@@ -8,14 +9,20 @@ export interface Environment {
   setTimer(delayMs: number, wake: () => void): () => void;
   /** This many unpredictable bytes; ids, keys and secrets are made of them. */
   randomBytes(length: number): Uint8Array;
+  /**
+   * Calls a receiver, as the platform's own `fetch`. By default it reaches loopback addresses and what is intercepted
+   * in this process; anything else it refuses.
+   */
+  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** The real clock and the platform's source of randomness. */
+/** The real clock, the platform's source of randomness, and its `fetch` with a guard before it. */
 export function createEnvironment(overrides: Partial<Environment> = {}): Environment {
   return {
     now: () => new Date(),
     setTimer: startTimer,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    fetch: fetchInProcess,
     ...overrides,
   };
 }

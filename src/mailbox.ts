@@ -7,7 +7,10 @@ import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
 import { createMailboxClock, type MailboxClock } from './control/clock.ts';
+import { type SettledOptions, settle } from './control/settled.ts';
+import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
 import { defaultFixture } from './default-fixture.ts';
+import { createDeliverer } from './delivery/deliverer.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import { createEventBus } from './events/event-bus.ts';
 import { findRoute } from './mail/route.ts';
@@ -26,12 +29,12 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly fixtures?: F;
   /** Other readings of what the service document leaves open, by ledger id. */
   readonly behaviours?: BehaviourOptions;
-  /** Another clock or source of randomness, to make a mailbox repeatable. */
+  /** Another clock, source of randomness or `fetch`, to make a mailbox repeatable or to let it call elsewhere. */
   readonly environment?: Partial<Environment>;
 }
 
 /** One emulator. Two of them in one process never meet. */
-export interface Mailbox<Keys = DefaultKeys> {
+export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
   readonly handlers: HttpHandler[];
@@ -53,6 +56,12 @@ export interface Mailbox<Keys = DefaultKeys> {
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
   /** The time of the mailbox: freeze it, move it on, let it go. */
   readonly clock: MailboxClock;
+  /**
+   * Resolves when nothing is due or on its way to a receiver; a retry that is due later is not waited for.
+   *
+   * @throws {ApiError} CONFLICT after 4 seconds, or the `timeout`, with what is still on its way.
+   */
+  settled(options?: SettledOptions): Promise<void>;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
   /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
@@ -80,11 +89,14 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures);
   const choices = parseBehaviours(options.behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const worlds = createWorlds(createEnvironment(options.environment));
+  const outside = createEnvironment(options.environment);
+  const worlds = createWorlds(outside);
+  const events = createEventBus();
+  const deliverer = createDeliverer(worlds, events, { outside, choices });
   seed(worlds, fixture);
   const start = worlds.snapshot();
   const choose: Choose = (id) => choices[id];
-  const service = createService({ worlds, events: createEventBus(), choices });
+  const service = createService({ worlds, events, choices });
 
   const fetch = createFetch((request) => answer(service, request));
 
@@ -94,10 +106,15 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     keys: readFixtureKeys(fixture) as never,
     behaviours: choices,
     fetch: (request) => fetch(request, isBelow(baseUrl, request.url) ? baseUrl : undefined),
-    reset: () => worlds.restore(start),
+    reset() {
+      deliverer.reset();
+      worlds.restore(start);
+    },
     receives: (address) => typeof findRoute({ worlds, choose }, address.toLowerCase()) === 'object',
     receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, choose }, message),
     clock: createMailboxClock(worlds),
+    settled: (settledOptions) => settle({ worlds, deliverer, outside }, settledOptions),
+    ...createWebhookLab(worlds, events, deliverer),
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),
   };

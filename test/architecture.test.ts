@@ -8,14 +8,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The layers, lowest first: each file belongs to the longest entry that its path starts with. */
 const LAYERS = [
+  'src/receiver/',
   'src/contract/',
   'src/version.ts',
   'src/default-fixture.ts',
+  'src/outgoing.ts',
   'src/environment.ts',
   'src/clock/',
   'src/store/',
   'src/events/',
   'src/mail/',
+  'src/delivery/',
   'src/auth/',
   'src/operations/reach/',
   'src/operations/replies/',
@@ -31,7 +34,7 @@ const LAYERS = [
 
 /** Who may import what from outside; `types` means that the import must vanish when the file is compiled. */
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
-  { packages: /^node:/, allowed: ['src/adapters/server/', 'src/cli/'] },
+  { packages: /^node:/, allowed: ['src/adapters/server/', 'src/cli/', 'src/receiver/'] },
   {
     packages: /^(express|cors|smtp-server|@mswjs\/http-middleware|msw\/.+)$/,
     allowed: ['src/adapters/server/', 'src/cli/'],
@@ -40,6 +43,9 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^uuid$/, allowed: ['src/contract/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
+  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/sign.ts'] },
+  { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/adapters/server/'] },
+  { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
   { packages: /^msw$/, allowed: ['src/adapters/'], types: ['src/mailbox.ts'] },
 ];

@@ -145,6 +145,7 @@ export function createClock(source: TimeSource): Clock {
     },
     async idle() {
       await moves;
+      startDue();
       await finishWork();
     },
     get busy() {

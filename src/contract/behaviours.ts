@@ -1,4 +1,5 @@
 import type { BehaviourDefinition, Origin } from './behaviour.ts';
+import { deliveryBehaviours } from './behaviours/deliveries.ts';
 import { domainBehaviours } from './behaviours/domains.ts';
 import { draftBehaviours } from './behaviours/drafts.ts';
 import { inboxBehaviours } from './behaviours/inboxes.ts';
@@ -23,6 +24,7 @@ export const BEHAVIOURS = {
   ...requestBehaviours,
   ...tenantBehaviours,
   ...webhookBehaviours,
+  ...deliveryBehaviours,
   ...keyBehaviours,
   ...workspaceBehaviours,
   ...inboxBehaviours,

@@ -3,12 +3,15 @@ import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { OpenApiDocument } from '../contract/openapi.ts';
 import type { ReceivedMessage } from '../mail/take-in.ts';
 import type { MailboxClock } from './clock.ts';
+import type { SettledOptions } from './settled.ts';
+import type { WebhookLab } from './webhook-lab.ts';
 
 /** What the control plane needs of a mailbox. */
-export interface Controlled {
+export interface Controlled extends WebhookLab {
   readonly behaviours: Choices;
   readonly clock: MailboxClock;
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
+  settled(options?: SettledOptions): Promise<void>;
   reset(): void;
   openApi(): OpenApiDocument;
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { DURATION_RULE, isDuration } from '../clock/duration.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS } from '../contract/behaviours.ts';
+import { EVENT_KINDS } from '../contract/events.ts';
 import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
 import { VERSION } from '../version.ts';
 import { MOMENT_RULE, parseMoment } from './clock.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { Controlled } from './controlled.ts';
 import { type ControlRow, defineControl } from './row.ts';
+import { deliveryFilter, type HostileOptions } from './webhook-lab.ts';
 
 const tenant = z.guid('must be the UUID of a tenant').optional();
 
@@ -81,6 +83,48 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     body: z.looseObject({}),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body as unknown as IncomingMessage) }),
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/deliveries`,
+    query: deliveryFilter,
+    run: (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query) }),
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/deliveries/{id}`,
+    run: (mailbox, { params: { id = '' } }) => mailbox.delivery(id),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/deliveries/{id}/redeliver`,
+    run: (mailbox, { params: { id = '' } }) => mailbox.redeliver(id),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/events`,
+    body: z.looseObject({ event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`) }),
+    run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),
+  }),
+  defineControl({
+    method: 'GET',
+    path: `${CONTROL_PATH}/hostile`,
+    run: (mailbox) => ({ plans: mailbox.hostile() }),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/hostile`,
+    body: z.looseObject({}),
+    run: (mailbox, { body }) => ({ plans: mailbox.hostile(body as unknown as HostileOptions) }),
+  }),
+  defineControl({
+    method: 'POST',
+    path: `${CONTROL_PATH}/settle`,
+    body: z.strictObject({ timeout: duration.optional() }),
+    async run(mailbox, { body }) {
+      await mailbox.settled(body);
+      return { settled: true };
+    },
   }),
 ];
 

@@ -16,6 +16,10 @@ export interface MailEvent {
   readonly attachments: readonly AttachmentRow[];
   /** For a bounce: the bare addresses that could not be reached. */
   readonly bouncedRecipients: readonly string[];
+  /** For an event fired by hand: what its payload says instead. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+  /** For an event fired by hand: the only webhook that hears of it. */
+  readonly webhookId?: string;
 }
 
 /** Hears of every event of a mailbox, of whatever tenant. */

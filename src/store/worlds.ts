@@ -28,6 +28,10 @@ export interface Worlds {
   add(tenant: TenantRow): World;
   /** Ends a tenant: its world is gone and its keys are refused. Answers whether there was one. */
   remove(tenantId: string): boolean;
+  /** Tells of each tenant that is ended by `remove`. */
+  onRemoved(listener: (world: World) => void): void;
+  /** Tells of each key that ends, for whatever reason; a reset ends every one. */
+  onKeyEnded(listener: (key: string) => void): void;
   /** Says whether the test holds for any tenant's world. */
   some(test: (world: World) => boolean): boolean;
   snapshot(): WorldsSnapshot;
@@ -39,8 +43,13 @@ export function createWorlds(outside: Environment): Worlds {
   const clock = createClock(outside);
   const rings = createRings();
   const worlds = new Map<string, World>();
+  const removedListeners = new Set<(world: World) => void>();
 
-  const operatorKeys = () => [...rings.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
+  const operatorKeys = () =>
+    rings.keys
+      .entries()
+      .filter(([, holder]) => 'tier' in holder)
+      .map(([key]) => key);
   const addOperatorKey = (key: string) => void rings.keys.set(key, { tier: 'operator' });
 
   function add(tenant: TenantRow): World {
@@ -69,10 +78,16 @@ export function createWorlds(outside: Environment): Worlds {
     addOperatorKey,
     add,
     remove(tenantId) {
-      worlds.get(tenantId)?.clock.reset();
-      worlds.get(tenantId)?.close();
-      return worlds.delete(tenantId);
+      const world = worlds.get(tenantId);
+      if (!world) return false;
+      worlds.delete(tenantId);
+      world.clock.reset();
+      world.close();
+      for (const tell of removedListeners) tell(world);
+      return true;
     },
+    onRemoved: (listener) => void removedListeners.add(listener),
+    onKeyEnded: rings.keys.onEnded,
     some: (test) => [...worlds.values()].some(test),
     snapshot: () => ({
       operatorKeys: operatorKeys(),

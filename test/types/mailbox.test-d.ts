@@ -82,7 +82,14 @@ describe('types', () => {
 
   test('the exports are these', () => {
     expectTypeOf<keyof typeof library>().toEqualTypeOf<
-      'BEHAVIOURS' | 'BehaviourError' | 'createMailbox' | 'defaultFixture' | 'ERRORS' | 'EVENT_KINDS' | 'FixtureError'
+      | 'BEHAVIOURS'
+      | 'BehaviourError'
+      | 'createMailbox'
+      | 'defaultFixture'
+      | 'ERRORS'
+      | 'EVENT_KINDS'
+      | 'FixtureError'
+      | 'RefusedError'
     >();
     expectTypeOf<keyof typeof server>().toEqualTypeOf<'startServer'>();
   });

@@ -37,12 +37,13 @@ export function parseLog<Log>(log: Log): Log {
   throw new TypeError(`The option log must be a function, not ${quote(log)}.`);
 }
 
-function parseEach(
+/** Parses each item of an option that is a list. @throws {TypeError} on one that `parse` does not know. */
+export function parseEach<Item>(
   name: string,
   items: readonly string[],
-  parse: (text: string) => string | undefined,
+  parse: (text: string) => Item | undefined,
   what: string,
-): string[] {
+): Item[] {
   if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
   return items.map((item) => {
     const parsed = parse(String(item));
@@ -51,7 +52,8 @@ function parseEach(
   });
 }
 
-function toHostname(host: string): string | undefined {
+/** A host name as URLs write it; `undefined` for what is not just that, such as one with a port. */
+export function toHostname(host: string): string | undefined {
   const authority = isIPv6(host) ? `[${host}]` : host;
   return /:\d*$/.test(authority) ? undefined : hostnameOf(authority);
 }

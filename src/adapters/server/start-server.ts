@@ -7,6 +7,8 @@ import { createApp } from './app.ts';
 import { createHttpServer } from './http-server.ts';
 import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './listen-options.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { createOutgoingFetch } from './outgoing-fetch.ts';
+import { createReceiverRules } from './receiver-rules.ts';
 import { createSmtpServer } from './smtp-server.ts';
 
 /** The port when none is asked for. */
@@ -27,6 +29,11 @@ export interface ListenOptions {
   readonly corsOrigins?: readonly string[];
   /** The port on which to take mail in over SMTP; 0 picks a free one. Default: none. */
   readonly smtpPort?: number | undefined;
+  /**
+   * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
+   * cloud metadata addresses are never called.
+   */
+  readonly deliverTo?: readonly string[];
   /** Gets one line for each request, with keys masked. Default: none. */
   readonly log?: (line: string) => void;
 }
@@ -71,24 +78,26 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
-  const { port, host, allowHosts, corsOrigins, smtpPort, log, ...mailboxOptions } = options;
+  const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log, ...mailboxOptions } = options;
   const boundHost = parseHost(host ?? DEFAULT_HOST);
   const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
   const wantedSmtpPort = smtpPort === undefined ? undefined : parsePort(smtpPort, 'smtpPort');
   const allowedHosts = parseAllowHosts(allowHosts ?? []);
   const allowedOrigins = parseCorsOrigins(corsOrigins ?? []);
   const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
-  const mailbox = createMailbox(mailboxOptions as never) as Mailbox<never>;
+  const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
+  const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
+  const mailbox = createMailbox({ ...mailboxOptions, environment } as never) as Mailbox<never>;
   const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log: parseLog(log) });
   const http = createHttpServer(app);
   const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(mailbox);
 
   const boundPort = await http.listen(wantedPort, boundHost);
   const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
-    await http.close();
+    await Promise.all([http.close(), outgoing.close()]);
     throw error;
   });
-  const close = async () => void (await Promise.all([http.close(), smtp?.close()]));
+  const close = async () => void (await Promise.all([http.close(), smtp?.close(), outgoing.close()]));
   const url = `http://${urlHost(boundHost)}:${boundPort}`;
   return {
     url,

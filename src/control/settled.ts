@@ -1,0 +1,54 @@
+import { type Duration, parseDuration } from '../clock/duration.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Deliverer } from '../delivery/deliverer.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { Environment } from '../environment.ts';
+import type { Worlds } from '../store/worlds.ts';
+
+/** How long to wait at most. */
+export interface SettledOptions {
+  /** In real time; 4 seconds if left out. */
+  readonly timeout?: Duration | undefined;
+}
+
+/** Less than a test runner waits by itself, so that the error that says more comes first. */
+const DEFAULT_TIMEOUT_MS = 4_000;
+
+/** How many deliveries an error names. */
+const MAX_NAMED = 3;
+
+/**
+ * Resolves when nothing is due or on its way. What is due later, such as the retry of a delivery, is not waited for.
+ *
+ * @throws {ApiError} CONFLICT when something still is after the timeout, with what it is; VALIDATION_ERROR for a
+ *   timeout that is none.
+ */
+export async function settle(
+  { worlds, deliverer, outside }: { worlds: Worlds; deliverer: Deliverer; outside: Environment },
+  { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
+): Promise<void> {
+  const timeoutMs = parseDuration(timeout);
+  let cancelTimer = () => {};
+  const late = new Promise<'late'>((resolve) => {
+    cancelTimer = outside.setTimer(timeoutMs, () => resolve('late'));
+  });
+  const outcome = await Promise.race([late, allIdle(worlds)]);
+  cancelTimer();
+  if (outcome === 'late') throw notSettled(timeoutMs, deliverer.inFlight());
+}
+
+async function allIdle(worlds: Worlds): Promise<void> {
+  do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
+  while (worlds.some(({ clock }) => clock.busy > 0));
+}
+
+function notSettled(timeoutMs: number, inFlight: readonly Delivery[]): ApiError {
+  const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
+  const more = inFlight.length - named.length;
+  const open = named.length > 0 ? named.join(', ') + (more > 0 ? ` and ${more} more` : '') : 'work that has no name';
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still on its way: ${open}.`);
+}
+
+function nameOf({ id, event, webhookId }: Delivery): string {
+  return `delivery ${id} of ${event} to webhook ${webhookId}`;
+}

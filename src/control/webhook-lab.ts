@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { DURATION_RULE, type Duration, isDuration, parseDuration } from '../clock/duration.ts';
+import { ApiError } from '../contract/errors.ts';
+import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import { invalid } from '../contract/invalid.ts';
+import type { Deliverer } from '../delivery/deliverer.ts';
+import { DELIVERY_STATES, type Delivery, type DeliveryFilter } from '../delivery/delivery.ts';
+import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../delivery/hostile.ts';
+import { type TriggerOptions, trigger } from '../delivery/trigger.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import type { World } from '../store/world.ts';
+import type { Worlds } from '../store/worlds.ts';
+import type { TenantOption } from './clock.ts';
+
+/** What is to go wrong with deliveries to come. */
+export interface HostileOptions extends TenantOption {
+  /**
+   * What goes wrong; or `release`, which lets go what is held, or `none`, which ends every plan that has not come true.
+   */
+  readonly plan: HostilePlanName | 'release' | 'none';
+  /** The id of the only webhook that it is about. */
+  readonly webhookId?: string | undefined;
+  /** How many deliveries; 1 if left out, and for `release` every one. */
+  readonly count?: number | undefined;
+  /** For `delay`: by how much; a minute if left out. */
+  readonly delay?: Duration | undefined;
+}
+
+/** What a test sees of the deliveries to webhooks, and what it can do to them. */
+export interface WebhookLab {
+  /**
+   * What became of every event, for every webhook: oldest first, with each attempt.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for a filter that there is not.
+   * @example
+   * const [delivery] = mailbox.deliveries({ webhookId, state: 'delivered' });
+   */
+  deliveries(filter?: DeliveryFilter): Delivery[];
+  /** One delivery. @throws {ApiError} NOT_FOUND when the log does not have it. */
+  delivery(id: string): Delivery;
+  /**
+   * Sends a delivery once more, now, whatever became of it, with the same id and a new signature. What fails is tried
+   * again from the first step of the schedule.
+   *
+   * @throws {ApiError} NOT_FOUND when the log does not have it; CONFLICT while it is being sent, or when its webhook
+   *   is gone.
+   */
+  redeliver(id: string): Delivery;
+  /**
+   * Fires an event by hand, and answers the deliveries that it led to.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for a kind that there is not, NOT_FOUND for a tenant, webhook or inbox that is
+   *   not there; then nothing is fired.
+   * @example
+   * mailbox.trigger('message.bounced', { inboxId, subject: 'Invoice 12' });
+   */
+  trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
+  /**
+   * Makes deliveries to come go wrong, and answers the plans that stand; without options it only answers.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for a plan that there is not, NOT_FOUND for a tenant or a webhook that is not
+   *   there; then no plan has changed.
+   * @example
+   * mailbox.hostile({ webhookId, plan: 'duplicate', count: 1 });
+   */
+  hostile(options?: HostileOptions): HostilePlan[];
+}
+
+const identity = z.guid('must be a UUID').toLowerCase();
+
+/** Which deliveries are wanted. */
+export const deliveryFilter = z.strictObject({
+  tenant: identity.optional(),
+  webhookId: identity.optional(),
+  event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
+  state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
+});
+
+const PLAN_NAMES = [...HOSTILE_PLAN_NAMES, 'release', 'none'] as const;
+
+const COUNT_RULE = 'must be a whole number from 1 to 1000000';
+
+const hostileOptions = z.strictObject({
+  tenant: identity.optional(),
+  webhookId: identity.optional(),
+  plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
+  count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
+  delay: z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE).default('1m'),
+});
+
+type ParsedHostileOptions = z.output<typeof hostileOptions>;
+
+/** Makes the webhook lab of a mailbox. */
+export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: Deliverer): WebhookLab {
+  function worldsOf({ tenant, webhookId }: Pick<HostileOptions, 'tenant' | 'webhookId'>): World[] {
+    const there = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
+    if (tenant !== undefined && there.length === 0) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
+    const owning = there.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
+    if (owning.length === 0) throw new ApiError('NOT_FOUND', 'There is no webhook with this id.');
+    return owning;
+  }
+
+  const standing = () => worlds.all().flatMap((world) => deliverer.of(world).plans.list());
+
+  return {
+    deliveries: (filter = {}) => deliverer.list(parse('The filter', deliveryFilter, filter)),
+    delivery: (id) => deliverer.find(id).delivery,
+    redeliver(id) {
+      const { delivery, deliveries } = deliverer.find(id);
+      deliveries.redeliver(delivery);
+      return deliverer.find(id).delivery;
+    },
+    trigger(kind, options) {
+      const before = new Set(deliverer.list().map(({ id }) => id));
+      trigger({ worlds, events }, kind, options);
+      return deliverer.list().filter(({ id }) => !before.has(id));
+    },
+    hostile(options) {
+      if (!options) return standing();
+      const parsed = parse('The plan', hostileOptions, options);
+      for (const world of worldsOf(parsed)) change(deliverer, world, parsed);
+      return standing();
+    },
+  };
+}
+
+function change(deliverer: Deliverer, world: World, { plan, count, webhookId, delay }: ParsedHostileOptions): void {
+  const deliveries = deliverer.of(world);
+  if (plan === 'release') deliveries.release(count ?? Number.POSITIVE_INFINITY, webhookId);
+  else if (plan === 'none') deliveries.plans.clear(webhookId);
+  else {
+    const delayMs = plan === 'delay' ? parseDuration(delay) : 0;
+    deliveries.plans.add({ plan, tenantId: world.id, webhookId: webhookId ?? null, count: count ?? 1, delayMs });
+  }
+}
+
+function parse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(where, parsed.error);
+}

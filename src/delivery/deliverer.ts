@@ -1,0 +1,69 @@
+import { ApiError } from '../contract/errors.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import type { World } from '../store/world.ts';
+import type { Worlds } from '../store/worlds.ts';
+import type { Delivery, DeliveryFilter } from './delivery.ts';
+import type { DeliveryContext } from './make-attempt.ts';
+import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts';
+
+/** Brings the events of a mailbox to its webhooks, each tenant's apart. */
+export interface Deliverer {
+  /** The deliveries of one tenant. */
+  of(world: World): TenantDeliveries;
+  /** The deliveries that fit, tenant by tenant, oldest first. */
+  list(filter?: DeliveryFilter): Delivery[];
+  /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
+  find(id: string): { readonly delivery: Delivery; readonly deliveries: TenantDeliveries };
+  /** The deliveries that are being sent at present. */
+  inFlight(): Delivery[];
+  /** Breaks off and forgets every delivery and every plan. */
+  reset(): void;
+}
+
+/** Creates the deliverer of a mailbox, which listens to its events from now on. */
+export function createDeliverer(worlds: Worlds, events: EventBus, context: DeliveryContext): Deliverer {
+  let tenants = new Map<World, TenantDeliveries>();
+
+  function of(world: World): TenantDeliveries {
+    const deliveries = tenants.get(world) ?? createTenantDeliveries(world, context);
+    tenants.set(world, deliveries);
+    return deliveries;
+  }
+
+  const all = () => worlds.all().flatMap((world) => tenants.get(world) ?? []);
+
+  events.subscribe((event) => {
+    const world = worlds.get(event.tenantId);
+    if (world) of(world).accept(event);
+  });
+  worlds.onRemoved((world) => {
+    tenants.get(world)?.end();
+    tenants.delete(world);
+  });
+
+  return {
+    of,
+    list: (filter = {}) => all().flatMap(({ log }) => log.all().filter((delivery) => fits(delivery, filter))),
+    find(id) {
+      for (const deliveries of all()) {
+        const delivery = deliveries.log.get(id);
+        if (delivery) return { delivery, deliveries };
+      }
+      throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
+    },
+    inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
+    reset() {
+      for (const deliveries of tenants.values()) deliveries.end();
+      tenants = new Map();
+    },
+  };
+}
+
+function fits(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
+  return (
+    (tenant === undefined || delivery.tenantId === tenant) &&
+    (webhookId === undefined || delivery.webhookId === webhookId) &&
+    (event === undefined || delivery.event === event) &&
+    (state === undefined || delivery.state === state)
+  );
+}

@@ -1,0 +1,65 @@
+import type { EventKind } from '../contract/events.ts';
+import type { DeliveryPayload } from './payload.ts';
+
+/**
+ * Where a delivery stands. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
+ * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a hostile plan, or because its webhook is
+ * gone or inactive) and `refused` (the emulator may not call this address).
+ */
+export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused'] as const;
+
+/** Where a delivery stands. */
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** One try at sending a delivery, and what came of it. */
+export interface Attempt {
+  /** When it was made, in the tenant's time. */
+  readonly at: string;
+  readonly url: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** The body exactly as it was sent, in UTF-8. */
+  readonly requestBody: string;
+  /** The status that the receiver answered; null when none came. */
+  readonly status: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** What the receiver answered, at most its first 16 KiB. */
+  readonly responseBody: string;
+  /** Why it failed, in a sentence; null when it did not. */
+  readonly error: string | null;
+  /** How long it took, in real time. */
+  readonly durationMs: number;
+  /** When the next attempt is due; null where this is the last so far. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** One event for one webhook. */
+export interface Delivery {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly event: EventKind;
+  /** The id of the event, the same for every webhook that hears of it. */
+  readonly eventId: string;
+  readonly payload: DeliveryPayload;
+  readonly state: DeliveryState;
+  /** Why it is held, dropped, refused or exhausted, in a sentence; null otherwise. */
+  readonly reason: string | null;
+  readonly createdAt: string;
+  /** When the next attempt is due, while it is pending. */
+  readonly nextAttemptAt: string | null;
+  /** Oldest first. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** Which deliveries are wanted; each part that is left out admits all. */
+export interface DeliveryFilter {
+  readonly tenant?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly event?: EventKind | undefined;
+  readonly state?: DeliveryState | undefined;
+}
+
+/** Says whether nothing more will happen to a delivery by itself. */
+export function isOver({ state }: Pick<Delivery, 'state'>): boolean {
+  return state !== 'pending' && state !== 'held';
+}

@@ -1,0 +1,60 @@
+import type { Choices } from '../contract/behaviours.ts';
+import { type Environment, newWebhookSecret } from '../environment.ts';
+import type { WebhookRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import { callReceiver } from './call-receiver.ts';
+import type { Attempt, Delivery } from './delivery.ts';
+import type { HostilePlanName } from './hostile.ts';
+import { createRequest } from './request.ts';
+
+/** What delivering works with besides the tenant. */
+export interface DeliveryContext {
+  /** The outside world with real time, in which receivers live. */
+  readonly outside: Environment;
+  readonly choices: Choices;
+}
+
+/** An attempt that was made; when the next is due is not decided yet. */
+export interface Made extends Omit<Attempt, 'nextAttemptAt'> {
+  /** Whether the receiver was not called at all, because the emulator may not. */
+  readonly isRefused: boolean;
+}
+
+const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
+  '15s': 15_000,
+  '30s': 30_000,
+  '5s': 5_000,
+  '1s': 1_000,
+  '100ms': 100,
+};
+
+/** Sends a delivery to its webhook once, as they both are now. */
+export async function makeAttempt(
+  { outside, choices }: DeliveryContext,
+  { clock, environment }: World,
+  webhook: WebhookRow,
+  delivery: Delivery,
+  { plan, controller }: { readonly plan: HostilePlanName | undefined; readonly controller: AbortController },
+): Promise<Made> {
+  const at = clock.now();
+  const { headers, body } = createRequest({
+    id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
+    secret: webhook.secret,
+    payload: delivery.payload,
+    now: at,
+    plan,
+    newSecret: () => newWebhookSecret(environment),
+    choices,
+  });
+  const startedMs = outside.now().getTime();
+  const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
+  const answer = await callReceiver(outside, webhook.url, { headers, body }, { timeoutMs, controller });
+  return {
+    at: at.toISOString(),
+    url: webhook.url,
+    requestHeaders: headers,
+    requestBody: body,
+    ...answer,
+    durationMs: Math.max(outside.now().getTime() - startedMs, 0),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Choices } from '../contract/behaviours.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** How long to wait after each failed attempt in a row; after the last, a delivery is exhausted. */
+const LADDERS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
+  'standard-webhooks': [
+    5 * SECOND_MS,
+    5 * MINUTE_MS,
+    30 * MINUTE_MS,
+    2 * HOUR_MS,
+    5 * HOUR_MS,
+    10 * HOUR_MS,
+    14 * HOUR_MS,
+    20 * HOUR_MS,
+    24 * HOUR_MS,
+  ],
+  never: [],
+};
+
+/** The longest that a receiver may ask to be left alone. */
+const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+
+/** When the attempt after so many failed ones is due; `undefined` when there is none any more. */
+export function nextAttemptAt(
+  failures: number,
+  retryAfter: string | undefined,
+  now: Date,
+  choices: Choices,
+): Date | undefined {
+  const stepMs = LADDERS_MS[choices['deliveries.retry']][failures - 1];
+  if (stepMs === undefined) return undefined;
+  const askedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
+  return new Date(now.getTime() + Math.max(stepMs, askedMs));
+}
+
+/** Reads `Retry-After`: seconds, or a date; what is neither asks for nothing. */
+function readRetryAfterMs(retryAfter = '', now: Date): number {
+  const text = retryAfter.trim();
+  const askedMs = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - now.getTime();
+  return Number.isNaN(askedMs) ? 0 : Math.min(Math.max(askedMs, 0), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,48 @@
+import type { Choices } from '../contract/behaviours.ts';
+import type { WebhookRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Delivery } from './delivery.ts';
+import type { HostilePlanName } from './hostile.ts';
+import { createLane, type Lane } from './lane.ts';
+import { type DeliveryContext, type Made, makeAttempt } from './make-attempt.ts';
+
+/** Makes the attempts of one tenant, and knows which are being made. */
+export interface Sender {
+  /** Does a task when it is the turn of what goes to this webhook. */
+  inTurn(webhookId: string, task: () => Promise<void>): Promise<void>;
+  /** Sends a delivery once; `undefined` when everything ended meanwhile. */
+  send(delivery: Delivery, webhook: WebhookRow, plan: HostilePlanName | undefined): Promise<Made | undefined>;
+  /** The ids of the deliveries that are being sent. */
+  inFlight(): ReadonlySet<string>;
+  /** Breaks off what is being sent. */
+  end(): void;
+}
+
+const LANE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
+
+/** Creates the sender of a tenant. */
+export function createSender(world: World, context: DeliveryContext): Sender {
+  const lanes = new Map<string, Lane>();
+  const calls = new Map<AbortController, string>();
+  let isEnded = false;
+
+  return {
+    inTurn(webhookId, task) {
+      const lane = lanes.get(webhookId) ?? createLane(LANE_WIDTHS[context.choices['deliveries.order']]);
+      lanes.set(webhookId, lane);
+      return lane.run(task);
+    },
+    async send(delivery, webhook, plan) {
+      const controller = new AbortController();
+      calls.set(controller, delivery.id);
+      const made = await makeAttempt(context, world, webhook, delivery, { plan, controller });
+      calls.delete(controller);
+      return isEnded ? undefined : made;
+    },
+    inFlight: () => new Set(calls.values()),
+    end() {
+      isEnded = true;
+      for (const controller of calls.keys()) controller.abort();
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { ApiError } from '../contract/errors.ts';
+import { newId, timestampNow } from '../environment.ts';
+import type { MailEvent } from '../events/event-bus.ts';
+import type { WebhookRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Delivery } from './delivery.ts';
+import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
+import { createHostilePlans, type HostilePlan, type HostilePlanName, type HostilePlans } from './hostile.ts';
+import { createJobs, type Job } from './jobs.ts';
+import type { DeliveryContext, Made } from './make-attempt.ts';
+import { toPayload } from './payload.ts';
+import { nextAttemptAt } from './retry.ts';
+import { createSender } from './sender.ts';
+
+/** The deliveries of one tenant: what is on its way, what came of the rest, and what is to go wrong. */
+export interface TenantDeliveries {
+  readonly log: DeliveryLog;
+  readonly plans: HostilePlans;
+  /** Sends an event to every webhook that is to hear of it. */
+  accept(event: MailEvent): void;
+  /** Sends a delivery once more, now. @throws {ApiError} CONFLICT while it is being sent, or without its webhook. */
+  redeliver(delivery: Delivery): void;
+  /** Lets so many held deliveries go, oldest first. */
+  release(count: number, webhookId: string | undefined): void;
+  /** The deliveries that are being sent at present. */
+  inFlight(): Delivery[];
+  /** Breaks off what is on its way and forgets the rest. */
+  end(): void;
+}
+
+/** How long a delivery that is to come after the next one waits for it at most. */
+const REORDER_MS = 60_000;
+
+/** Creates the deliveries of a tenant: none so far. */
+export function createTenantDeliveries(world: World, context: DeliveryContext): TenantDeliveries {
+  const { choices } = context;
+  const { clock, environment, webhooks } = world;
+  const jobs = createJobs();
+  const sender = createSender(world, context);
+  const plans = createHostilePlans();
+  const log = createDeliveryLog(jobs.end);
+
+  function open(event: MailEvent, webhook: WebhookRow): void {
+    const delivery = log.add({
+      id: newId(environment),
+      tenantId: world.id,
+      webhookId: webhook.id,
+      event: event.kind,
+      eventId: event.id,
+      payload: toPayload(event, choices),
+      state: 'pending',
+      reason: null,
+      createdAt: timestampNow(environment),
+      nextAttemptAt: null,
+      attempts: [],
+    });
+    const planned = plans.take(webhook.id);
+    const job = jobs.open(delivery, { isByHand: event.webhookId !== undefined, plan: planned?.plan });
+    BEGIN[planned?.plan ?? 'plain'](job, planned);
+  }
+
+  const later = (delayMs: number) => new Date(clock.now().getTime() + delayMs);
+
+  const attemptNow = (job: Job) => attemptAt(job, clock.now());
+
+  /** How a delivery begins, under each plan. */
+  const BEGIN: Record<HostilePlanName | 'plain', (job: Job, planned: HostilePlan | undefined) => void> = {
+    plain: attemptNow,
+    'stale-timestamp': attemptNow,
+    'wrong-secret': attemptNow,
+    'two-signatures': attemptNow,
+    'truncated-body': attemptNow,
+    'oversize-body': attemptNow,
+    duplicate(job) {
+      attemptNow(job);
+      clock.schedule(clock.now(), () => sender.inTurn(job.webhookId, () => repeat(job)));
+    },
+    drop: (job) => finish(job, 'dropped', 'A hostile plan dropped it.'),
+    hold: (job) => hold(job, 'It is held until it is released.'),
+    reorder(job) {
+      hold(job, 'It is held until the next delivery to its webhook has been sent.');
+      job.isReordered = true;
+      job.cancel = clock.schedule(later(REORDER_MS), () => letGo(job));
+    },
+    delay: (job, planned) => attemptAt(job, later(planned?.delayMs ?? 0)),
+  };
+
+  function hold({ id }: Job, reason: string): void {
+    log.update(id, { state: 'held', reason });
+  }
+
+  function letGo(job: Job): void {
+    job.cancel();
+    job.isReordered = false;
+    log.update(job.id, { state: 'pending', reason: null });
+    attemptNow(job);
+  }
+
+  function attemptAt(job: Job, at: Date): void {
+    log.update(job.id, { nextAttemptAt: at.toISOString() });
+    job.cancel = clock.schedule(at, () => sender.inTurn(job.webhookId, () => attempt(job)));
+  }
+
+  async function attempt(job: Job): Promise<void> {
+    if (!jobs.has(job)) return;
+    const webhook = webhooks.get(job.webhookId);
+    if (!webhook) return finish(job, 'dropped', 'Its webhook is gone.');
+    if (!webhook.isActive && !job.isByHand) return finish(job, 'dropped', 'Its webhook is not active.');
+    const made = await send(job, webhook);
+    if (!made || !jobs.has(job)) return;
+    conclude(job, made);
+    jobs.reorderedBefore(job).forEach(letGo);
+  }
+
+  /** Sends what a plan wants to arrive twice for the second time; what comes of it cannot make it worse. */
+  async function repeat(job: Job): Promise<void> {
+    const webhook = webhooks.get(job.webhookId);
+    const made = webhook && (await send(job, webhook));
+    if (!made) return;
+    record(job, made, log.get(job.id)?.nextAttemptAt ?? null);
+    if (made.error === null && jobs.has(job)) finish(job, 'delivered', null);
+  }
+
+  async function send(job: Job, webhook: WebhookRow): Promise<Made | undefined> {
+    const delivery = log.get(job.id);
+    const { plan } = job;
+    job.plan = undefined;
+    return delivery && sender.send(delivery, webhook, plan);
+  }
+
+  function record({ id }: Job, { isRefused: _, ...made }: Made, next: string | null): void {
+    const { attempts = [] } = log.get(id) ?? {};
+    log.update(id, { attempts: [...attempts, { ...made, nextAttemptAt: next }] });
+  }
+
+  /** Decides how a delivery goes on after an attempt. */
+  function conclude(job: Job, made: Made): void {
+    const end = endOf(job, made);
+    if (!end) job.failures += 1;
+    const retryAfter = made.responseHeaders['retry-after'];
+    const next = end ? undefined : nextAttemptAt(job.failures, retryAfter, clock.now(), choices);
+    record(job, made, next?.toISOString() ?? null);
+    if (next) attemptAt(job, next);
+    else finish(job, ...(end ?? (['exhausted', 'Its last attempt failed.'] as const)));
+  }
+
+  type End = readonly [state: Delivery['state'], reason: string | null];
+
+  /** How an attempt ends its delivery, where it does. */
+  function endOf({ webhookId }: Job, { status, error, isRefused }: Made): End | undefined {
+    if (error === null) return ['delivered', null];
+    if (isRefused) return ['refused', error];
+    if (status !== 410 || choices['deliveries.gone'] !== 'deactivates') return undefined;
+    if (webhooks.get(webhookId)) webhooks.update(webhookId, { isActive: false });
+    return ['exhausted', 'The receiver answered 410, so its webhook is not active any more.'];
+  }
+
+  function finish({ id }: Job, ...[state, reason]: End): void {
+    jobs.end(id);
+    log.update(id, { state, reason, nextAttemptAt: null });
+  }
+
+  return {
+    log,
+    plans,
+    accept(event) {
+      const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
+      for (const webhook of hearing) open(event, webhook);
+    },
+    redeliver(delivery) {
+      if (!webhooks.get(delivery.webhookId)) throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
+      if (sender.inFlight().has(delivery.id)) throw new ApiError('CONFLICT', 'This delivery is being sent already.');
+      letGo(jobs.open(delivery, { isByHand: true, plan: undefined }));
+    },
+    release(count, webhookId) {
+      const held = jobs.all().filter((job) => log.get(job.id)?.state === 'held');
+      held
+        .filter((job) => webhookId === undefined || job.webhookId === webhookId)
+        .slice(0, count)
+        .forEach(letGo);
+    },
+    inFlight: () => [...sender.inFlight()].flatMap((id) => log.get(id) ?? []),
+    end() {
+      sender.end();
+      jobs.endAll();
+      log.clear();
+      plans.clear();
+    },
+  };
+}
+
+/** Says whether a webhook is to hear of an event: it is active, lists the kind, and has the inbox in its scope. */
+function hears({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
+  if (event.webhookId !== undefined) return id === event.webhookId;
+  return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { ApiError } from '../contract/errors.ts';
+import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import { invalid } from '../contract/invalid.ts';
+import { newId, timestampNow } from '../environment.ts';
+import type { EventBus, MailEvent } from '../events/event-bus.ts';
+import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
+import type { World } from '../store/world.ts';
+import type { Worlds } from '../store/worlds.ts';
+
+/**
+ * What an event fired by hand is about, and what its payload says: `inboxId`, `messageId` and the rest are fields of
+ * the payload, and any other field is added to it.
+ */
+export interface TriggerOptions {
+  /** The id of the only tenant in which it happens. */
+  readonly tenant?: string | undefined;
+  /** The only webhook that hears of it, even if it is not active or does not list the kind. */
+  readonly webhookId?: string | undefined;
+  /** The inbox in which it happens; if left out, the first of each tenant. */
+  readonly inboxId?: string | undefined;
+  /** The message it is about; one that is there gives the rest of the payload too. */
+  readonly messageId?: string | undefined;
+  /** Any other field of the payload. */
+  readonly [field: string]: unknown;
+}
+
+const triggerOptions = z.looseObject({
+  tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
+  webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
+  inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
+  messageId: z.string('must be the id of a message').optional(),
+  id: z.string('must be the id of an event').max(200, 'must be at most 200 characters long').optional(),
+});
+
+/** Where an event fired by hand happens. */
+interface Place {
+  readonly world: World;
+  readonly inbox: InboxRow | undefined;
+  readonly webhook: WebhookRow | undefined;
+}
+
+/**
+ * Makes events of a kind by hand: one in the inbox that is named, or one in each tenant.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for a kind that there is not, NOT_FOUND for a tenant, webhook or inbox that is
+ *   not there; then nothing is fired.
+ */
+export function trigger(
+  { worlds, events }: { readonly worlds: Worlds; readonly events: EventBus },
+  kind: EventKind,
+  options: TriggerOptions = {},
+): MailEvent[] {
+  if (!EVENT_KINDS.includes(kind)) {
+    throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
+  }
+  const parsed = triggerOptions.safeParse(options);
+  if (!parsed.success) throw invalid('The event', parsed.error);
+  const { tenant, webhookId, ...overrides } = parsed.data;
+  const fired = findPlaces(worlds, parsed.data).map((place) => toEvent(place, kind, overrides));
+  fired.forEach(events.publish);
+  return fired;
+}
+
+type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId'>;
+
+function findPlaces(worlds: Worlds, { tenant, webhookId, inboxId }: Wanted): Place[] {
+  const all = worlds.all();
+  const there = required(
+    all.filter(({ id }) => tenant === undefined || id === tenant),
+    'tenant',
+  );
+  const hearing = required(
+    there.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId)),
+    'webhook',
+  );
+  return required(
+    hearing.flatMap((world): Place[] => {
+      const webhook = webhookId === undefined ? undefined : world.webhooks.get(webhookId);
+      if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
+      const inbox = world.inboxes.get(inboxId);
+      return inbox ? [{ world, webhook, inbox }] : [];
+    }),
+    'inbox',
+  );
+}
+
+function required<Item>(found: Item[], what: string): Item[] {
+  if (found.length > 0) return found;
+  throw new ApiError('NOT_FOUND', `There is no ${what} with this id.`);
+}
+
+/** The first inbox that is in the scope of the webhook, if there is one. */
+function firstInbox({ inboxes }: World, webhook: WebhookRow | undefined): InboxRow | undefined {
+  const workspaceId = webhook?.workspaceId ?? null;
+  return inboxes
+    .all()
+    .find((inbox) => inbox.deletedAt === null && (workspaceId === null || inbox.workspaceId === workspaceId));
+}
+
+function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: Record<string, unknown>): MailEvent {
+  const { environment } = world;
+  const inboxId = inbox?.id ?? newId(environment);
+  const message = messageOf(world, inboxId, kind, overrides);
+  return {
+    id: typeof overrides.id === 'string' ? overrides.id : `evt_${newId(environment)}`,
+    kind,
+    at: timestampNow(environment),
+    tenantId: world.id,
+    workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? firstWorkspace(world),
+    inboxId,
+    message,
+    attachments: world.attachments.by('messageId', message.id),
+    bouncedRecipients: kind === 'message.bounced' ? message.to : [],
+    overrides,
+    ...(webhook && { webhookId: webhook.id }),
+  };
+}
+
+function firstWorkspace({ workspaces }: World): string {
+  return workspaces.all()[0]?.id ?? '';
+}
+
+/** The message of the event: the one that is named, or one that is kept nowhere. */
+function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
+  const known = world.messages.get(String(overrides.messageId));
+  const base = known ?? inventMessage(world, inboxId, kind, overrides.messageId);
+  const { from = base.from, to = base.to, subject = base.subject, threadId = base.threadId } = overrides;
+  return {
+    ...base,
+    from: String(from),
+    to: Array.isArray(to) ? to.map(String) : [String(to)],
+    subject: String(subject),
+    threadId: String(threadId),
+  };
+}
+
+const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@customer.test' };
+
+function inventMessage(world: World, inboxId: string, kind: EventKind, messageId: unknown): MessageRow {
+  const { environment } = world;
+  const id = messageId === undefined ? newId(environment) : String(messageId);
+  const address = addressOf(world, inboxId);
+  const isInbound = kind === 'message.received';
+  const now = timestampNow(environment);
+  return {
+    id,
+    inboxId,
+    threadId: newId(environment),
+    direction: isInbound ? 'inbound' : 'outbound',
+    from: isInbound ? CUSTOMER.display : address,
+    fromAddress: isInbound ? CUSTOMER.address : address,
+    to: [isInbound ? address : CUSTOMER.address],
+    cc: [],
+    bcc: [],
+    replyTo: null,
+    subject: 'Hello',
+    plainBody: 'Hello!',
+    htmlBody: null,
+    isRead: false,
+    isStarred: false,
+    isArchived: false,
+    deletedAt: null,
+    bouncedAt: kind === 'message.bounced' ? now : null,
+    messageIdHeader: `<${id}@customer.test>`,
+    inReplyTo: null,
+    references: [],
+    headers: null,
+    raw: null,
+    receivedAt: now,
+  };
+}
+
+function addressOf({ inboxes }: World, inboxId: string): string {
+  const inbox = inboxes.get(inboxId);
+  return inbox ? `${inbox.username}@${inbox.domain}` : CUSTOMER.address;
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** A server that is listening. */
+export interface Listening {
+  /** Such as `http://127.0.0.1:40231`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts a real HTTP server on this machine around what answers fetch requests. */
+export async function listen(answer: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
+  const server = createServer((incoming, outgoing) => {
+    // A client that hangs up, or a receiver that is closed, is no error of the server's.
+    serve(answer, incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function serve(
+  answer: (request: Request) => Promise<Response>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const { method = 'GET', url = '/', headers } = incoming;
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  const body = await buffer(incoming);
+  const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const init = { method, headers: fields, signal: gone.signal, ...(body.length > 0 && { body: new Uint8Array(body) }) };
+  const response = await answer(new Request(`http://127.0.0.1${url}`, init));
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(new Uint8Array(await response.arrayBuffer()));
+}

@@ -1,0 +1,42 @@
+import { Webhook } from 'standardwebhooks';
+
+/** A delivery as it came. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How far a timestamp may be from now (Standard Webhooks, and its libraries). */
+const TOLERANCE_MS = 5 * 60 * 1000;
+
+/**
+ * Verifies a delivery by Standard Webhooks, with any of the secrets; answers what is wrong with it, or null.
+ *
+ * The library only knows the time of the platform, so under another clock the age of the timestamp is checked here.
+ */
+export function findProblem(
+  secrets: readonly string[],
+  request: SignedRequest,
+  now: (() => Date) | undefined,
+): string | null {
+  const problems = secrets.map((secret) => {
+    try {
+      if (now) verifyAt(new Webhook(secret), request, now());
+      else new Webhook(secret).verify(request.body, { ...request.headers }, { jsonParse: false });
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  });
+  return problems.includes(null) ? null : (problems[0] ?? 'There is no secret to verify it with.');
+}
+
+function verifyAt(webhook: Webhook, { headers, body }: SignedRequest, now: Date): void {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
+  if (!id || !timestamp || !signatures) throw new Error('Missing required headers');
+  const at = new Date(Number(timestamp) * 1000);
+  if (!(Math.abs(at.getTime() - now.getTime()) <= TOLERANCE_MS)) {
+    throw new Error(`The timestamp ${timestamp} is more than 5 minutes from ${now.toISOString()}`);
+  }
+  if (!signatures.split(' ').includes(webhook.sign(id, at, body))) throw new Error('No matching signature found');
+}
