@@ -1,4 +1,5 @@
-import type { HttpHandler } from 'msw';
+import type { HttpHandler, WebSocketHandler } from 'msw';
+import { createConnect } from './adapters/connect.ts';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/handlers.ts';
 import { type BehaviourOptions, type Choices, type Choose, parseBehaviours } from './contract/behaviours.ts';
@@ -20,6 +21,7 @@ import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { type MailboxState, readState } from './store/state.ts';
 import { createWorlds } from './store/worlds.ts';
+import { type AcceptStream, createStreams } from './stream/streams.ts';
 
 /** What `createMailbox` takes; everything has a default. */
 export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
@@ -37,13 +39,20 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
-  readonly handlers: HttpHandler[];
+  readonly handlers: (HttpHandler | WebSocketHandler)[];
   /** The keys of the fixture, by its handles: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;
   /** The value of every behaviour in the ledger. */
   readonly behaviours: Choices;
   /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
   fetch(request: Request): Promise<Response>;
+  /**
+   * Admits the client of an event stream, as `fetch` answers a request; what it answers begins the stream on a
+   * connection that is open. The handlers and the server both call this.
+   *
+   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before anything is upgraded.
+   */
+  stream(request: Pick<Request, 'url' | 'headers'>): AcceptStream;
   /** Makes everything as it was at the start, keys and mail included. */
   reset(): void;
   /** Says whether mail to this address, bare and in any letter case, arrives in an inbox. */
@@ -99,13 +108,17 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const service = createService({ worlds, events, choices });
 
   const fetch = createFetch((request) => answer(service, request));
+  const connect = createConnect(createStreams(worlds, events, choices).admit);
+  const prefixOf = ({ url }: { readonly url: string }) =>
+    isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
 
   return {
     baseUrl,
-    handlers: createHandlers(baseUrl, fetch),
+    handlers: createHandlers(baseUrl, fetch, connect),
     keys: readFixtureKeys(fixture) as never,
     behaviours: choices,
-    fetch: (request) => fetch(request, isBelow(baseUrl, request.url) ? baseUrl : undefined),
+    fetch: (request) => fetch(request, prefixOf(request)),
+    stream: (request) => connect(request, prefixOf(request)),
     reset() {
       deliverer.reset();
       worlds.restore(start);

@@ -20,6 +20,7 @@ const LAYERS = [
   'src/mail/',
   'src/delivery/',
   'src/auth/',
+  'src/stream/',
   'src/operations/reach/',
   'src/operations/replies/',
   'src/operations/',

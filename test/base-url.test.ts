@@ -1,5 +1,5 @@
 import { createMailbox } from 'agent-mailbox-mock';
-import { bypass, getResponse, HttpResponse, http } from 'msw';
+import { bypass, getResponse, type HttpHandler, HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 
@@ -38,7 +38,7 @@ describe('base URL', () => {
     'https://prefixed.test/mailbox/api/index.html',
   ])('%s is left alone', async (url, { expect }) => {
     const { handlers } = createMailbox({ baseUrl: PREFIXED });
-    expect(await getResponse(handlers, new Request(url))).toBeUndefined();
+    expect(await getResponse(handlers as HttpHandler[], new Request(url))).toBeUndefined();
   });
 
   test("a handler of one's own goes before the mailbox's", async ({ expect }) => {

@@ -23,6 +23,21 @@ export function readKey(source: CredentialSource, choose: Choose): string {
   return key;
 }
 
+/**
+ * Reads the key of a request for an event stream: from a header, or else from `?api_key=` (service document, section 5,
+ * rule 1: for WebSocket connections).
+ *
+ * @throws {ApiError} UNAUTHORIZED as `readKey` does.
+ */
+export function readStreamKey(source: CredentialSource, choose: Choose): string {
+  const key = source.query.get('api_key');
+  const hasHeader = source.headers.has('x-api-key') || source.headers.has('authorization');
+  if (hasHeader || choose('stream.key') === 'header') return readKey(source, choose);
+  if (key === null) throw unauthorized('There is no API key; send one by a header, or as ?api_key=<key>.');
+  if (!isKeyText(key)) throw malformedKey();
+  return key;
+}
+
 function readBearer(headers: Headers): string | undefined {
   return /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
 }

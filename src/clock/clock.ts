@@ -39,7 +39,10 @@ interface Scheduled {
 }
 
 /** The longest that a platform's timer waits. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How many moments a clock moves past before anything else may happen in the process. */
+const STEPS_AT_ONCE = 1000;
 
 /** Creates a clock that shows real time. */
 export function createClock(source: TimeSource): Clock {
@@ -52,6 +55,7 @@ export function createClock(source: TimeSource): Clock {
   let moves: Promise<void> = Promise.resolve();
   /** How often it was reset: what was on its way before must not move it afterwards. */
   let resets = 0;
+  let steps = 0;
 
   const nowMs = () => frozenMs ?? source.now().getTime() + offsetMs;
 
@@ -99,15 +103,26 @@ export function createClock(source: TimeSource): Clock {
     while (doing.size > 0) await Promise.all(doing);
   }
 
-  async function move(durationMs: number, resetsBefore: number): Promise<void> {
+  /** Lets the platform do something else, such as read what was sent. */
+  const nextTurn = () => new Promise<void>((resolve) => void source.setTimer(0, resolve));
+
+  /** Goes to the next moment at which something is due, and does it. */
+  async function step(first: Scheduled): Promise<void> {
+    moveTo(Math.max(first.atMs, nowMs()));
+    startDue();
     await finishWork();
-    if (resets !== resetsBefore) return;
+    steps += 1;
+    if (steps % STEPS_AT_ONCE === 0) await nextTurn();
+  }
+
+  async function move(durationMs: number, resetsBefore: number): Promise<void> {
+    const isOver = () => resets !== resetsBefore;
+    await finishWork();
+    if (isOver()) return;
     const targetMs = nowMs() + durationMs;
     for (let [first] = waiting; first && first.atMs <= targetMs; [first] = waiting) {
-      moveTo(Math.max(first.atMs, nowMs()));
-      startDue();
-      await finishWork();
-      if (resets !== resetsBefore) return;
+      await step(first);
+      if (isOver()) return;
     }
     moveTo(Math.max(targetMs, nowMs()));
     arm();

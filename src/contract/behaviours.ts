@@ -9,6 +9,7 @@ import { messageBehaviours } from './behaviours/messages.ts';
 import { requestBehaviours } from './behaviours/requests.ts';
 import { sendBehaviours } from './behaviours/sending.ts';
 import { serviceBehaviours } from './behaviours/service.ts';
+import { streamBehaviours } from './behaviours/stream.ts';
 import { tenantBehaviours } from './behaviours/tenants.ts';
 import { threadBehaviours } from './behaviours/threads.ts';
 import { webhookBehaviours } from './behaviours/webhooks.ts';
@@ -25,6 +26,7 @@ export const BEHAVIOURS = {
   ...tenantBehaviours,
   ...webhookBehaviours,
   ...deliveryBehaviours,
+  ...streamBehaviours,
   ...keyBehaviours,
   ...workspaceBehaviours,
   ...inboxBehaviours,

@@ -25,6 +25,7 @@ export const ERRORS = {
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not declared as application/json.' },
+  UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream; it takes a WebSocket client.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator itself failed; this is a bug in it.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed; nothing was sent.' },

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
@@ -27,7 +28,7 @@ export async function settle(
   { worlds, deliverer, outside }: { worlds: Worlds; deliverer: Deliverer; outside: Environment },
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<void> {
-  const timeoutMs = parseDuration(timeout);
+  const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
   let cancelTimer = () => {};
   const late = new Promise<'late'>((resolve) => {
     cancelTimer = outside.setTimer(timeoutMs, () => resolve('late'));

@@ -46,7 +46,7 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
     list: (filter = {}) => all().flatMap(({ log }) => log.all().filter((delivery) => fits(delivery, filter))),
     find(id) {
       for (const deliveries of all()) {
-        const delivery = deliveries.log.get(id);
+        const delivery = deliveries.log.get(id.toLowerCase());
         if (delivery) return { delivery, deliveries };
       }
       throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');

@@ -36,9 +36,10 @@ export function nextAttemptAt(
   return new Date(now.getTime() + Math.max(stepMs, askedMs));
 }
 
-/** Reads `Retry-After`: seconds, or a date; what is neither asks for nothing. */
+/** Reads `Retry-After`: seconds, or a date as HTTP writes it; what is neither asks for nothing. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {
   const text = retryAfter.trim();
-  const askedMs = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - now.getTime();
+  const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  const askedMs = /^\d+$/.test(text) ? Number(text) * SECOND_MS : date - now.getTime();
   return Number.isNaN(askedMs) ? 0 : Math.min(Math.max(askedMs, 0), MAX_RETRY_AFTER_MS);
 }

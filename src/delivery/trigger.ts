@@ -25,12 +25,19 @@ export interface TriggerOptions {
   readonly [field: string]: unknown;
 }
 
+const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
+
 const triggerOptions = z.looseObject({
   tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
   webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
   inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
-  messageId: z.string('must be the id of a message').optional(),
-  id: z.string('must be the id of an event').max(200, 'must be at most 200 characters long').optional(),
+  messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
+  /** It goes out as a header. */
+  id: z
+    .string(ID_RULE)
+    .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
+    .optional(),
+  to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
 });
 
 /** Where an event fired by hand happens. */
@@ -54,7 +61,7 @@ export function trigger(
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
-  const parsed = triggerOptions.safeParse(options);
+  const parsed = triggerOptions.safeParse(asJson(options));
   if (!parsed.success) throw invalid('The event', parsed.error);
   const { tenant, webhookId, ...overrides } = parsed.data;
   const fired = findPlaces(worlds, parsed.data).map((place) => toEvent(place, kind, overrides));
@@ -62,10 +69,21 @@ export function trigger(
   return fired;
 }
 
-type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId'>;
+/** What of the options goes into a payload; what is left out by `undefined` is left out. */
+function asJson(options: TriggerOptions): unknown {
+  try {
+    return JSON.parse(JSON.stringify(options));
+  } catch {
+    throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot write.');
+  }
+}
 
-function findPlaces(worlds: Worlds, { tenant, webhookId, inboxId }: Wanted): Place[] {
+type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
+
+function findPlaces(worlds: Worlds, { tenant, webhookId, messageId = '', ...wanted }: Wanted): Place[] {
   const all = worlds.all();
+  // A message that is there lies in one inbox.
+  const inboxId = wanted.inboxId ?? all.map(({ messages }) => messages.get(messageId)?.inboxId).find(Boolean);
   const there = required(
     all.filter(({ id }) => tenant === undefined || id === tenant),
     'tenant',
@@ -129,7 +147,7 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
   return {
     ...base,
     from: String(from),
-    to: Array.isArray(to) ? to.map(String) : [String(to)],
+    to: Array.isArray(to) ? to.map(String) : String(to).split(', '),
     subject: String(subject),
     threadId: String(threadId),
   };

@@ -7,6 +7,7 @@ import { ApiError } from '../contract/errors.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { RUN } from '../operations/index.ts';
+import { admit, isStreamPath } from '../stream/admit.ts';
 import { toErrorReply } from './error-reply.ts';
 import { type Found, findRow, routeNotFound } from './find-row.ts';
 import {
@@ -34,12 +35,24 @@ export async function answer(service: Service, request: ApiRequest): Promise<Api
 
 async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
   try {
+    if (isStreamPath(request.path)) refuseWithoutUpgrade(service, request);
     const found = findOperation(service, request, choose);
     if ('allow' in found) return optionsReply(found.allow);
     return call(service, request, found, await readBody(request), choose);
   } catch (error) {
     return toErrorReply(error, choose);
   }
+}
+
+/** Who may open an event stream is told how; the adapters serve those that ask for an upgrade. */
+function refuseWithoutUpgrade(service: Service, request: ApiRequest): never {
+  if (request.method !== 'GET') {
+    const message = `An event stream does not take ${request.method}; it takes GET.`;
+    throw new ApiError('METHOD_NOT_ALLOWED', message, { allow: 'GET' });
+  }
+  admit(service, request);
+  const message = 'This path is an event stream; connect to it with a WebSocket client.';
+  throw new ApiError('UPGRADE_REQUIRED', message, { upgrade: 'websocket' });
 }
 
 function findOperation(service: Service, request: ApiRequest, choose: Choose): Found<OperationRow> {

@@ -71,7 +71,7 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   const script = [...(options.answers ?? [])];
   const watchers = new Set<() => void>();
   let { secret } = options;
-  let server: Listening | undefined;
+  let server: Promise<Listening> | undefined;
 
   function verify(headers: ReceivedRequest['headers'], body: string): Pick<ReceivedRequest, 'verified' | 'problem'> {
     if (secret === undefined) return { verified: undefined, problem: null };
@@ -93,7 +93,7 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   const close = async () => {
     const closing = server;
     server = undefined;
-    await closing?.close();
+    await (await closing)?.close();
   };
 
   return {
@@ -107,8 +107,8 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
     answer: (...answers) => void script.push(...answers),
     fetch: receive,
     async listen(port = 0) {
-      server ??= await listen(receive, port);
-      return server.url;
+      server ??= listen(receive, port);
+      return (await server).url;
     },
     received: (count, timeoutMs = 4_000) =>
       new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ import {
   type TenantKeys,
 } from 'agent-mailbox-mock';
 import type * as server from 'agent-mailbox-mock/server';
-import type { HttpHandler } from 'msw';
+import type { HttpHandler, WebSocketHandler } from 'msw';
 import { describe, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type defaultFixture from '../../fixtures/default.json';
@@ -43,7 +43,7 @@ describe('types', () => {
   });
 
   test('handlers are msw handlers', () => {
-    expectTypeOf<Mailbox['handlers']>().toEqualTypeOf<HttpHandler[]>();
+    expectTypeOf<Mailbox['handlers']>().toEqualTypeOf<(HttpHandler | WebSocketHandler)[]>();
   });
 
   test('behaviours are known by id and value', () => {

@@ -8,8 +8,18 @@ import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { Mailbox } from '../../mailbox.ts';
 import { toErrorReply } from '../../pipeline/error-reply.ts';
 import { createFetch } from '../fetch.ts';
-import { allowOrigins, guardControlOrigin, guardControlToken, guardHost, guardTarget } from './guards.ts';
+import {
+  allowOrigins,
+  createOriginRule,
+  guardControlOrigin,
+  guardControlToken,
+  guardHost,
+  guardTarget,
+} from './guards.ts';
+import type { Served } from './http-server.ts';
 import { logRequests } from './request-log.ts';
+import { createStreamServer } from './serve-streams.ts';
+import type { Upgrades } from './upgrade.ts';
 
 /** What the express application of a mailbox is made of. */
 export interface AppOptions {
@@ -23,17 +33,27 @@ export interface AppOptions {
   readonly log: ((line: string) => void) | undefined;
 }
 
-/** Puts the guards in front of the mailbox and its control plane. */
-export function createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log }: AppOptions): RequestListener {
+/** The application, as an HTTP server needs it. */
+export interface App extends Served {
+  /** Tells the clients of every stream that the server ends. */
+  closeStreams(): void;
+}
+
+/** Puts the guards in front of the mailbox, its streams and its control plane. */
+export function createApp(options: AppOptions): App {
+  const { mailbox, allowedHosts, allowedOrigins, controlToken, log } = options;
+  const isAllowed = createOriginRule(allowedOrigins);
+  const upgrades: Upgrades = new WeakMap();
+  const streams = createStreamServer(mailbox, upgrades, isAllowed);
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
   if (log) app.use(logRequests(log));
   app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
-  app.use('/v1', allowOrigins(allowedOrigins));
+  app.use('/v1', allowOrigins(isAllowed));
   app.use(CONTROL_PATH, guardControlOrigin());
   if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
-  app.use(serve(mailbox), replyWithError(mailbox));
-  return leadThrough(app);
+  app.use(streams.handler, serve(mailbox), replyWithError(mailbox));
+  return { answer: leadThrough(app), upgrades, closeStreams: streams.close };
 }
 
 /**

@@ -56,10 +56,13 @@ export function wrongMethod(method: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow: TAKEN.join(', ') });
 }
 
+/** Says whether pages of an origin may call the API: those of loopback, and those that are allowed. */
+export function createOriginRule(corsOrigins: ReadonlySet<string>): (origin: string) => boolean {
+  return (origin) => corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+}
+
 /** Lets pages of loopback and allowed origins call the API, and read the headers that are ours. */
-export function allowOrigins(corsOrigins: ReadonlySet<string>): RequestHandler {
-  const isAllowed = (origin: string) =>
-    corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+export function allowOrigins(isAllowed: (origin: string) => boolean): RequestHandler {
   const options: cors.CorsOptions = {
     origin: (origin, answer) => answer(null, origin !== undefined && isAllowed(origin)),
     methods: METHODS,

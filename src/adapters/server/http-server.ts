@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerBrokenRequest } from './broken-request.ts';
 import { hangUp } from './hang-up.ts';
+import type { Upgrades } from './upgrade.ts';
 
 /** How long a client may keep the server waiting. */
 export interface TimeLimits {
@@ -26,8 +27,15 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** What an HTTP server serves. */
+export interface Served {
+  readonly answer: RequestListener;
+  /** Where the server puts the connections of requests that ask for another protocol. */
+  readonly upgrades: Upgrades;
+}
+
 /** Creates the HTTP server around what answers its requests. */
-export function createHttpServer(answer: RequestListener, limits: TimeLimits = TIME_LIMITS): HttpServer {
+export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMITS): HttpServer {
   const server = createServer({
     requestTimeout: limits.requestMs,
     headersTimeout: limits.requestMs,
@@ -39,7 +47,7 @@ export function createHttpServer(answer: RequestListener, limits: TimeLimits = T
   });
   server.timeout = limits.requestMs * 2;
   const sockets = trackSockets(server);
-  serve(server, answer);
+  serve(server, served);
 
   let closing: Promise<void> | undefined;
   return {
@@ -67,7 +75,7 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-function serve(server: Server, answer: RequestListener): void {
+function serve(server: Server, { answer, upgrades }: Served): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   const listener: RequestListener = (request, response) => {
     latest.set(request.socket, response);
@@ -77,6 +85,11 @@ function serve(server: Server, answer: RequestListener): void {
   server.on('request', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (request, socket) => listener(request, createDetachedResponse(request, socket as Socket)));
+  server.on('upgrade', (request, duplex, head) => {
+    const socket = duplex as Socket;
+    upgrades.set(request, { socket, head });
+    listener(request, createDetachedResponse(request, socket));
+  });
   server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, latest.get(socket)));
 }
 
@@ -87,7 +100,7 @@ function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** A response to CONNECT: by then Node has let go of the socket, and expects a tunnel. */
+/** A response to CONNECT or Upgrade: by then Node has let go of the socket, and expects something else on it. */
 function createDetachedResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -47,6 +47,9 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
   };
 }
 
+/** The highest that a response can have. */
+const MAX_STATUS = 599;
+
 /** Statuses that a response with a body must not have. */
 const WITHOUT_BODY = [204, 205, 304];
 
@@ -54,6 +57,10 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
   const fields = Object.entries(headers).flatMap(([name, value = '']) =>
     [value].flat().map((each): [string, string] => [name, each]),
   );
+  if (statusCode > MAX_STATUS) {
+    body.destroy();
+    throw new Error(`The receiver answered ${statusCode}, which is no HTTP status.`);
+  }
   const isEmpty = WITHOUT_BODY.includes(statusCode);
   if (isEmpty) body.resume();
   return new Response(isEmpty ? null : (body.body as unknown as ReadableStream), {

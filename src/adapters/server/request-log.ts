@@ -12,7 +12,8 @@ export function logRequests(log: (line: string) => void): RequestHandler {
 }
 
 function describe(request: IncomingMessage, response: ServerResponse, target: string, durationMs: number): string {
-  const status = response.writableFinished ? response.statusCode : 'aborted';
+  const isWhole = response.writableFinished || response.statusCode === 101;
+  const status = isWhole ? response.statusCode : 'aborted';
   return `${request.method} ${printable(target)} ${status} ${durationMs.toFixed(1)} ms ${sentKey(request)}`.trimEnd();
 }
 

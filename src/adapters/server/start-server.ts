@@ -97,7 +97,10 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     await Promise.all([http.close(), outgoing.close()]);
     throw error;
   });
-  const close = async () => void (await Promise.all([http.close(), smtp?.close(), outgoing.close()]));
+  const close = async () => {
+    app.closeStreams();
+    await Promise.all([http.close(), smtp?.close(), outgoing.close()]);
+  };
   const url = `http://${urlHost(boundHost)}:${boundPort}`;
   return {
     url,

@@ -1,0 +1,93 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { ApiError } from '../../contract/errors.ts';
+import { MAX_FRAME_BYTES } from '../../contract/stream.ts';
+import type { Mailbox } from '../../mailbox.ts';
+import { isStreamPath } from '../../stream/admit.ts';
+import type { AcceptStream } from '../../stream/streams.ts';
+import { asksForWebSocket, type Upgrades } from './upgrade.ts';
+
+/** Serves event streams over WebSocket. */
+export interface StreamServer {
+  /** Takes over the requests that ask for a stream; it stands behind the guards. */
+  readonly handler: RequestHandler;
+  /** Tells every client that the server ends. */
+  close(): void;
+}
+
+/** `1001`, "going away" (RFC 6455, section 7.4.1). */
+const GOING_AWAY = 1001;
+
+/** Creates the WebSocket side of a server; `isAllowed` says which origins' pages may open a stream. */
+export function createStreamServer(
+  mailbox: Pick<Mailbox<unknown>, 'stream'>,
+  upgrades: Upgrades,
+  isAllowed: (origin: string) => boolean,
+): StreamServer {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
+
+  return {
+    handler(request, response, next) {
+      const upgrade = upgrades.get(request);
+      if (!upgrade) return next();
+      if (!asksForWebSocket(request)) return next(hasBody(request) ? upgradeWithBody() : undefined);
+      if (!isStreamPath(request.path)) return next();
+      checkOrigin(request.headers.origin, isAllowed);
+      const accept = mailbox.stream(toFetchRequest(request));
+      // It would have carried a refusal.
+      response.detachSocket(upgrade.socket);
+      server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
+        connect(socket, accept);
+        socket.once('close', () => endRequest(response));
+      });
+    },
+    close() {
+      for (const client of server.clients) client.close(GOING_AWAY, 'The server ends.');
+    },
+  };
+}
+
+/** A page elsewhere could open a stream with a key that is known, and read it: no CORS stands in its way. */
+function checkOrigin(origin: string | undefined, isAllowed: (origin: string) => boolean): void {
+  if (origin === undefined || isAllowed(origin)) return;
+  throw new ApiError(
+    'FOREIGN_ORIGIN',
+    'A page of this origin may not open a stream; start with --cors-origin <origin> to allow it.',
+  );
+}
+
+/** Says whether a request has a body: Node reads none of a request that asks for another protocol. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function upgradeWithBody(): ApiError {
+  return new ApiError('VALIDATION_ERROR', 'A request with a body must not ask for an upgrade to another protocol.');
+}
+
+/** Lets the log have its line, once the stream is over. */
+function endRequest(response: Response): void {
+  response.statusCode = 101;
+  response.emit('close');
+}
+
+function toFetchRequest({ url, headers, headersDistinct }: Request) {
+  const fields = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  return { url: `http://${headers.host}${url}`, headers: new Headers(fields) };
+}
+
+function connect(socket: WebSocket, accept: AcceptStream): void {
+  const session = accept({
+    send: (text) => socket.send(text),
+    close: (code, reason) => socket.close(code, reason),
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+  });
+  socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
+  socket.on('close', () => session.end());
+  // A client that breaks off, or sends what is no WebSocket frame, ends its own stream and nothing else.
+  socket.on('error', () => {});
+}

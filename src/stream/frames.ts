@@ -1,0 +1,59 @@
+import type { Choices } from '../contract/behaviours.ts';
+import type { EventKind } from '../contract/events.ts';
+import type { MailEvent } from '../events/event-bus.ts';
+import { primaryAddress } from '../store/inbox-address.ts';
+import type { World } from '../store/world.ts';
+import type { Subscription } from './subscription.ts';
+
+/** A frame that the service sends (reference, "Event stream"). */
+export type ServerFrame =
+  | { readonly type: 'connected'; readonly inboxId: string | null; readonly email: string | null }
+  | {
+      readonly type: 'subscribed';
+      readonly event_types: readonly EventKind[];
+      readonly inbox_ids: readonly string[];
+      readonly workspace_ids: readonly string[];
+    }
+  | {
+      readonly type: 'event';
+      readonly event_type: EventKind;
+      readonly event_id: string;
+      readonly message: Readonly<Record<string, unknown>>;
+      readonly thread: { readonly thread_id: string; readonly subject: string };
+    }
+  | { readonly type: 'ping' }
+  | { readonly type: 'error'; readonly message: string };
+
+/** The first frame: the inbox that the stream is about, if it is about one. */
+export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
+  const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);
+  return { type: 'connected', inboxId, email: inbox ? primaryAddress(world, inbox) : null };
+}
+
+/** What a client has subscribed to. */
+export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription): ServerFrame {
+  return { type: 'subscribed', event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds };
+}
+
+/** An event as a stream tells it. */
+export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
+  const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
+  const [first] = world.messages.by('threadId', threadId);
+  return {
+    type: 'event',
+    event_type: kind,
+    event_id: id,
+    message: {
+      ...(choices['stream.event.message'] === 'with-id' && { message_id: message.id }),
+      inbox_id: inboxId,
+      thread_id: threadId,
+      from,
+      to,
+      subject,
+      plain_body: plainBody,
+      html_body: htmlBody,
+      timestamp: receivedAt,
+    },
+    thread: { thread_id: threadId, subject: first?.subject ?? subject },
+  };
+}

@@ -1,0 +1,118 @@
+import type { Choices } from '../contract/behaviours.ts';
+import { CLOSE_CODES, clientFrame, MAX_BUFFERED_BYTES } from '../contract/stream.ts';
+import type { MailEvent } from '../events/event-bus.ts';
+import type { Admission } from './admit.ts';
+import { connectedFrame, eventFrame, type ServerFrame, subscribedFrame } from './frames.ts';
+import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubscription } from './subscription.ts';
+
+/** A connection of whatever kind, as far as a stream uses it. */
+export interface StreamConnection {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  /** How much of what was sent has not left yet. */
+  readonly bufferedBytes: number;
+}
+
+/** One client that listens to events. */
+export interface Stream {
+  /** Takes a frame of the client: a text, or anything else, which is an error. */
+  receive(data: unknown): void;
+  /** Tells the client of an event, if it wants to hear of it. */
+  tell(event: MailEvent): void;
+  /** Ends it: the client is told why. */
+  close(code: number, reason: string): void;
+  /** Ends it, when the connection has ended. */
+  end(): void;
+}
+
+const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
+  '30s': 30_000,
+  '5m': 300_000,
+  never: undefined,
+};
+
+/** Begins a stream on an open connection: the first frames are sent at once. */
+export function openStream({ principal, inboxId }: Admission, connection: StreamConnection, choices: Choices): Stream {
+  const { world } = principal;
+  const pingMs = PING_MS[choices['stream.ping']];
+  let subscription = firstSubscription(inboxId, choices);
+  let isOpen = true;
+  let cancelPing = () => {};
+
+  function send(frame: ServerFrame): void {
+    if (!isOpen) return;
+    if (connection.bufferedBytes > MAX_BUFFERED_BYTES) close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
+    else connection.send(JSON.stringify(frame));
+  }
+
+  function close(code: number, reason: string): void {
+    if (!isOpen) return;
+    end();
+    connection.close(code, reason);
+  }
+
+  function end(): void {
+    isOpen = false;
+    cancelPing();
+  }
+
+  function schedulePing(): void {
+    if (pingMs === undefined || !isOpen) return;
+    cancelPing = world.clock.schedule(new Date(world.clock.now().getTime() + pingMs), () => {
+      send({ type: 'ping' });
+      schedulePing();
+    });
+  }
+
+  function answerTo(data: unknown): ServerFrame | undefined {
+    const frame = parseFrame(data);
+    if (typeof frame === 'string') return { type: 'error', message: frame };
+    if (frame.type === 'pong') return undefined;
+    const wanted = toSubscription(frame);
+    const outOfScope = findOutOfScope(principal, wanted);
+    if (outOfScope !== undefined) {
+      return { type: 'error', message: `This key reaches no ${outOfScope}; the subscription is as before.` };
+    }
+    subscription = wanted;
+    return subscribedFrame(wanted);
+  }
+
+  send(connectedFrame(world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
+  if (inboxId !== undefined && choices['stream.alias'] === 'subscribed')
+    send(subscribedFrame(subscribeToAll([inboxId])));
+  schedulePing();
+
+  return {
+    receive(data) {
+      const answer = answerTo(data);
+      if (answer) send(answer);
+    },
+    tell(event) {
+      if (subscription && isSubscribed(principal, subscription, event)) send(eventFrame(world, event, choices));
+    },
+    close,
+    end,
+  };
+}
+
+/** What a client hears of before it has said what it wants. */
+function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
+  if (inboxId !== undefined) return subscribeToAll([inboxId]);
+  return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
+}
+
+/** Reads a frame; a text says what is wrong with it. */
+function parseFrame(data: unknown) {
+  const parsed = clientFrame.safeParse(parseJson(data));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')} ${message}`.trim());
+  return `The frame is not valid: ${problems.join('; ')}.`;
+}
+
+function parseJson(data: unknown): unknown {
+  try {
+    return typeof data === 'string' ? JSON.parse(data) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Choices } from '../contract/behaviours.ts';
+import { CLOSE_CODES } from '../contract/stream.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import type { Worlds } from '../store/worlds.ts';
+import { admit, type StreamRequest } from './admit.ts';
+import { openStream, type Stream, type StreamConnection } from './stream.ts';
+
+/** What an adapter tells an open stream. */
+export interface StreamSession {
+  /** The client has sent a frame: a text, or anything else, which is an error. */
+  receive(data: unknown): void;
+  /** The connection has ended. */
+  end(): void;
+}
+
+/** Begins the stream on a connection that is open. */
+export type AcceptStream = (connection: StreamConnection) => StreamSession;
+
+/** Every open stream of a mailbox. */
+export interface Streams {
+  /** @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before anything is upgraded. */
+  admit(request: StreamRequest): AcceptStream;
+}
+
+/** Creates the streams of a mailbox, which tell of its events from now on. */
+export function createStreams(worlds: Worlds, events: EventBus, choices: Choices): Streams {
+  /** By the text of the key with which they were opened: they end with it. */
+  const streams = new Map<string, Set<Stream>>();
+
+  function keep(key: string, stream: Stream): void {
+    const others = streams.get(key) ?? new Set();
+    streams.set(key, others.add(stream));
+  }
+
+  function forget(key: string, stream: Stream): void {
+    const others = streams.get(key);
+    others?.delete(stream);
+    if (others?.size === 0) streams.delete(key);
+  }
+
+  events.subscribe((event) => {
+    // What is fired by hand for one webhook is for that webhook alone.
+    if (event.webhookId !== undefined) return;
+    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event);
+  });
+
+  worlds.onKeyEnded((key) => {
+    const ended = streams.get(key);
+    streams.delete(key);
+    for (const stream of ended ?? []) stream.close(CLOSE_CODES.unauthorized, 'The key of this stream has ended.');
+  });
+
+  return {
+    admit(request) {
+      const admission = admit({ worlds, choices }, request);
+      return (connection) => {
+        const stream = openStream(admission, connection, choices);
+        keep(admission.key, stream);
+        return {
+          receive: stream.receive,
+          end() {
+            stream.end();
+            forget(admission.key, stream);
+          },
+        };
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import { mayReach } from '../auth/policy.ts';
+import type { TenantPrincipal } from '../auth/principal.ts';
+import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import type { subscribeFrame } from '../contract/stream.ts';
+import type { MailEvent } from '../events/event-bus.ts';
+
+/** What a client wants to hear of; empty lists of ids mean everything within the scope of its key. */
+export interface Subscription {
+  readonly kinds: readonly EventKind[];
+  readonly inboxIds: readonly string[];
+  readonly workspaceIds: readonly string[];
+}
+
+/** A subscription to every event within the scope of a key, or of one inbox. */
+export function subscribeToAll(inboxIds: readonly string[] = []): Subscription {
+  return { kinds: EVENT_KINDS, inboxIds, workspaceIds: [] };
+}
+
+/** Reads what a client wants to hear of. */
+export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscription {
+  const { event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds, pod_ids: podIds } = frame;
+  return {
+    kinds: kinds.length > 0 ? kinds : EVENT_KINDS,
+    inboxIds,
+    workspaceIds: [...new Set([...workspaceIds, ...podIds])],
+  };
+}
+
+/** What of a subscription a key does not reach, for a person; `undefined` if it reaches everything. */
+export function findOutOfScope(
+  principal: TenantPrincipal,
+  { inboxIds, workspaceIds }: Subscription,
+): string | undefined {
+  const { inboxes, workspaces } = principal.world;
+  const inbox = inboxIds.find((id) => {
+    const row = inboxes.get(id);
+    return !row || row.deletedAt !== null || !mayReach(principal, { workspaceId: row.workspaceId, inboxId: id });
+  });
+  if (inbox !== undefined) return `inbox ${inbox}`;
+  const workspace = workspaceIds.find(
+    (id) => !workspaces.get(id) || !mayReach(principal, { workspaceId: id, inboxId: null }),
+  );
+  return workspace === undefined ? undefined : `workspace ${workspace}`;
+}
+
+/** Says whether a client is to hear of an event. */
+export function isSubscribed(
+  principal: TenantPrincipal,
+  { kinds, inboxIds, workspaceIds }: Subscription,
+  event: MailEvent,
+): boolean {
+  const { tenantId, kind, workspaceId, inboxId } = event;
+  if (tenantId !== principal.world.id || !kinds.includes(kind) || !mayReach(principal, { workspaceId, inboxId })) {
+    return false;
+  }
+  const isEverything = inboxIds.length === 0 && workspaceIds.length === 0;
+  return isEverything || inboxIds.includes(inboxId) || workspaceIds.includes(workspaceId);
+}
