@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { createServer as createHttpServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BEHAVIOURS, createMailbox } from 'agent-mailbox-mock';
+import { BEHAVIOURS, createMailbox, type Delivery } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
@@ -14,9 +14,8 @@ import { maskKeys } from '../src/adapters/server/request-log.ts';
 import { parseCommandLine } from '../src/cli/command-line.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
-import { run } from '../src/cli/run.ts';
 import { parseStartSettings } from '../src/cli/start-settings.ts';
-import { COMMAND, linesOf, ROOT, runCommand, run as runProcess, startCommand } from './support/command.ts';
+import { COMMAND, linesOf, NEVER, ROOT, run, runCommand, runHere, startCommand } from './support/command.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -31,26 +30,6 @@ const ONE_KEY_PER_TIER = {
 
 /** Twice what the document allows for an end, because other tests keep this machine busy. */
 const END_LIMIT_MS = 2_000;
-
-/** Runs the command in this process and interrupts it as soon as it is ready, unless it ends by itself. */
-async function runHere(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-  { input = '', interrupted = Promise.resolve() }: { input?: string; interrupted?: Promise<void> } = {},
-) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await run({
-    args,
-    env,
-    colour: false,
-    out: (line) => out.push(line),
-    err: (line) => err.push(line),
-    input: async () => input,
-    interrupted,
-  });
-  return { code, out, err: err.join('\n') };
-}
 
 /** Sends a request with any headers, `Host` and `Origin` too. */
 async function get(url: string, headers: Record<string, string> = {}) {
@@ -114,6 +93,7 @@ const DEFAULTS = {
   behaviours: {},
   allowHosts: [],
   corsOrigins: [],
+  deliverTo: [],
   json: false,
   quiet: false,
 };
@@ -157,6 +137,12 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
     {},
     { corsOrigins: ['https://a.example:1', '*'] },
   ],
+  [
+    '--deliver-to',
+    ['--deliver-to', 'hooks.internal', '--deliver-to=10.0.0.0/8', '--deliver-to', 'fd00::/8', '--deliver-to', '*'],
+    {},
+    { deliverTo: ['hooks.internal', '10.0.0.0/8', 'fd00::/8', '*'] },
+  ],
   ['--json', ['--json'], {}, { json: true }],
   ['-q', ['-q'], {}, { quiet: true }],
   ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
@@ -192,6 +178,7 @@ const SAMPLES: Record<string, string> = {
   behaviour: 'a=b',
   'allow-host': 'a.example',
   'cors-origin': 'https://a.example',
+  'deliver-to': '10.0.0.0/8',
 };
 
 test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -206,13 +193,13 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--bogus'], {}, /unknown option '--bogus'/i],
   [['-x'], {}, /unknown option '-x'/i],
   [['--no-json'], {}, /unknown option '--no-json'/i],
-  [['serve'], {}, /no command "serve"; there are: start, receive, init, validate\.$/],
+  [['serve'], {}, /no command "serve"; there are: start, receive, trigger, init, validate\.$/],
   [['__proto__'], {}, /no command "__proto__"/],
   [['init', '--port', '80'], {}, /init does not take --port; see --help\.$/],
   [['validate', '-q', 'a.json'], {}, /validate does not take --quiet/],
   [['init', 'a', 'b'], {}, /init takes one file, but got "b" too/],
   [['init', ''], {}, /file of init must not be empty/],
-  [['validate'], {}, /validate needs a file; see --help\.$/],
+  [['validate'], {}, /validate needs <file>; see --help\.$/],
   [['validate', 'a', 'b'], {}, /validate takes one file, but got "b" too/],
   [[''], {}, /no command ""/],
   [['--', '--port'], {}, /no command "--port"/],
@@ -235,7 +222,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--fixtures='], {}, /--fixtures must not be empty/],
   [['--behaviour', 'webhooks.list.secret'], {}, /--behaviour must be <id>=<value>, not "webhooks\.list\.secret"/],
   [['--behaviour', '=omitted'], {}, /--behaviour must be <id>=<value>, not "=omitted"/],
-  [['--behaviour', 'webhooks.list.secret='], {}, /--behaviour must be <id>=<value>/],
+  [['--behaviour', 'webhooks.list.secret='], {}, /cannot be ""; it can be: included, omitted/],
   [[], { AGENT_MAILBOX_BEHAVIOUR: 'webhooks' }, /AGENT_MAILBOX_BEHAVIOUR must be <id>=<value>, not "webhooks"/],
   [['--behaviour', 'a=b=c'], {}, new RegExp(`no behaviour "a"; there are: ${Object.keys(BEHAVIOURS).join(', ')}\\.`)],
   [['--behaviour', '__proto__=x'], {}, /no behaviour "__proto__"/],
@@ -252,15 +239,21 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--allow-host='], {}, /--allow-host must be/],
   [['--cors-origin', 'a.example'], {}, /--cors-origin must be an origin such as https:.+, not "a\.example"/],
   [['--cors-origin', 'https://a.example/page'], {}, /--cors-origin must be/],
+  [
+    ['--deliver-to', 'https://hooks.example'],
+    {},
+    /--deliver-to must be a host name without scheme and port, a range such as 10\.0\.0\.0\/8, or \*, not "https:.+"/,
+  ],
+  [['--deliver-to', 'hooks.example:443'], {}, /--deliver-to must be/],
+  [['--deliver-to', '10.0.0.0/33'], {}, /--deliver-to must be/],
+  [['--deliver-to='], {}, /--deliver-to must be/],
+  [[], { AGENT_MAILBOX_DELIVER_TO: '*,10.0.0.0/' }, /AGENT_MAILBOX_DELIVER_TO must be .+, not "10\.0\.0\.0\/"/],
 ])('refuses %j with %j in the environment as wrong usage', async ([args, env, said], { expect }) => {
   const { code, out, err } = await runHere(args, env);
   expect(err).toMatch(said);
   expect(err).toMatch(/^agent-mailbox-mock: .+[^.]\.$/);
   expect({ code, out }).toEqual({ code: 2, out: [] });
 });
-
-/** A command that ends by itself is not interrupted. */
-const NEVER = new Promise<void>(() => {});
 
 const TO = 'helpdesk@acme.test';
 const MAIL = ['receive', '--to', TO, '--from', 'dana@customer.test'];
@@ -494,7 +487,7 @@ test('writes mailbox.jsonc if init is given no file, and never over a file', asy
     const command = COMMAND.map((word) => (word.startsWith('src/') ? join(ROOT, word) : word));
     const tsx = import.meta.resolve('tsx');
     const [node, ...args] = [...command.map((word) => (word === 'tsx' ? tsx : word)), 'init'];
-    const running = runProcess(test, [String(node), ...args], { cwd: folder });
+    const running = run(test, [String(node), ...args], { cwd: folder });
     return { ...(await running.ended), out: running.stdout, err: running.stderr };
   };
   const file = join(folder, 'mailbox.jsonc');
@@ -740,6 +733,40 @@ test.runIf(hasIPv6)('listens on an IPv6 address', async (test) => {
   test.expect((await get(`${ready.control}/health`)).status).toBe(200);
 });
 
+/** An address of this machine at which others can reach it, if there is one. */
+const OUTER_ADDRESS = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+
+/** Lets a command bring an event to a webhook, and answers what became of it. */
+async function deliver(test: TestContext, url: string, args: readonly string[]): Promise<Delivery> {
+  const { ready } = await startCommand(test, args);
+  const post = async (to: string, json: object) => {
+    const headers = { 'Content-Type': 'application/json', 'X-API-Key': ready.keys.tenant };
+    return (await fetch(to, { method: 'POST', headers, body: JSON.stringify(json) })).json();
+  };
+  const { id: webhookId } = await post(`${ready.url}/v1/webhooks`, { url, events: ['message.received'] });
+  const { deliveries } = await post(`${ready.control}/events`, { event: 'message.received', webhookId });
+  await post(`${ready.control}/settle`, {});
+  return (await fetch(`${ready.control}/deliveries/${deliveries[0].id}`)).json() as Promise<Delivery>;
+}
+
+test.runIf(OUTER_ADDRESS)('delivers beyond loopback only where --deliver-to says so', async (test) => {
+  const receiver = createHttpServer((_, response) => response.end()).listen(0, OUTER_ADDRESS);
+  test.onTestFinished(() => void receiver.close());
+  await once(receiver, 'listening');
+  const url = `http://${OUTER_ADDRESS}:${(receiver.address() as AddressInfo).port}/hook`;
+
+  const [refused, ...delivered] = await Promise.all([
+    deliver(test, url, []),
+    deliver(test, url, ['--deliver-to', String(OUTER_ADDRESS)]),
+    deliver(test, url, ['--deliver-to', `${OUTER_ADDRESS}/24`]),
+  ]);
+  const reason = `${OUTER_ADDRESS} is not this machine; to let it be called, start with --deliver-to ${OUTER_ADDRESS}.`;
+  test.expect(refused).toMatchObject({ state: 'refused', reason, attempts: [{ status: null, error: reason }] });
+  test.expect(delivered).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }]);
+});
+
 test('asks for the printed token on the control plane when other machines can reach it', async (test) => {
   const { ready } = await startCommand(test, ['--host', '0.0.0.0']);
   const token = ready.controlToken ?? '';
@@ -869,7 +896,7 @@ test.runIf(process.platform === 'linux' && existsSync(SCRIPT)).for<[env: NodeJS.
   [{ NO_COLOR: '1', FORCE_COLOR: '1' }, false],
 ])('on a terminal with %j, colour is %j, and Ctrl-C ends it with 0', async ([env, coloured], test) => {
   const line = `exec ${[...COMMAND, '--port', '0'].map((word) => `'${word}'`).join(' ')}`;
-  const running = runProcess(test, [SCRIPT, '-qefc', line, '/dev/null'], { env: { TERM: 'xterm', ...env } });
+  const running = run(test, [SCRIPT, '-qefc', line, '/dev/null'], { env: { TERM: 'xterm', ...env } });
   const banner = await running.untilStdout(/Ready\.\r\n/);
   running.child.stdin?.write('\u0003');
   test.expect(await running.ended).toEqual({ code: 0, signal: null });

@@ -96,8 +96,28 @@ const USE_OVER_HTTP = `
   console.log(JSON.stringify([response.status, webhooks.length, closed]));
 `;
 
+const USE_RECEIVER = `
+  import { createReceiver } from 'agent-mailbox-mock/receiver';
+  import { startServer } from 'agent-mailbox-mock/server';
+
+  const server = await startServer({ port: 0 });
+  const receiver = createReceiver();
+  const created = await fetch(server.url + '/v1/webhooks', {
+    method: 'POST',
+    headers: { 'X-API-Key': server.mailbox.keys.acme.tenant },
+    body: JSON.stringify({ url: await receiver.listen(), events: ['message.received'] }),
+  });
+  receiver.secret = (await created.json()).secret;
+  await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Hi' });
+  await server.mailbox.settled();
+  const [{ verified, json }] = receiver.requests;
+  await Promise.all([server.close(), receiver.close()]);
+  console.log(JSON.stringify([verified, json.subject, server.mailbox.deliveries()[0].state]));
+`;
+
 const USE_TYPES = `
   import { BehaviourError, createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-mock';
+  import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
   import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
   import { setupServer } from 'msw/node';
 
@@ -108,6 +128,10 @@ const USE_TYPES = `
   await using server: MailboxServer = await startServer({ port: 0, ...options });
   export const port: number = server.port;
   export const globex: string = server.mailbox.keys.globex.workspaces.main;
+  await using receiver: Receiver = createReceiver({ answers: [500, 'timeout', { status: 200, body: 'ok' }] });
+  export const requests: readonly ReceivedRequest[] = await receiver.received(0);
+  // @ts-expect-error: there is no such answer.
+  receiver.answer('never');
   // @ts-expect-error: the default fixture has no such inbox.
   mailbox.keys.acme.inboxes.nowhere;
   // @ts-expect-error: the behaviour has no such value.
@@ -129,6 +153,8 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'dist/index.d.ts',
     'dist/index.js',
     'dist/main.js',
+    'dist/receiver.d.ts',
+    'dist/receiver.js',
     'dist/server.d.ts',
     'dist/server.js',
     'fixtures/default.json',
@@ -143,6 +169,10 @@ test('works in process with the msw of the user', async ({ expect }) => {
 
 test('serves over HTTP', async ({ expect }) => {
   expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, true]);
+});
+
+test('delivers to a receiver that verifies', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_RECEIVER)).toEqual([true, 'Hi', 'delivered']);
 });
 
 test('installs one copy of msw', async ({ expect }) => {
@@ -179,6 +209,10 @@ const IMPORTED = /^(?:import|export)\b(?:[^;'"]* from)? ?["']([^"']+)["']|\b(?:i
 test('loads nothing in the library entry that a browser or an app without express lacks', ({ expect }) => {
   expect(packagesOf('index.js')).toEqual(['@mswjs/data', '@noble/hashes', 'ms', 'msw', 'postal-mime', 'uuid', 'zod']);
   expect(packagesOf('server.js')).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
+});
+
+test('loads nothing in the receiver but what receives and verifies', ({ expect }) => {
+  expect(packagesOf('receiver.js')).toEqual(['node:events', 'node:http', 'node:stream/consumers', 'standardwebhooks']);
 });
 
 test('loads what only the command needs in the command alone', ({ expect }) => {

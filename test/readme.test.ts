@@ -17,6 +17,7 @@ const SCRIPTS: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'pack
 
 const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/adapters/server/index.ts'),
+  'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };
 
@@ -39,8 +40,8 @@ const FROM_SOURCE = COMMAND.map((word) => {
 /** The commands of ours that listen to nothing. */
 const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (init|validate)\b/;
 
-/** The command that needs an emulator that listens already. */
-const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock receive\b/;
+/** The commands that need an emulator that listens already. */
+const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock (receive|trigger)\b/;
 
 /** Some tests start several processes, and other test files run beside them. */
 const SLOW = { timeout: 120_000 };

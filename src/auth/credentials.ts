@@ -17,10 +17,9 @@ export interface CredentialSource {
  * @throws {ApiError} UNAUTHORIZED when there is no key, or what there is does not have the form of one.
  */
 export function readKey(source: CredentialSource, choose: Choose): string {
-  const key = pickKey(source.headers.get('x-api-key') || undefined, readBearer(source.headers), choose);
+  const key = readHeaderKey(source, choose);
   if (key === undefined) throw missingKey(source.query);
-  if (!isKeyText(key)) throw malformedKey();
-  return key;
+  return checkForm(key);
 }
 
 /**
@@ -30,12 +29,20 @@ export function readKey(source: CredentialSource, choose: Choose): string {
  * @throws {ApiError} UNAUTHORIZED as `readKey` does.
  */
 export function readStreamKey(source: CredentialSource, choose: Choose): string {
-  const key = source.query.get('api_key');
-  const hasHeader = source.headers.has('x-api-key') || source.headers.has('authorization');
-  if (hasHeader || choose('stream.key') === 'header') return readKey(source, choose);
-  if (key === null) throw unauthorized('There is no API key; send one by a header, or as ?api_key=<key>.');
-  if (!isKeyText(key)) throw malformedKey();
-  return key;
+  const mayBeInQuery = choose('stream.key') === 'header-or-query';
+  const inQuery = (mayBeInQuery && source.query.get('api_key')) || undefined;
+  const key = readHeaderKey(source, choose) ?? inQuery;
+  if (key !== undefined) return checkForm(key);
+  throw unauthorized(`There is no API key; ${HOW_TO_SEND}${mayBeInQuery ? ', or as ?api_key=<key>' : ''}.`);
+}
+
+function readHeaderKey({ headers }: CredentialSource, choose: Choose): string | undefined {
+  return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), choose);
+}
+
+function checkForm(key: string): string {
+  if (isKeyText(key)) return key;
+  throw malformedKey();
 }
 
 function readBearer(headers: Headers): string | undefined {

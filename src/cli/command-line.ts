@@ -61,10 +61,12 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   if (argument === undefined && first !== undefined) {
     throw new UsageError(`The command ${name} takes no argument, but got ${quote(first)}.`);
   }
-  if (argument === '<file>' && first === undefined)
-    throw new UsageError(`The command ${name} needs a file; see --help.`);
-  if (first === '') throw new UsageError(`The file of ${name} must not be empty.`);
-  if (more.length > 0) throw new UsageError(`The command ${name} takes one file, but got ${quote(more[0])} too.`);
+  if (argument?.startsWith('<') && first === undefined) {
+    throw new UsageError(`The command ${name} needs ${argument}; see --help.`);
+  }
+  const noun = argument?.slice(1, -1);
+  if (first === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
+  if (more.length > 0) throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
   return first;
 }
 

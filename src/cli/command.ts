@@ -35,7 +35,7 @@ export type GivenFlags = Readonly<Partial<Record<string, Given>>>;
 export interface Command {
   readonly help: string;
   /** What stands after the command, such as `<file>`; in brackets if it may be left out. */
-  readonly argument?: '<file>' | '[file]';
+  readonly argument?: `<${string}>` | `[${string}]`;
   /** The flags that make sense for it, besides those of every command. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */

@@ -43,17 +43,29 @@ export const START_FLAGS = {
     value: '<origin>',
     help: 'Let pages of this origin call the API, or * for all; repeatable',
   },
+  'deliver-to': {
+    type: 'string',
+    multiple: true,
+    value: '<host>',
+    help: 'Deliver to this host or IP range too, or * for all; repeatable',
+  },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },
 } as const satisfies Record<string, Flag>;
 
-/** The flags of `agent-mailbox-mock receive`. */
-export const RECEIVE_FLAGS = {
+/** The flags of the commands that call an emulator that runs. */
+const CONTROL_FLAGS = {
   url: {
     type: 'string',
     value: '<url>',
     help: `Where the emulator is (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
+  token: { type: 'string', value: '<token>', help: 'The control token, where the emulator printed one' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock receive`. */
+export const RECEIVE_FLAGS = {
+  ...CONTROL_FLAGS,
   to: { type: 'string', multiple: true, value: '<address>', help: 'An inbox that gets the mail; repeatable' },
   from: { type: 'string', value: '<address>', help: 'Who writes it' },
   subject: { type: 'string', value: '<text>', help: 'The subject' },
@@ -62,8 +74,19 @@ export const RECEIVE_FLAGS = {
   attach: { type: 'string', multiple: true, value: '<file>', help: 'A file to attach; repeatable' },
   'in-reply-to': { type: 'string', value: '<id>', help: 'The Message-ID of what it answers' },
   eml: { type: 'string', value: '<file>', help: 'The whole mail as it travels, instead of its parts' },
-  token: { type: 'string', value: '<token>', help: 'The control token, where the emulator printed one' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock trigger`. */
+export const TRIGGER_FLAGS = {
+  ...CONTROL_FLAGS,
+  inbox: { type: 'string', value: '<id>', help: 'Where it happens (default: the first inbox of each tenant)' },
+  webhook: { type: 'string', value: '<id>', help: 'The only webhook that hears of it, even if it is inactive' },
+  tenant: { type: 'string', value: '<id>', help: 'The only tenant in which it happens' },
+  message: { type: 'string', value: '<id>', help: 'The message that it is about' },
+  set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'A field of the payload; repeatable' },
+  data: { type: 'string', value: '<json>', help: 'More fields of the payload, as a JSON object; --set wins' },
+  json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */

@@ -1,20 +1,11 @@
 import { basename } from 'node:path';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { toBase64 } from '../contract/base64.ts';
-import { isUrlWithProtocol } from '../contract/schemas.ts';
-import { CONTROL_PATH } from '../control/control-path.ts';
 import type { ReceivedMessage } from '../mail/take-in.ts';
-import {
-  CannotRunError,
-  type Command,
-  type Given,
-  type GivenFlags,
-  quote,
-  type Terminal,
-  UsageError,
-} from './command.ts';
+import { type Command, type GivenFlags, type Terminal, UsageError } from './command.ts';
+import { createControlClient } from './control-client.ts';
 import { RECEIVE_FLAGS } from './flags.ts';
 import { readNamedFile } from './read-file.ts';
+import { textOf } from './read-given.ts';
 
 /** Lets a mail come in from outside, into an emulator that runs. */
 export const receive: Command = {
@@ -26,21 +17,13 @@ export const receive: Command = {
 };
 
 async function deliver(terminal: Terminal, given: GivenFlags): Promise<void> {
-  const url = parseUrl(given.url);
+  const client = createControlClient(given);
   const message = given.eml ? await readEml(given) : await compose(terminal, given);
-  const messages = await post(url, textOf(given.token), message);
+  const messages = await client.post<ReceivedMessage>('messages', message, 'messages');
   if (given.json?.value === true) return terminal.out(JSON.stringify({ messages }));
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }
-}
-
-function parseUrl(given: Given | undefined): string {
-  const url = String(given?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
-  if (isUrlWithProtocol(url, /^https?$/)) return url.replace(/\/+$/, '');
-  throw new UsageError(
-    `${given?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
-  );
 }
 
 /** What a mail that is given whole says itself. */
@@ -71,27 +54,6 @@ async function compose(terminal: Terminal, given: GivenFlags): Promise<object> {
   };
 }
 
-function textOf(given: Given | undefined): string | undefined {
-  return given && String(given.value);
-}
-
 async function readBase64(file: string): Promise<string> {
   return toBase64(await readNamedFile(file));
-}
-
-async function post(url: string, token: string | undefined, message: object): Promise<readonly ReceivedMessage[]> {
-  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { 'X-Mock-Token': token }) };
-  const body = JSON.stringify(message);
-  const reply = await send(`${url}${CONTROL_PATH}/messages`, { method: 'POST', headers, body, redirect: 'manual' });
-  const answer = reply as { messages?: readonly ReceivedMessage[]; error?: string } | undefined;
-  if (Array.isArray(answer?.messages)) return answer.messages;
-  if (typeof answer?.error === 'string') throw new CannotRunError(answer.error);
-  throw new CannotRunError(`What answers at ${url} is no emulator with a control plane.`);
-}
-
-/** The JSON of the reply; `undefined` where it is none. */
-async function send(url: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, init).catch(() => undefined);
-  if (response) return response.json().catch(() => undefined);
-  throw new CannotRunError(`No emulator answers at ${new URL(url).origin}; start one, or say where it is with --url.`);
 }

@@ -1,6 +1,8 @@
 import { parseAllowHosts, parseCorsOrigins } from '../adapters/server/listen-options.ts';
+import { createReceiverRules } from '../adapters/server/receiver-rules.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { parseEach, parsePair } from './read-given.ts';
 
 /** What `agent-mailbox-mock start` was told. */
 export interface StartSettings {
@@ -11,6 +13,7 @@ export interface StartSettings {
   readonly behaviours: Readonly<Record<string, string>>;
   readonly allowHosts: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly deliverTo: readonly string[];
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -26,11 +29,17 @@ export function parseStartSettings(given: GivenFlags): StartSettings {
     host: given.host ? parseText(given.host) : DEFAULT_HOST,
     smtpPort: given['smtp-port'] && parsePort(given['smtp-port']),
     fixtures: given.fixtures && parseText(given.fixtures),
-    behaviours: Object.fromEntries(parseEach(given.behaviour, parseBehaviourPair)),
+    behaviours: Object.fromEntries(
+      parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
+    ),
     allowHosts: parseEach(given['allow-host'], checkedBy(parseAllowHosts, 'a host name without scheme and port')),
     corsOrigins: parseEach(
       given['cors-origin'],
       checkedBy(parseCorsOrigins, 'an origin such as https://app.example, or *'),
+    ),
+    deliverTo: parseEach(
+      given['deliver-to'],
+      checkedBy(createReceiverRules, 'a host name without scheme and port, a range such as 10.0.0.0/8, or *'),
     ),
     json: given.json?.value === true,
     quiet: given.quiet?.value === true,
@@ -46,17 +55,6 @@ function parsePort({ value, source }: Given): number {
 function parseText({ value, source }: Given): string {
   if (value !== '') return String(value);
   throw new UsageError(`${source} must not be empty.`);
-}
-
-function parseEach<Item>(given: Given | undefined, parse: (text: string, source: string) => Item): Item[] {
-  const { value, source } = given ?? { value: [], source: '' };
-  return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];
-}
-
-function parseBehaviourPair(pair: string, source: string): [id: string, value: string] {
-  const [id, value] = pair.split(/=(.*)/s);
-  if (id && value) return [id, value];
-  throw new UsageError(`${source} must be <id>=<value>, not ${quote(pair)}.`);
 }
 
 /** Makes the server's own check into one that names the flag: a value that can never match helps nobody. */

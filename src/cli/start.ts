@@ -21,12 +21,12 @@ export const start: Command = {
 };
 
 async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {
-  const { port, host, smtpPort, behaviours, allowHosts, corsOrigins } = settings;
-  const fixtures = settings.fixtures === undefined ? defaultFixture : await readFixture(settings.fixtures);
-  const log = settings.json ? terminal.err : terminal.out;
+  const { json, quiet, fixtures: file, ...options } = settings;
+  const fixtures = file === undefined ? defaultFixture : await readFixture(file);
+  const log = json ? terminal.err : terminal.out;
   try {
-    const options = { port, host, smtpPort, behaviours, allowHosts, corsOrigins, ...(!settings.quiet && { log }) };
-    return (await startServer({ ...options, fixtures: fixtures as NamedFixture })) as AnyServer;
+    const server = await startServer({ ...options, ...(!quiet && { log }), fixtures: fixtures as NamedFixture });
+    return server as AnyServer;
   } catch (error) {
     throw explain(error, settings);
   }

@@ -48,6 +48,7 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
       },
       "webhooks": {
         // It hears every kind of event of the whole tenant, unless it says "events" or "workspace".
+        // Deliveries go to its URL, where your code should listen.
         "audit": { "url": "http://127.0.0.1:9999/audit" },
       },
     },

@@ -17,8 +17,11 @@ export interface Clock {
   freeze(at?: Date): void;
   /** Lets time go on from where it stands. */
   resume(): void;
-  /** Moves time on, does what falls due on the way, in order, and resolves when it is done. */
-  advance(durationMs: number): Promise<void>;
+  /**
+   * Moves time on, does what falls due on the way, in order, and resolves when it is done: with whether it got there,
+   * because a reset ends it.
+   */
+  advance(durationMs: number): Promise<boolean>;
   /** Does a task at this time, at once if it has come; the answer cancels it. */
   schedule(at: Date, task: Task): () => void;
   /** Resolves once nothing is being done and nothing is due. */
@@ -44,6 +47,11 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How many moments a clock moves past before anything else may happen in the process. */
 const STEPS_AT_ONCE = 1000;
 
+/** Lets the platform do something else, such as read what was sent; until then the process stays alive. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
 /** Creates a clock that shows real time. */
 export function createClock(source: TimeSource): Clock {
   /** Sorted by time, then by the order in which they came. */
@@ -52,7 +60,7 @@ export function createClock(source: TimeSource): Clock {
   let offsetMs = 0;
   let frozenMs: number | undefined;
   let cancelTimer = () => {};
-  let moves: Promise<void> = Promise.resolve();
+  let moves: Promise<unknown> = Promise.resolve();
   /** How often it was reset: what was on its way before must not move it afterwards. */
   let resets = 0;
   let steps = 0;
@@ -103,9 +111,6 @@ export function createClock(source: TimeSource): Clock {
     while (doing.size > 0) await Promise.all(doing);
   }
 
-  /** Lets the platform do something else, such as read what was sent. */
-  const nextTurn = () => new Promise<void>((resolve) => void source.setTimer(0, resolve));
-
   /** Goes to the next moment at which something is due, and does it. */
   async function step(first: Scheduled): Promise<void> {
     moveTo(Math.max(first.atMs, nowMs()));
@@ -115,17 +120,18 @@ export function createClock(source: TimeSource): Clock {
     if (steps % STEPS_AT_ONCE === 0) await nextTurn();
   }
 
-  async function move(durationMs: number, resetsBefore: number): Promise<void> {
+  async function move(durationMs: number, resetsBefore: number): Promise<boolean> {
     const isOver = () => resets !== resetsBefore;
     await finishWork();
-    if (isOver()) return;
+    if (isOver()) return false;
     const targetMs = nowMs() + durationMs;
     for (let [first] = waiting; first && first.atMs <= targetMs; [first] = waiting) {
       await step(first);
-      if (isOver()) return;
+      if (isOver()) return false;
     }
     moveTo(Math.max(targetMs, nowMs()));
     arm();
+    return true;
   }
 
   return {
@@ -145,8 +151,9 @@ export function createClock(source: TimeSource): Clock {
     },
     advance(durationMs) {
       const resetsBefore = resets;
-      moves = moves.then(() => move(durationMs, resetsBefore));
-      return moves;
+      const moved = moves.then(() => move(durationMs, resetsBefore));
+      moves = moved;
+      return moved;
     },
     schedule(at, task) {
       const scheduled = { atMs: at.getTime(), task };

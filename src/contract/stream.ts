@@ -18,6 +18,8 @@ export const CLOSE_CODES = {
   notFound: 4404,
   /** The emulator itself failed. */
   failed: 4500,
+  /** A frame is larger than `MAX_FRAME_BYTES`, where it was not refused on its way already. */
+  tooLarge: 4413,
   /** The client does not read what it is sent. */
   tooSlow: 4429,
 } as const;

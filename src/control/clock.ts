@@ -64,9 +64,24 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
       if (clocks.some((clock) => !isWritable(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
-      await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
+      await advanceTogether(clocks, durationMs);
     },
   };
+}
+
+/** Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another. */
+async function advanceTogether(clocks: readonly Clock[], durationMs: number): Promise<void> {
+  for (let leftMs = durationMs; ; ) {
+    const stepMs = Math.min(leftMs, ...clocks.map(untilNextDue));
+    const moved = await Promise.all(clocks.map((clock) => clock.advance(stepMs)));
+    leftMs -= stepMs;
+    if (leftMs <= 0 || moved.includes(false)) return;
+  }
+}
+
+function untilNextDue(clock: Clock): number {
+  const next = clock.nextDue();
+  return next ? Math.max(next.getTime() - clock.now().getTime(), 0) : Number.POSITIVE_INFINITY;
 }
 
 function findTenant(worlds: Worlds, id: string) {

@@ -110,11 +110,7 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
       deliveries.redeliver(delivery);
       return deliverer.find(id).delivery;
     },
-    trigger(kind, options) {
-      const before = new Set(deliverer.list().map(({ id }) => id));
-      trigger({ worlds, events }, kind, options);
-      return deliverer.list().filter(({ id }) => !before.has(id));
-    },
+    trigger: (kind, options) => deliverer.collect(() => trigger({ worlds, events }, kind, options)),
     hostile(options) {
       if (!options) return standing();
       const parsed = parse('The plan', hostileOptions, options);

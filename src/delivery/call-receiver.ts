@@ -1,3 +1,4 @@
+import { toBase64 } from '../contract/base64.ts';
 import type { Environment } from '../environment.ts';
 import { findRefusal } from '../outgoing.ts';
 import type { OutgoingRequest } from './request.ts';
@@ -28,13 +29,34 @@ export async function callReceiver(
     controller.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`)),
   );
   try {
-    const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: controller.signal };
-    return await toAnswer(await environment.fetch(url, init));
+    const { href, authorization } = splitLogin(url);
+    const init: RequestInit = {
+      method: 'POST',
+      headers: { ...headers, ...authorization },
+      body,
+      redirect: 'manual',
+      signal: controller.signal,
+    };
+    return await Promise.race([environment.fetch(href, init).then(toAnswer), brokenOff(controller.signal)]);
   } catch (error) {
     return noAnswer(controller.signal.aborted ? controller.signal.reason : error);
   } finally {
     cancelTimer();
   }
+}
+
+/** A login in a URL goes out as a header: `fetch` takes none in a URL. */
+function splitLogin(url: string): { readonly href: string; readonly authorization?: Record<string, string> } {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return { href: url };
+  const login = new TextEncoder().encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  const href = Object.assign(new URL(url), { username: '', password: '' }).href;
+  return { href, authorization: { authorization: `Basic ${toBase64(login)}` } };
+}
+
+/** Rejects when a call is broken off, also where what it waits for takes no notice. */
+function brokenOff(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 
 async function toAnswer(response: Response): Promise<Answer> {
@@ -67,7 +89,8 @@ async function readStart(body: ReadableStream<Uint8Array> | null): Promise<strin
     text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
     bytes += value.length;
   }
-  await reader.cancel();
+  // Not waited for: where an interceptor has a copy of the body, it would take until that copy is read.
+  reader.cancel().catch(() => {});
   return text;
 }
 
@@ -82,10 +105,15 @@ function noAnswer(error: unknown): Answer {
   };
 }
 
-/** The innermost cause of an error, which says most: `fetch` itself only says that it failed. */
 function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'The receiver could not be reached.';
-  if (error.cause instanceof Error) return sentenceOf(error.cause);
-  if (error instanceof AggregateError) return sentenceOf(error.errors[0]);
-  return error.message || 'The receiver could not be reached.';
+  const detail = innermost(error);
+  if (detail.endsWith('.')) return detail;
+  return detail === '' ? 'The receiver could not be reached.' : `The receiver could not be reached: ${detail}.`;
+}
+
+/** What the innermost cause of an error says, which is most: `fetch` itself only says that it failed. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error instanceof AggregateError ? innermost(error.errors[0]) : error.message;
 }

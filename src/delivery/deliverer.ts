@@ -14,6 +14,8 @@ export interface Deliverer {
   list(filter?: DeliveryFilter): Delivery[];
   /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
   find(id: string): { readonly delivery: Delivery; readonly deliveries: TenantDeliveries };
+  /** The deliveries to which the events lead that are published meanwhile. */
+  collect(publish: () => void): Delivery[];
   /** The deliveries that are being sent at present. */
   inFlight(): Delivery[];
   /** Breaks off and forgets every delivery and every plan. */
@@ -23,6 +25,8 @@ export interface Deliverer {
 /** Creates the deliverer of a mailbox, which listens to its events from now on. */
 export function createDeliverer(worlds: Worlds, events: EventBus, context: DeliveryContext): Deliverer {
   let tenants = new Map<World, TenantDeliveries>();
+  /** The ids of what is opened, while somebody wants to know. */
+  let collected: string[] | undefined;
 
   function of(world: World): TenantDeliveries {
     const deliveries = tenants.get(world) ?? createTenantDeliveries(world, context);
@@ -32,9 +36,18 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
 
   const all = () => worlds.all().flatMap((world) => tenants.get(world) ?? []);
 
+  function lookUp(id: string) {
+    for (const deliveries of all()) {
+      const delivery = deliveries.log.get(id.toLowerCase());
+      if (delivery) return { delivery, deliveries };
+    }
+    return undefined;
+  }
+
   events.subscribe((event) => {
     const world = worlds.get(event.tenantId);
-    if (world) of(world).accept(event);
+    const opened = world ? of(world).accept(event) : [];
+    collected?.push(...opened);
   });
   worlds.onRemoved((world) => {
     tenants.get(world)?.end();
@@ -45,11 +58,20 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
     of,
     list: (filter = {}) => all().flatMap(({ log }) => log.all().filter((delivery) => fits(delivery, filter))),
     find(id) {
-      for (const deliveries of all()) {
-        const delivery = deliveries.log.get(id.toLowerCase());
-        if (delivery) return { delivery, deliveries };
-      }
+      const found = lookUp(id);
+      if (found) return found;
       throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
+    },
+    collect(publish) {
+      const ids: string[] = [];
+      collected = ids;
+      try {
+        publish();
+      } finally {
+        collected = undefined;
+      }
+      // The log may have had no room for the first of many.
+      return ids.flatMap((id) => lookUp(id)?.delivery ?? []);
     },
     inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
     reset() {

@@ -73,7 +73,11 @@ function lengthOf({ payload, attempts }: Delivery): number {
 }
 
 function lengthOfPayload(payload: object): number {
-  return Object.values(payload).reduce((sum, value) => sum + (JSON.stringify(value)?.length ?? 0), 0);
+  return Object.values(payload).reduce<number>((sum, value) => sum + lengthOfValue(value), 0);
+}
+
+function lengthOfValue(value: unknown): number {
+  return typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
 }
 
 function lengthOfAttempt({ requestBody, responseBody }: Attempt): number {

@@ -9,8 +9,6 @@ export interface Job {
   readonly order: number;
   /** Whether it was sent by hand, and so also to a webhook that is not active. */
   readonly isByHand: boolean;
-  /** Whether it is to come after the next delivery to the same webhook. */
-  isReordered: boolean;
   /** What is to be wrong with its next attempt. */
   plan: HostilePlanName | undefined;
   /** How many attempts in a row have failed. */
@@ -25,10 +23,16 @@ export interface Jobs {
   open(delivery: Delivery, how: Pick<Job, 'isByHand' | 'plan'>): Job;
   /** Says whether it is still what its delivery does: neither over nor replaced. */
   has(job: Job): boolean;
+  /** Says whether its delivery was opened again. */
+  isReplaced(job: Job): boolean;
   /** Every job, oldest first. */
   all(): Job[];
-  /** What was to come after this one to the same webhook, the latest first. */
-  reorderedBefore(job: Job): Job[];
+  /** Notes that a job is to come after the next delivery to the same webhook. */
+  putBehindNext(job: Job): void;
+  /** Notes that a job does not wait for the next one any more. */
+  takeFromBehind(job: Job): void;
+  /** Takes what was to come after this one to the same webhook, the latest first. */
+  takeBehind(job: Job): Job[];
   /** Ends a job, and what is scheduled for it. */
   end(id: string): void;
   endAll(): void;
@@ -37,25 +41,35 @@ export interface Jobs {
 /** Creates a set of jobs without any. */
 export function createJobs(): Jobs {
   const jobs = new Map<string, Job>();
+  const behindNext = new Set<Job>();
   let opened = 0;
 
   function end(id: string): void {
-    jobs.get(id)?.cancel();
+    const job = jobs.get(id);
+    if (!job) return;
+    job.cancel();
     jobs.delete(id);
+    behindNext.delete(job);
   }
 
   return {
     open({ id, webhookId }, how) {
       end(id);
       opened += 1;
-      const job: Job = { id, webhookId, order: opened, ...how, isReordered: false, failures: 0, cancel: () => {} };
+      const job: Job = { id, webhookId, order: opened, ...how, failures: 0, cancel: () => {} };
       jobs.set(id, job);
       return job;
     },
     has: (job) => jobs.get(job.id) === job,
+    isReplaced: (job) => (jobs.get(job.id) ?? job) !== job,
     all: () => [...jobs.values()],
-    reorderedBefore: ({ webhookId, order }) =>
-      [...jobs.values()].filter((job) => job.isReordered && job.webhookId === webhookId && job.order < order).reverse(),
+    putBehindNext: (job) => void behindNext.add(job),
+    takeFromBehind: (job) => void behindNext.delete(job),
+    takeBehind({ webhookId, order }) {
+      const taken = [...behindNext].filter((job) => job.webhookId === webhookId && job.order < order);
+      for (const job of taken) behindNext.delete(job);
+      return taken.reverse();
+    },
     end,
     endAll() {
       for (const id of [...jobs.keys()]) end(id);

@@ -16,8 +16,8 @@ import { createSender } from './sender.ts';
 export interface TenantDeliveries {
   readonly log: DeliveryLog;
   readonly plans: HostilePlans;
-  /** Sends an event to every webhook that is to hear of it. */
-  accept(event: MailEvent): void;
+  /** Sends an event to every webhook that is to hear of it; answers the ids of the deliveries. */
+  accept(event: MailEvent): string[];
   /** Sends a delivery once more, now. @throws {ApiError} CONFLICT while it is being sent, or without its webhook. */
   redeliver(delivery: Delivery): void;
   /** Lets so many held deliveries go, oldest first. */
@@ -40,7 +40,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   const plans = createHostilePlans();
   const log = createDeliveryLog(jobs.end);
 
-  function open(event: MailEvent, webhook: WebhookRow): void {
+  function open(event: MailEvent, webhook: WebhookRow): string {
     const delivery = log.add({
       id: newId(environment),
       tenantId: world.id,
@@ -57,11 +57,12 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     const planned = plans.take(webhook.id);
     const job = jobs.open(delivery, { isByHand: event.webhookId !== undefined, plan: planned?.plan });
     BEGIN[planned?.plan ?? 'plain'](job, planned);
+    return delivery.id;
   }
 
   const later = (delayMs: number) => new Date(clock.now().getTime() + delayMs);
 
-  const attemptNow = (job: Job) => attemptAt(job, clock.now());
+  const attemptNow = (job: Job) => scheduleAttempt(job, clock.now());
 
   /** How a delivery begins, under each plan. */
   const BEGIN: Record<HostilePlanName | 'plain', (job: Job, planned: HostilePlan | undefined) => void> = {
@@ -79,7 +80,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     hold: (job) => hold(job, 'It is held until it is released.'),
     reorder(job) {
       hold(job, 'It is held until the next delivery to its webhook has been sent.');
-      job.isReordered = true;
+      jobs.putBehindNext(job);
       job.cancel = clock.schedule(later(REORDER_MS), () => letGo(job));
     },
     delay: (job, planned) => attemptAt(job, later(planned?.delayMs ?? 0)),
@@ -91,34 +92,44 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   function letGo(job: Job): void {
     job.cancel();
-    job.isReordered = false;
+    jobs.takeFromBehind(job);
     log.update(job.id, { state: 'pending', reason: null });
     attemptNow(job);
   }
 
   function attemptAt(job: Job, at: Date): void {
     log.update(job.id, { nextAttemptAt: at.toISOString() });
+    scheduleAttempt(job, at);
+  }
+
+  function scheduleAttempt(job: Job, at: Date): void {
     job.cancel = clock.schedule(at, () => sender.inTurn(job.webhookId, () => attempt(job)));
   }
 
   async function attempt(job: Job): Promise<void> {
     if (!jobs.has(job)) return;
-    const webhook = webhooks.get(job.webhookId);
-    if (!webhook) return finish(job, 'dropped', 'Its webhook is gone.');
-    if (!webhook.isActive && !job.isByHand) return finish(job, 'dropped', 'Its webhook is not active.');
+    const webhook = findWebhook(job);
+    if (typeof webhook === 'string') return finish(job, 'dropped', webhook);
     const made = await send(job, webhook);
     if (!made || !jobs.has(job)) return;
     conclude(job, made);
-    jobs.reorderedBefore(job).forEach(letGo);
+    jobs.takeBehind(job).forEach(letGo);
   }
 
-  /** Sends what a plan wants to arrive twice for the second time; what comes of it cannot make it worse. */
+  /** Sends what a plan wants to arrive twice for the second time; what comes of it can only make it better. */
   async function repeat(job: Job): Promise<void> {
-    const webhook = webhooks.get(job.webhookId);
-    const made = webhook && (await send(job, webhook));
+    const webhook = findWebhook(job);
+    const made = typeof webhook === 'string' ? undefined : await send(job, webhook);
     if (!made) return;
-    record(job, made, log.get(job.id)?.nextAttemptAt ?? null);
-    if (made.error === null && jobs.has(job)) finish(job, 'delivered', null);
+    log.update(job.id, withAttempt(job, made, log.get(job.id)?.nextAttemptAt ?? null));
+    if (made.error === null && !jobs.isReplaced(job)) finish(job, 'delivered', null);
+  }
+
+  /** The webhook as it is now, or why it gets nothing. */
+  function findWebhook({ webhookId, isByHand }: Job): WebhookRow | string {
+    const webhook = webhooks.get(webhookId);
+    if (!webhook) return 'Its webhook is gone.';
+    return webhook.isActive || isByHand ? webhook : 'Its webhook is not active.';
   }
 
   async function send(job: Job, webhook: WebhookRow): Promise<Made | undefined> {
@@ -128,9 +139,10 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     return delivery && sender.send(delivery, webhook, plan);
   }
 
-  function record({ id }: Job, { isRefused: _, ...made }: Made, next: string | null): void {
+  /** What an attempt changes in the log, whatever came of it. */
+  function withAttempt({ id }: Job, { isRefused: _, ...made }: Made, next: string | null) {
     const { attempts = [] } = log.get(id) ?? {};
-    log.update(id, { attempts: [...attempts, { ...made, nextAttemptAt: next }] });
+    return { nextAttemptAt: next, attempts: [...attempts, { ...made, nextAttemptAt: next }] };
   }
 
   /** Decides how a delivery goes on after an attempt. */
@@ -139,12 +151,13 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     if (!end) job.failures += 1;
     const retryAfter = made.responseHeaders['retry-after'];
     const next = end ? undefined : nextAttemptAt(job.failures, retryAfter, clock.now(), choices);
-    record(job, made, next?.toISOString() ?? null);
-    if (next) attemptAt(job, next);
-    else finish(job, ...(end ?? (['exhausted', 'Its last attempt failed.'] as const)));
+    if (next) {
+      log.update(job.id, withAttempt(job, made, next.toISOString()));
+      scheduleAttempt(job, next);
+    } else {
+      finish(job, ...(end ?? LAST_FAILED), withAttempt(job, made, null));
+    }
   }
-
-  type End = readonly [state: Delivery['state'], reason: string | null];
 
   /** How an attempt ends its delivery, where it does. */
   function endOf({ webhookId }: Job, { status, error, isRefused }: Made): End | undefined {
@@ -155,18 +168,19 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     return ['exhausted', 'The receiver answered 410, so its webhook is not active any more.'];
   }
 
-  function finish({ id }: Job, ...[state, reason]: End): void {
+  function finish({ id }: Job, state: Delivery['state'], reason: string | null, more: Partial<Delivery> = {}): void {
     jobs.end(id);
-    log.update(id, { state, reason, nextAttemptAt: null });
+    log.update(id, { nextAttemptAt: null, ...more, state, reason });
   }
 
   return {
     log,
     plans,
-    accept(event) {
-      const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
-      for (const webhook of hearing) open(event, webhook);
-    },
+    accept: (event) =>
+      webhooks
+        .all()
+        .filter((webhook) => hears(webhook, event))
+        .map((webhook) => open(event, webhook)),
     redeliver(delivery) {
       if (!webhooks.get(delivery.webhookId)) throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
       if (sender.inFlight().has(delivery.id)) throw new ApiError('CONFLICT', 'This delivery is being sent already.');
@@ -188,6 +202,10 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     },
   };
 }
+
+type End = readonly [state: Delivery['state'], reason: string | null];
+
+const LAST_FAILED: End = ['exhausted', 'Its last attempt failed.'];
 
 /** Says whether a webhook is to hear of an event: it is active, lists the kind, and has the inbox in its scope. */
 function hears({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {

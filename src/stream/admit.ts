@@ -1,10 +1,10 @@
 import { readStreamKey } from '../auth/credentials.ts';
-import { mayReach } from '../auth/policy.ts';
 import { findPrincipal, type TenantPrincipal } from '../auth/principal.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { Choices, Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATH } from '../contract/stream.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
+import { findInReach } from '../operations/reach/find-in-reach.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** A request to open a stream, before anything is upgraded. */
@@ -31,25 +31,23 @@ export function isStreamPath(path: string): boolean {
  * Decides who may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for the operator, NOT_FOUND for an inbox that is not
- *   within reach.
+ *   within reach; the last two as the ledger has them for any request.
  */
 export function admit(
   { worlds, choices }: { readonly worlds: Worlds; readonly choices: Choices },
   request: StreamRequest,
 ): Admission {
-  const key = readStreamKey(request, (id) => choices[id]);
+  const choose: Choose = (id) => choices[id];
+  const key = readStreamKey(request, choose);
   const principal = findPrincipal(worlds, key);
-  if (principal.tier === 'operator') {
-    const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
-    throw new ApiError('FORBIDDEN', `An ${TIER_PREFIX.operator} key has no event stream; it takes a ${prefixes} key.`);
-  }
-  return { key, principal, inboxId: findInbox(principal, STREAM_PATH.exec(request.path)?.[1]) };
+  if (principal.tier === 'operator') throw wrongTier(choose);
+  const id = STREAM_PATH.exec(request.path)?.[1];
+  const inbox = id === undefined ? undefined : findInReach({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
+  return { key, principal, inboxId: inbox?.id };
 }
 
-function findInbox(principal: TenantPrincipal, id: string | undefined): string | undefined {
-  if (id === undefined) return undefined;
-  const inbox = principal.world.inboxes.get(id.toLowerCase());
-  const place = inbox && { workspaceId: inbox.workspaceId, inboxId: inbox.id };
-  if (place && inbox.deletedAt === null && mayReach(principal, place)) return inbox.id;
-  throw new ApiError('NOT_FOUND', 'There is no inbox with this id.');
+function wrongTier(choose: Choose): ApiError {
+  if (choose('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', 'There is no such route.');
+  const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
+  return new ApiError('FORBIDDEN', `An ${TIER_PREFIX.operator} key has no event stream; it takes a ${prefixes} key.`);
 }

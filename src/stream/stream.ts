@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/behaviours.ts';
-import { CLOSE_CODES, clientFrame, MAX_BUFFERED_BYTES } from '../contract/stream.ts';
+import { CLOSE_CODES, clientFrame, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';
 import { connectedFrame, eventFrame, type ServerFrame, subscribedFrame } from './frames.ts';
@@ -84,6 +84,10 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
 
   return {
     receive(data) {
+      if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
+        close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
+        return;
+      }
       const answer = answerTo(data);
       if (answer) send(answer);
     },

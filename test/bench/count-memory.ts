@@ -1,10 +1,10 @@
 // A child process: `count-memory.ts mailbox` or `count-memory.ts static`. It sends requests through msw and tells its
 // parent how many MB more are in use after the last of them than after the first thousand.
-import { setTimeout } from 'node:timers/promises';
 import { createMailbox } from 'agent-mailbox-mock';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { IDS } from '../support/ids.ts';
+import { countBytes } from './count-bytes.ts';
 
 process.once('disconnect', () => process.exit());
 
@@ -40,14 +40,4 @@ async function send(method: string, path: string, json?: unknown, key = keys.acm
     body: json === undefined ? null : JSON.stringify(json),
   });
   return response.json();
-}
-
-/** What is in use once everything that can be collected is; finalizers need turns of the loop in between. */
-async function countBytes(): Promise<number> {
-  for (let turn = 0; turn < 5; turn += 1) {
-    globalThis.gc?.();
-    await setTimeout(20);
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

@@ -1,4 +1,5 @@
 import { benchBySize } from './by-size.ts';
+import { benchDeliveries } from './deliveries.ts';
 import { benchInProcess } from './in-process.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import type { Row } from './measure.ts';
@@ -6,7 +7,15 @@ import { benchMemory } from './memory.ts';
 import { benchOverHttp } from './over-http.ts';
 import { benchRouting } from './routing.ts';
 
-const BENCHES = [benchInProcess, benchOverHttp, benchBySize, benchLifecycle, benchRouting, benchMemory];
+const BENCHES = [
+  benchInProcess,
+  benchOverHttp,
+  benchBySize,
+  benchLifecycle,
+  benchRouting,
+  benchDeliveries,
+  benchMemory,
+];
 const WIDTHS = [62, 55, 16];
 
 print(['what', 'figure', 'target', 'verdict']);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import type { TestContext } from 'vitest';
+import { run as runInProcess } from '../../src/cli/run.ts';
 
 /** The repository's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,6 +41,29 @@ export interface ReadyLine {
 
 /** The least that a process needs of the environment: what the person who runs the tests has set must not count. */
 export const BARE_ENV: NodeJS.ProcessEnv = pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']);
+
+/** A command that ends by itself is not interrupted. */
+export const NEVER = new Promise<void>(() => {});
+
+/** Runs the command in this process and interrupts it as soon as it is ready, unless it ends by itself. */
+export async function runHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  { input = '', interrupted = Promise.resolve() }: { input?: string; interrupted?: Promise<void> } = {},
+) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runInProcess({
+    args,
+    env,
+    colour: false,
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+    input: async () => input,
+    interrupted,
+  });
+  return { code, out, err: err.join('\n') };
+}
 
 /** Starts a process that ends with the test at the latest. */
 export function run(

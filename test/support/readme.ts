@@ -12,6 +12,7 @@ import { parseFixture } from '../../src/contract/fixture.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { HOSTILE_PLANS } from '../../src/delivery/hostile.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 
 type Cells = readonly string[];
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   flags: flagsTable,
   simulators: simulatorsTable,
+  hostile: hostileTable,
 };
 
 /** Answers the README with its generated parts as the code has them now. */
@@ -158,6 +160,11 @@ function behaviourRow(id: BehaviourId): Cells {
 function simulatorsTable(): string {
   const rows = Object.entries(SIMULATORS).map(([name, meaning]) => [code(`${name}@simulator.test`), meaning]);
   return table(['Mail to', 'Brings about'], rows);
+}
+
+function hostileTable(): string {
+  const rows = Object.entries(HOSTILE_PLANS).map(([name, meaning]) => [code(name), meaning]);
+  return table(['Plan', 'What becomes of the delivery'], rows);
 }
 
 function errorsTable(): string {

@@ -84,13 +84,21 @@ function serve(server: Server, { answer, upgrades }: Served): void {
   };
   server.on('request', listener);
   server.on('checkExpectation', listener);
-  server.on('connect', (request, socket) => listener(request, createDetachedResponse(request, socket as Socket)));
+  const detached = (request: IncomingMessage, socket: Socket) =>
+    afterLatest(latest.get(socket), () => listener(request, createDetachedResponse(request, socket)));
+  server.on('connect', (request, socket) => detached(request, socket as Socket));
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
     upgrades.set(request, { socket, head });
-    listener(request, createDetachedResponse(request, socket));
+    detached(request, socket);
   });
   server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, latest.get(socket)));
+}
+
+/** Answers in turn: the response to the request before has the connection until it is finished. */
+function afterLatest(latest: ServerResponse | undefined, answer: () => void): void {
+  if (!latest || latest.writableFinished) answer();
+  else latest.once('finish', () => setImmediate(answer));
 }
 
 /** Reads what is left of a body that nobody waits for, so that a client can send to the end and read its reply. */

@@ -25,7 +25,7 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
   const connect = buildConnector({ timeout: CONNECT_MS });
   const agent = new Agent({
     connect(options, done) {
-      const host = options.hostname.replace(/^\[|\]$/g, '');
+      const host = options.hostname.replace(/^\[|\]$|\.$/g, '');
       resolve(host, rules).then(
         // A connector takes the options of net.connect too, by which the addresses that were checked are the ones used.
         (addresses) => connect({ ...options, lookup: answerWith(addresses) } as buildConnector.Options, done),

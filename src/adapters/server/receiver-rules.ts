@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseEach, toHostname } from './listen-options.ts';
 
@@ -37,13 +38,16 @@ type Permits = (host: string, address: Address | undefined) => boolean;
 
 function toPermission(entry: string): Permits | undefined {
   if (entry === '*') return () => true;
-  if (ipaddr.isValidCIDR(entry)) return toRange(entry);
+  if (entry.includes('/')) return toRange(entry);
   const name = toHostname(entry);
   return name === undefined ? undefined : (host) => host === name.replace(/^\[|\]$/g, '');
 }
 
-function toRange(entry: string): Permits {
+function toRange(entry: string): Permits | undefined {
+  // What the parser takes besides, such as octal numbers, is not what it seems to be.
+  if (isIP(entry.replace(/\/.*$/, '')) === 0 || !ipaddr.isValidCIDR(entry)) return undefined;
   const [base, bits] = ipaddr.parseCIDR(entry);
+  if (base.range() === 'ipv4Mapped') return undefined;
   // A name that does not resolve at present may lead into the range.
   return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, bits));
 }

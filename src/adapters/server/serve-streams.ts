@@ -32,6 +32,7 @@ export function createStreamServer(
       if (!upgrade) return next();
       if (!asksForWebSocket(request)) return next(hasBody(request) ? upgradeWithBody() : undefined);
       if (!isStreamPath(request.path)) return next();
+      checkHandshake(request);
       checkOrigin(request.headers.origin, isAllowed);
       const accept = mailbox.stream(toFetchRequest(request));
       // It would have carried a refusal.
@@ -45,6 +46,17 @@ export function createStreamServer(
       for (const client of server.clients) client.close(GOING_AWAY, 'The server ends.');
     },
   };
+}
+
+/** What `ws` would refuse by itself, with a page of HTML (RFC 6455, section 4.2.1). */
+function checkHandshake({ headers }: Request): void {
+  if (!['13', '8'].includes(String(headers['sec-websocket-version']))) {
+    const needed = { 'sec-websocket-version': '13, 8' };
+    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Version must be 13.', needed);
+  }
+  if (!/^[+/0-9A-Za-z]{22}==$/.test(String(headers['sec-websocket-key']))) {
+    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Key must be 16 bytes in base64.');
+  }
 }
 
 /** A page elsewhere could open a stream with a key that is known, and read it: no CORS stands in its way. */

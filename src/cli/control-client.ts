@@ -1,0 +1,52 @@
+import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
+import { isUrlWithProtocol } from '../contract/schemas.ts';
+import { CONTROL_PATH } from '../control/control-path.ts';
+import { CannotRunError, type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { textOf } from './read-given.ts';
+
+/** Calls the control plane of an emulator that runs. */
+export interface ControlClient {
+  /**
+   * Posts to a path of the control plane, and answers the list that the reply has under a name.
+   *
+   * @throws {CannotRunError} with what the emulator says where it refuses, or when none is there.
+   */
+  post<Item>(path: string, body: object, name: string): Promise<readonly Item[]>;
+}
+
+/**
+ * Creates a client by `--url` and `--token`.
+ *
+ * @throws {UsageError} on a URL that is none.
+ */
+export function createControlClient(given: GivenFlags): ControlClient {
+  const url = parseUrl(given.url);
+  const token = textOf(given.token);
+  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { 'X-Mock-Token': token }) };
+
+  return {
+    async post<Item>(path: string, body: object, name: string) {
+      const init: RequestInit = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'manual' };
+      const reply = await send(`${url}${CONTROL_PATH}/${path}`, init);
+      const list = reply?.[name];
+      if (Array.isArray(list)) return list as Item[];
+      if (typeof reply?.error === 'string') throw new CannotRunError(reply.error);
+      throw new CannotRunError(`What answers at ${url} is no emulator with a control plane.`);
+    },
+  };
+}
+
+function parseUrl(given: Given | undefined): string {
+  const url = String(given?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
+  if (isUrlWithProtocol(url, /^https?$/)) return url.replace(/\/+$/, '');
+  throw new UsageError(
+    `${given?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
+  );
+}
+
+/** The JSON of the reply; `undefined` where it is none. */
+async function send(url: string, init: RequestInit): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const response = await fetch(url, init).catch(() => undefined);
+  if (response) return response.json().catch(() => undefined);
+  throw new CannotRunError(`No emulator answers at ${new URL(url).origin}; start one, or say where it is with --url.`);
+}

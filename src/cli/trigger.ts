@@ -1,0 +1,60 @@
+import { EVENT_KINDS } from '../contract/events.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import { type Command, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
+import { createControlClient } from './control-client.ts';
+import { TRIGGER_FLAGS } from './flags.ts';
+import { parseEach, parsePair, textOf } from './read-given.ts';
+
+/** Fires an event by hand, in an emulator that runs. */
+export const trigger: Command = {
+  help: 'Fire an event by hand in an emulator that runs',
+  argument: '<event>',
+  flags: TRIGGER_FLAGS,
+  async run(terminal, given, event = '') {
+    await Promise.race([fire(terminal, given, event), terminal.interrupted]);
+  },
+};
+
+async function fire(terminal: Terminal, given: GivenFlags, event: string): Promise<void> {
+  checkKind(event);
+  const client = createControlClient(given);
+  const body = { ...payloadOf(given), ...placeOf(given), event };
+  const deliveries = await client.post<Delivery>('events', body, 'deliveries');
+  if (given.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
+  if (deliveries.length === 0) terminal.out(`No active webhook hears of ${event}, so nothing is delivered.`);
+  for (const { id, webhookId } of deliveries) terminal.out(`Delivery ${id} of ${event} to webhook ${webhookId}.`);
+}
+
+function checkKind(event: string): void {
+  if (EVENT_KINDS.some((kind) => kind === event)) return;
+  throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
+}
+
+/** The flags that say where it happens, and what each is for the emulator. */
+const PLACE = { tenant: 'tenant', webhook: 'webhookId', inbox: 'inboxId', message: 'messageId' };
+
+function placeOf(given: GivenFlags): object {
+  return Object.fromEntries(
+    Object.entries(PLACE).flatMap(([flag, field]) => (given[flag] ? [[field, textOf(given[flag])]] : [])),
+  );
+}
+
+function payloadOf({ data, set }: GivenFlags): object {
+  const pairs = parseEach(set, (text, source) => parsePair(text, source, '<field>=<text>'));
+  return { ...(data && parseObject(String(data.value), data.source)), ...Object.fromEntries(pairs) };
+}
+
+function parseObject(text: string, source: string): object {
+  const value = readJson(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
+}
+
+/** What a text says as JSON; `undefined` where it is none. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
