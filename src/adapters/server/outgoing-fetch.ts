@@ -22,13 +22,11 @@ const CONNECT_MS = 10_000;
  * at ports too that browsers call bad.
  */
 export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
-  const connect = buildConnector({ timeout: CONNECT_MS });
   const agent = new Agent({
     connect(options, done) {
       const host = options.hostname.replace(/^\[|\]$|\.$/g, '');
       resolve(host, rules).then(
-        // A connector takes the options of net.connect too, by which the addresses that were checked are the ones used.
-        (addresses) => connect({ ...options, lookup: answerWith(addresses) } as buildConnector.Options, done),
+        (addresses) => connectTo(addresses)(options, done),
         (error: Error) => done(error, null),
       );
     },
@@ -58,7 +56,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
     [value].flat().map((each): [string, string] => [name, each]),
   );
   if (statusCode > MAX_STATUS) {
-    body.destroy();
+    body.on('error', () => {}).destroy();
     throw new Error(`The receiver answered ${statusCode}, which is no HTTP status.`);
   }
   const isEmpty = WITHOUT_BODY.includes(statusCode);
@@ -87,6 +85,12 @@ async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress
     const hindrance = rules(host);
     throw hindrance === undefined ? error : new RefusedError(hindrance);
   }
+}
+
+/** A connector that knows no other address than these: it takes its `lookup` when it is built, and at no other time. */
+function connectTo(addresses: LookupAddress[]): buildConnector.connector {
+  const options = { timeout: CONNECT_MS, lookup: answerWith(addresses) };
+  return buildConnector(options as buildConnector.BuildOptions);
 }
 
 function answerWith(addresses: LookupAddress[]): LookupFunction {

@@ -11,7 +11,14 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type ReceiverRules = (host: string, address?: string) => string | undefined;
 
 /** Where machines in clouds find their credentials, besides link-local addresses. */
-const METADATA = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
+const METADATA = new Set([
+  'fd00:ec2::254',
+  'fd20:ce::254',
+  'fd00:42::42',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+]);
 
 /** Where an IPv4 address stands in an IPv6 one of these ranges: translators on the way lead there. */
 const EMBEDDED_AT: Readonly<Record<string, number>> = { rfc6145: 12, rfc6052: 12, '6to4': 2 };
@@ -58,6 +65,8 @@ function isNeverCalled(address: Address | undefined): boolean {
 }
 
 function embeddedIn(address: Address): Address[] {
-  const start = EMBEDDED_AT[address.range()];
-  return start === undefined ? [] : [new ipaddr.IPv4(address.toByteArray().slice(start, start + 4))];
+  const bytes = address.toByteArray();
+  const isCompatible = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0);
+  const start = isCompatible ? 12 : EMBEDDED_AT[address.range()];
+  return start === undefined ? [] : [new ipaddr.IPv4(bytes.slice(start, start + 4))];
 }
