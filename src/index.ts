@@ -31,3 +31,5 @@ export type { ReceivedMessage } from './mail/take-in.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
 export { RefusedError } from './outgoing.ts';
 export type { MailboxState, TenantState } from './store/state.ts';
+export type { StreamConnection } from './stream/stream.ts';
+export type { AcceptStream, StreamSession } from './stream/streams.ts';

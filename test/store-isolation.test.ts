@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 // jsdom and a browser give @mswjs/data what it needs to mirror its writes to other tabs: a `window` and BroadcastChannel.
-const LIKE_A_BROWSER = 'globalThis.window = globalThis;';
+const LIKE_A_BROWSER = 'globalThis.window = globalThis; globalThis.addEventListener = () => {};';
 
 const COUNT_CHANNELS = `
   let opened = 0;

@@ -1,6 +1,8 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
-import { CLOSE_CODES, STREAM_PATH } from '../contract/stream.ts';
+import { CLOSE_CODES } from '../contract/stream.ts';
+import { isStreamPath } from '../stream/admit.ts';
+import type { AcceptStream } from '../stream/streams.ts';
 import type { Connect } from './connect.ts';
 import type { Fetch } from './fetch.ts';
 
@@ -24,36 +26,50 @@ export function createHandlers(baseUrl: string, fetch: Fetch, connect: Connect):
   ];
 }
 
+/**
+ * One link for every mailbox, because what each one adds to the process stays for good. Its URL is nobody's: which
+ * connections are whose is for the handlers to say.
+ */
+const STREAMS = ws.link('wss://streams.invalid');
+
 /** Serves clients that use the global `WebSocket`, which Node has from version 22 on. */
 function createStreamHandler(baseUrl: string, connect: Connect): WebSocketHandler {
-  const prefix = baseUrl.replace(/^http/, 'ws').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const link = ws.link(new RegExp(`^${prefix}${STREAM_PATH.source.slice(1)}`));
-  const handler = link.addEventListener('connection', ({ client }) => {
+  const handler = STREAMS.addEventListener('connection', ({ client }) => {
+    const request = { url: client.url.href, headers: new Headers() };
     try {
-      const session = connect(
-        { url: client.url.href, headers: new Headers() },
-        baseUrl,
-      )({
-        send: (text) => client.send(text),
-        close: (code, reason) => client.close(code, reason),
-        bufferedBytes: 0,
-      });
-      client.addEventListener('message', ({ data }) => session.receive(data));
-      client.addEventListener('close', () => session.end());
+      serve(client, connect(request, baseUrl));
     } catch (error) {
       refuse(client, error);
     }
   });
-  return leaveRequestsAlone(handler);
+  return confine(handler, baseUrl.replace(/^http/, 'ws'));
 }
 
-/** Lets the handler stand among those of requests where msw does not tell them apart, as in its `getResponse`. */
-function leaveRequestsAlone(handler: WebSocketHandler): WebSocketHandler {
+/** Makes a handler one of the streams of one mailbox, and of nothing else. */
+function confine(handler: WebSocketHandler, prefix: string): WebSocketHandler {
   const run = handler.run.bind(handler);
   return Object.assign(handler, {
+    predicate({ url }: { readonly url: string | URL }) {
+      const { origin, pathname } = new URL(url);
+      const target = origin.replace(/^http/, 'ws') + pathname;
+      return target.startsWith(prefix) && isStreamPath(target.slice(prefix.length));
+    },
+    // Some functions of msw, such as `getResponse`, give requests to every handler.
     run: async (...[connection, context]: Parameters<typeof run>) =>
       'client' in connection ? run(connection, context) : null,
   });
+}
+
+type Client = Parameters<WebSocketEventListener<'connection'>>[0]['client'];
+
+function serve(client: Client, accept: AcceptStream): void {
+  const session = accept({
+    send: (text) => client.send(text),
+    close: (code, reason) => client.close(code, reason),
+    bufferedBytes: 0,
+  });
+  client.addEventListener('message', ({ data }) => session.receive(data));
+  client.addEventListener('close', () => session.end());
 }
 
 const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
@@ -61,8 +77,6 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
   FORBIDDEN: CLOSE_CODES.forbidden,
   NOT_FOUND: CLOSE_CODES.notFound,
 };
-
-type Client = Parameters<WebSocketEventListener<'connection'>>[0]['client'];
 
 /** The most bytes that the reason of a close may have (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123;

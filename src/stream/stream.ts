@@ -42,7 +42,16 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   function send(frame: ServerFrame): void {
     if (!isOpen) return;
     if (connection.bufferedBytes > MAX_BUFFERED_BYTES) close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
-    else connection.send(JSON.stringify(frame));
+    else write(JSON.stringify(frame));
+  }
+
+  /** A connection that fails ends its own stream, and nothing else. */
+  function write(text: string): void {
+    try {
+      connection.send(text);
+    } catch {
+      end();
+    }
   }
 
   function close(code: number, reason: string): void {

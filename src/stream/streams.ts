@@ -22,6 +22,8 @@ export interface Streams {
   admit(request: StreamRequest): AcceptStream;
 }
 
+const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
+
 /** Creates the streams of a mailbox, which tell of its events from now on. */
 export function createStreams(worlds: Worlds, events: EventBus, choices: Choices): Streams {
   /** By the text of the key with which they were opened: they end with it. */
@@ -47,13 +49,18 @@ export function createStreams(worlds: Worlds, events: EventBus, choices: Choices
   worlds.onKeyEnded((key) => {
     const ended = streams.get(key);
     streams.delete(key);
-    for (const stream of ended ?? []) stream.close(CLOSE_CODES.unauthorized, 'The key of this stream has ended.');
+    for (const stream of ended ?? []) stream.close(...KEY_ENDED);
   });
 
   return {
     admit(request) {
       const admission = admit({ worlds, choices }, request);
+      const holder = worlds.findKey(admission.key);
       return (connection) => {
+        if (worlds.findKey(admission.key) !== holder) {
+          connection.close(...KEY_ENDED);
+          return { receive() {}, end() {} };
+        }
         const stream = openStream(admission, connection, choices);
         keep(admission.key, stream);
         return {

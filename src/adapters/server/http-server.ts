@@ -68,6 +68,8 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    // Between two requests of a connection Node itself listens; while one waits for its turn, nobody would.
+    socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
     // Node calls this after the last reply of a connection.
     socket.destroySoon = () => hangUp(socket);
@@ -85,7 +87,9 @@ function serve(server: Server, { answer, upgrades }: Served): void {
   server.on('request', listener);
   server.on('checkExpectation', listener);
   const detached = (request: IncomingMessage, socket: Socket) =>
-    afterLatest(latest.get(socket), () => listener(request, createDetachedResponse(request, socket)));
+    afterLatest(latest.get(socket), () => {
+      if (socket.writable) listener(request, createDetachedResponse(request, socket));
+    });
   server.on('connect', (request, socket) => detached(request, socket as Socket));
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
@@ -114,7 +118,6 @@ function createDetachedResponse(request: IncomingMessage, socket: Socket): Serve
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => hangUp(socket));
-  socket.on('error', () => socket.destroy());
   return response;
 }
 
