@@ -71,12 +71,19 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
 
 /** Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another. */
 async function advanceTogether(clocks: readonly Clock[], durationMs: number): Promise<void> {
-  for (let leftMs = durationMs; ; ) {
+  // By no time at all, first: what is on its way ends, and may make something due.
+  let isMoving = await advanceEach(clocks, 0);
+  for (let leftMs = durationMs; isMoving && leftMs > 0; ) {
     const stepMs = Math.min(leftMs, ...clocks.map(untilNextDue));
-    const moved = await Promise.all(clocks.map((clock) => clock.advance(stepMs)));
+    isMoving = await advanceEach(clocks, stepMs);
     leftMs -= stepMs;
-    if (leftMs <= 0 || moved.includes(false)) return;
   }
+}
+
+/** Answers whether all of them got there: a reset ends a move. */
+async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<boolean> {
+  const moved = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
+  return !moved.includes(false);
 }
 
 function untilNextDue(clock: Clock): number {

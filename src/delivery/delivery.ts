@@ -45,7 +45,7 @@ export interface Delivery {
   /** Why it is held, dropped, refused or exhausted, in a sentence; null otherwise. */
   readonly reason: string | null;
   readonly createdAt: string;
-  /** When the next attempt is due, while it is pending. */
+  /** When the next attempt is due; null where there is none to come, and while it is being sent for the first time. */
   readonly nextAttemptAt: string | null;
   /** Oldest first. */
   readonly attempts: readonly Attempt[];

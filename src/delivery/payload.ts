@@ -22,7 +22,13 @@ export interface DeliveryPayload {
 
 /** Writes an event as a delivery carries it. */
 export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
-  return { ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides };
+  return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
+}
+
+/** A payload is sent again as it was, whoever has got hold of it. */
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
+  return value;
 }
 
 const PAYLOADS: Record<Choices['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {

@@ -108,7 +108,12 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
     fetch: receive,
     async listen(port = 0) {
       server ??= listen(receive, port);
-      return (await server).url;
+      try {
+        return (await server).url;
+      } catch (error) {
+        server = undefined;
+        throw error;
+      }
     },
     received: (count, timeoutMs = 4_000) =>
       new Promise((resolve, reject) => {
@@ -132,10 +137,10 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   };
 }
 
-/** An answer that never comes: it ends when the sender gives up. */
+/** An answer that never comes: when the sender has given up, nobody gets this one. */
 function silence(signal: AbortSignal): Promise<Response> {
-  return new Promise((_, reject) => {
-    const giveUp = () => reject(new Error('The sender gave up.'));
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(new Response(null, { status: 504 }));
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
   });
