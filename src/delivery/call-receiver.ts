@@ -1,6 +1,7 @@
 import { toBase64 } from '../contract/base64.ts';
 import type { Environment } from '../environment.ts';
 import { findRefusal } from '../outgoing.ts';
+import type { Breaker } from './breaker.ts';
 import type { OutgoingRequest } from './request.ts';
 
 /** What came of calling a receiver. */
@@ -18,45 +19,40 @@ export interface Answer {
 /** How much of an answer's body is read. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Calls a receiver once; `controller` breaks it off. It never rejects: whatever goes wrong is in the answer. */
+/** Calls a receiver once; `breaker` breaks it off. It never rejects: whatever goes wrong is in the answer. */
 export async function callReceiver(
   environment: Environment,
   url: string,
   { headers, body }: OutgoingRequest,
-  { timeoutMs, controller }: { readonly timeoutMs: number; readonly controller: AbortController },
+  { timeoutMs, breaker }: { readonly timeoutMs: number; readonly breaker: Breaker },
 ): Promise<Answer> {
-  const cancelTimer = environment.setTimer(timeoutMs, () =>
-    controller.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`)),
-  );
+  const late = () => breaker.breakOff(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
+  const cancelTimer = environment.setTimer(timeoutMs, late);
   try {
-    const { href, authorization } = splitLogin(url);
+    const { href, login } = splitLogin(url);
     const init: RequestInit = {
       method: 'POST',
-      headers: { ...headers, ...authorization },
+      headers: login === undefined ? headers : { ...headers, authorization: login },
       body,
       redirect: 'manual',
-      signal: controller.signal,
+      signal: breaker.signal,
     };
-    return await Promise.race([environment.fetch(href, init).then(toAnswer), brokenOff(controller.signal)]);
+    return await Promise.race([environment.fetch(href, init).then(toAnswer), breaker.broken]);
   } catch (error) {
-    return noAnswer(controller.signal.aborted ? controller.signal.reason : error);
+    return noAnswer(error);
   } finally {
     cancelTimer();
   }
 }
 
 /** A login in a URL goes out as a header: `fetch` takes none in a URL. */
-function splitLogin(url: string): { readonly href: string; readonly authorization?: Record<string, string> } {
+function splitLogin(url: string): { readonly href: string; readonly login?: string } {
+  if (!url.includes('@')) return { href: url };
   const { username, password } = new URL(url);
   if (username === '' && password === '') return { href: url };
   const login = new TextEncoder().encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  const href = Object.assign(new URL(url), { username: '', password: '' }).href;
-  return { href, authorization: { authorization: `Basic ${toBase64(login)}` } };
-}
-
-/** Rejects when a call is broken off, also where what it waits for takes no notice. */
-function brokenOff(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  const { href } = Object.assign(new URL(url), { username: '', password: '' });
+  return { href, login: `Basic ${toBase64(login)}` };
 }
 
 async function toAnswer(response: Response): Promise<Answer> {
@@ -64,7 +60,7 @@ async function toAnswer(response: Response): Promise<Answer> {
   return {
     status,
     responseHeaders: Object.fromEntries(headers),
-    responseBody: await readStart(response.body),
+    responseBody: await readBody(response),
     error: response.ok ? null : failureOf(response),
     isRefused: false,
   };
@@ -77,9 +73,14 @@ function failureOf({ status, type }: Response): string {
   return `The receiver answered ${status}.`;
 }
 
+/** Reads the beginning of a body, if there is one. */
+async function readBody({ headers, body }: Response): Promise<string> {
+  const isEmpty = body === null || headers.get('content-length') === '0';
+  return isEmpty ? '' : readStart(body);
+}
+
 /** Reads the beginning of a body, and lets the rest go. */
-async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (!body) return '';
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = '';

@@ -2,6 +2,7 @@ import type { Choices } from '../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
+import type { Breaker } from './breaker.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import type { HostilePlanName } from './hostile.ts';
@@ -34,7 +35,7 @@ export async function makeAttempt(
   { clock, environment }: World,
   webhook: WebhookRow,
   delivery: Delivery,
-  { plan, controller }: { readonly plan: HostilePlanName | undefined; readonly controller: AbortController },
+  { plan, breaker }: { readonly plan: HostilePlanName | undefined; readonly breaker: Breaker },
 ): Promise<Made> {
   const at = clock.now();
   const { headers, body } = createRequest({
@@ -48,7 +49,7 @@ export async function makeAttempt(
   });
   const startedMs = outside.now().getTime();
   const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
-  const answer = await callReceiver(outside, webhook.url, { headers, body }, { timeoutMs, controller });
+  const answer = await callReceiver(outside, webhook.url, { headers, body }, { timeoutMs, breaker });
   return {
     at: at.toISOString(),
     url: webhook.url,

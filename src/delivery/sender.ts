@@ -1,6 +1,7 @@
 import type { Choices } from '../contract/behaviours.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostilePlanName } from './hostile.ts';
 import { createLane, type Lane } from './lane.ts';
@@ -23,7 +24,7 @@ const LANE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one':
 /** Creates the sender of a tenant. */
 export function createSender(world: World, context: DeliveryContext): Sender {
   const lanes = new Map<string, Lane>();
-  const calls = new Map<AbortController, string>();
+  const calls = new Map<Breaker, string>();
   let isEnded = false;
 
   return {
@@ -33,16 +34,16 @@ export function createSender(world: World, context: DeliveryContext): Sender {
       return lane.run(task);
     },
     async send(delivery, webhook, plan) {
-      const controller = new AbortController();
-      calls.set(controller, delivery.id);
-      const made = await makeAttempt(context, world, webhook, delivery, { plan, controller });
-      calls.delete(controller);
+      const breaker = createBreaker();
+      calls.set(breaker, delivery.id);
+      const made = await makeAttempt(context, world, webhook, delivery, { plan, breaker });
+      calls.delete(breaker);
       return isEnded ? undefined : made;
     },
     inFlight: () => new Set(calls.values()),
     end() {
       isEnded = true;
-      for (const controller of calls.keys()) controller.abort();
+      for (const { breakOff } of calls.keys()) breakOff(new Error('The deliveries were reset.'));
     },
   };
 }

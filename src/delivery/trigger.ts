@@ -143,15 +143,16 @@ function firstWorkspace({ workspaces }: World): string {
 function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
   const known = world.messages.get(String(overrides.messageId));
   const base = known ?? inventMessage(world, inboxId, kind, overrides.messageId);
-  const { from = base.from, to = base.to, subject = base.subject, threadId = base.threadId } = overrides;
+  const texts = TEXTS.flatMap((field) => (overrides[field] === undefined ? [] : [[field, String(overrides[field])]]));
   return {
     ...base,
-    from: String(from),
-    to: Array.isArray(to) ? to.map(String) : String(to).split(', '),
-    subject: String(subject),
-    threadId: String(threadId),
+    ...Object.fromEntries(texts),
+    ...(typeof overrides.to === 'string' && { to: overrides.to.split(', ') }),
   };
 }
+
+/** The fields of a payload that are those of a message too, besides the recipients. */
+const TEXTS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;
 
 const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@customer.test' };
 

@@ -35,7 +35,7 @@ export async function answer(service: Service, request: ApiRequest): Promise<Api
 
 async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
   try {
-    if (isStreamPath(request.path)) refuseWithoutUpgrade(service, request);
+    if (isStreamPath(request.path)) return answerWithoutUpgrade(service, request, choose);
     const found = findOperation(service, request, choose);
     if ('allow' in found) return optionsReply(found.allow);
     return call(service, request, found, await readBody(request), choose);
@@ -45,12 +45,14 @@ async function answerOrFail(service: Service, request: ApiRequest, choose: Choos
 }
 
 /** Who may open an event stream is told how; the adapters serve those that ask for an upgrade. */
-function refuseWithoutUpgrade(service: Service, request: ApiRequest): never {
-  if (request.method !== 'GET') {
-    const message = `An event stream does not take ${request.method}; it takes GET.`;
-    throw new ApiError('METHOD_NOT_ALLOWED', message, { allow: 'GET' });
+function answerWithoutUpgrade({ worlds }: Service, request: ApiRequest, choose: Choose): ApiReply {
+  const { method } = request;
+  if (method === 'OPTIONS' && choose('requests.options') === 'allow') return optionsReply('GET, OPTIONS');
+  if (method !== 'GET') {
+    const message = `An event stream does not take ${method}; it takes GET.`;
+    throw new ApiError('METHOD_NOT_ALLOWED', message, { allow: 'GET, OPTIONS' });
   }
-  admit(service, request);
+  admit({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
   throw new ApiError('UPGRADE_REQUIRED', message, { upgrade: 'websocket' });
 }

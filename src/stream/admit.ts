@@ -1,6 +1,6 @@
 import { readStreamKey } from '../auth/credentials.ts';
 import { findPrincipal, type TenantPrincipal } from '../auth/principal.ts';
-import type { Choices, Choose } from '../contract/behaviours.ts';
+import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATH } from '../contract/stream.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
@@ -34,10 +34,9 @@ export function isStreamPath(path: string): boolean {
  *   within reach; the last two as the ledger has them for any request.
  */
 export function admit(
-  { worlds, choices }: { readonly worlds: Worlds; readonly choices: Choices },
+  { worlds, choose }: { readonly worlds: Worlds; readonly choose: Choose },
   request: StreamRequest,
 ): Admission {
-  const choose: Choose = (id) => choices[id];
   const key = readStreamKey(request, choose);
   const principal = findPrincipal(worlds, key);
   if (principal.tier === 'operator') throw wrongTier(choose);

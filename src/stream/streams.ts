@@ -54,7 +54,7 @@ export function createStreams(worlds: Worlds, events: EventBus, choices: Choices
 
   return {
     admit(request) {
-      const admission = admit({ worlds, choices }, request);
+      const admission = admit({ worlds, choose: (id) => choices[id] }, request);
       const holder = worlds.findKey(admission.key);
       return (connection) => {
         if (worlds.findKey(admission.key) !== holder) {

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerBrokenRequest } from './broken-request.ts';
 import { hangUp } from './hang-up.ts';
-import type { Upgrades } from './upgrade.ts';
+import { UpgradableMessage, type Upgrades } from './upgrade.ts';
 
 /** How long a client may keep the server waiting. */
 export interface TimeLimits {
@@ -37,6 +37,7 @@ export interface Served {
 /** Creates the HTTP server around what answers its requests. */
 export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMITS): HttpServer {
   const server = createServer({
+    IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
     headersTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,

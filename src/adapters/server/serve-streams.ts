@@ -5,7 +5,7 @@ import { MAX_FRAME_BYTES } from '../../contract/stream.ts';
 import type { Mailbox } from '../../mailbox.ts';
 import { isStreamPath } from '../../stream/admit.ts';
 import type { AcceptStream } from '../../stream/streams.ts';
-import { asksForWebSocket, type Upgrades } from './upgrade.ts';
+import type { Upgrades } from './upgrade.ts';
 
 /** Serves event streams over WebSocket. */
 export interface StreamServer {
@@ -29,9 +29,7 @@ export function createStreamServer(
   return {
     handler(request, response, next) {
       const upgrade = upgrades.get(request);
-      if (!upgrade) return next();
-      if (!asksForWebSocket(request)) return next(hasBody(request) ? upgradeWithBody() : undefined);
-      if (!isStreamPath(request.path)) return next();
+      if (!upgrade || !isStreamPath(request.path)) return next();
       checkHandshake(request);
       checkOrigin(request.headers.origin, isAllowed);
       const accept = mailbox.stream(toFetchRequest(request));
@@ -66,15 +64,6 @@ function checkOrigin(origin: string | undefined, isAllowed: (origin: string) => 
     'FOREIGN_ORIGIN',
     'A page of this origin may not open a stream; start with --cors-origin <origin> to allow it.',
   );
-}
-
-/** Says whether a request has a body: Node reads none of a request that asks for another protocol. */
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-function upgradeWithBody(): ApiError {
-  return new ApiError('VALIDATION_ERROR', 'A request with a body must not ask for an upgrade to another protocol.');
 }
 
 /** Lets the log have its line, once the stream is over. */
