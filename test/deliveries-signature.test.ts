@@ -143,7 +143,15 @@ const GOLDEN = {
 function requestGolden(plan?: RequestParts['plan'], behaviours: BehaviourOptions = {}) {
   const { id, secret, payload, now, otherSecret } = GOLDEN;
   const choices = parseBehaviours(behaviours);
-  return createRequest({ id, secret, payload, now, plan, newSecret: () => otherSecret, choices });
+  return createRequest({
+    id,
+    secret,
+    content: JSON.stringify(payload),
+    now,
+    plan,
+    newSecret: () => otherSecret,
+    choices,
+  });
 }
 
 const BASE = {
@@ -216,7 +224,15 @@ test('half of a body has no half of a character at its end', ({ expect }) => {
     const choices = parseBehaviours();
     const { secret, id, now } = GOLDEN;
     const payload = { subject: subject.repeat(20) };
-    const { body } = createRequest({ id, secret, payload, now, plan: 'truncated-body', newSecret: String, choices });
+    const { body } = createRequest({
+      id,
+      secret,
+      content: JSON.stringify(payload),
+      now,
+      plan: 'truncated-body',
+      newSecret: String,
+      choices,
+    });
     expect(body).not.toMatch(/\p{Surrogate}/u);
     expect(JSON.stringify(payload).startsWith(body)).toBe(true);
     expect(Math.abs(body.length - JSON.stringify(payload).length / 2)).toBeLessThan(2);

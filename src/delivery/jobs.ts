@@ -9,6 +9,8 @@ export interface Job {
   readonly order: number;
   /** Whether it was sent by hand, and so also to a webhook that is not active. */
   readonly isByHand: boolean;
+  /** The payload as JSON: what is sent, time and again. */
+  readonly content: string;
   /** What is to be wrong with its next attempt. */
   plan: HostilePlanName | undefined;
   /** How many attempts in a row have failed. */
@@ -20,7 +22,7 @@ export interface Job {
 /** The deliveries of a tenant that are not over, by their ids. */
 export interface Jobs {
   /** Opens a delivery, or opens it again. */
-  open(delivery: Delivery, how: Pick<Job, 'isByHand' | 'plan'>): Job;
+  open(delivery: Delivery, how: Pick<Job, 'isByHand' | 'content' | 'plan'>): Job;
   /** Says whether it is still what its delivery does: neither over nor replaced. */
   has(job: Job): boolean;
   /** Says whether its delivery was opened again. */

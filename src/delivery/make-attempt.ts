@@ -15,6 +15,13 @@ export interface DeliveryContext {
   readonly choices: Choices;
 }
 
+/** What is sent, and what is to be wrong with it. */
+export interface Sending {
+  /** The payload as JSON. */
+  readonly content: string;
+  readonly plan: HostilePlanName | undefined;
+}
+
 /** An attempt that was made; when the next is due is not decided yet. */
 export interface Made extends Omit<Attempt, 'nextAttemptAt'> {
   /** Whether the receiver was not called at all, because the emulator may not. */
@@ -35,13 +42,13 @@ export async function makeAttempt(
   { clock, environment }: World,
   webhook: WebhookRow,
   delivery: Delivery,
-  { plan, breaker }: { readonly plan: HostilePlanName | undefined; readonly breaker: Breaker },
+  { content, plan, breaker }: Sending & { readonly breaker: Breaker },
 ): Promise<Made> {
   const at = clock.now();
   const { headers, body } = createRequest({
     id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
     secret: webhook.secret,
-    payload: delivery.payload,
+    content,
     now: at,
     plan,
     newSecret: () => newWebhookSecret(environment),

@@ -14,7 +14,8 @@ export interface RequestParts {
   /** What it carries as `webhook-id`. */
   readonly id: string;
   readonly secret: string;
-  readonly payload: object;
+  /** The payload as JSON. */
+  readonly content: string;
   readonly now: Date;
   /** What is to be wrong with it. */
   readonly plan: HostilePlanName | undefined;
@@ -30,8 +31,8 @@ const encoder = new TextEncoder();
 
 /** Writes the request of one attempt, signed afresh: the same id each time, and the time of now. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
-  const { id, plan, payload, now, choices } = parts;
-  const body = JSON.stringify(plan === 'oversize-body' ? { ...payload, padding: 'x'.repeat(PADDING_LENGTH) } : payload);
+  const { id, plan, content, now, choices } = parts;
+  const body = plan === 'oversize-body' ? padded(content) : content;
   const timestamp = Math.floor((now.getTime() - (plan === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
   return {
@@ -44,6 +45,10 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
     },
     body: plan === 'truncated-body' ? firstHalf(body) : body,
   };
+}
+
+function padded(content: string): string {
+  return JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) });
 }
 
 interface Signed {

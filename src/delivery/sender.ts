@@ -3,16 +3,15 @@ import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
-import type { HostilePlanName } from './hostile.ts';
 import { createLane, type Lane } from './lane.ts';
-import { type DeliveryContext, type Made, makeAttempt } from './make-attempt.ts';
+import { type DeliveryContext, type Made, makeAttempt, type Sending } from './make-attempt.ts';
 
 /** Makes the attempts of one tenant, and knows which are being made. */
 export interface Sender {
   /** Does a task when it is the turn of what goes to this webhook. */
   inTurn(webhookId: string, task: () => Promise<void>): Promise<void>;
   /** Sends a delivery once; `undefined` when everything ended meanwhile. */
-  send(delivery: Delivery, webhook: WebhookRow, plan: HostilePlanName | undefined): Promise<Made | undefined>;
+  send(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<Made | undefined>;
   /** The ids of the deliveries that are being sent. */
   inFlight(): ReadonlySet<string>;
   /** Breaks off what is being sent. */
@@ -33,10 +32,10 @@ export function createSender(world: World, context: DeliveryContext): Sender {
       lanes.set(webhookId, lane);
       return lane.run(task);
     },
-    async send(delivery, webhook, plan) {
+    async send(delivery, webhook, sending) {
       const breaker = createBreaker();
       calls.set(breaker, delivery.id);
-      const made = await makeAttempt(context, world, webhook, delivery, { plan, breaker });
+      const made = await makeAttempt(context, world, webhook, delivery, { ...sending, breaker });
       calls.delete(breaker);
       return isEnded ? undefined : made;
     },

@@ -8,7 +8,7 @@ import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createHostilePlans, type HostilePlan, type HostilePlanName, type HostilePlans } from './hostile.ts';
 import { createJobs, type Job } from './jobs.ts';
 import type { DeliveryContext, Made } from './make-attempt.ts';
-import { toPayload } from './payload.ts';
+import { type DeliveryPayload, toPayload } from './payload.ts';
 import { nextAttemptAt } from './retry.ts';
 import { createSender } from './sender.ts';
 
@@ -40,14 +40,14 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   const plans = createHostilePlans();
   const log = createDeliveryLog(jobs.end);
 
-  function open(event: MailEvent, webhook: WebhookRow): string {
+  function open(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const delivery = log.add({
       id: newId(environment),
       tenantId: world.id,
       webhookId: webhook.id,
       event: event.kind,
       eventId: event.id,
-      payload: toPayload(event, choices),
+      payload,
       state: 'pending',
       reason: null,
       createdAt: timestampNow(environment),
@@ -55,7 +55,8 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
       attempts: [],
     });
     const planned = plans.take(webhook.id);
-    const job = jobs.open(delivery, { isByHand: event.webhookId !== undefined, plan: planned?.plan });
+    const isByHand = event.webhookId !== undefined;
+    const job = jobs.open(delivery, { isByHand, content, plan: planned?.plan });
     BEGIN[planned?.plan ?? 'plain'](job, planned);
     return delivery.id;
   }
@@ -134,9 +135,9 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   async function send(job: Job, webhook: WebhookRow): Promise<Made | undefined> {
     const delivery = log.get(job.id);
-    const { plan } = job;
+    const { content, plan } = job;
     job.plan = undefined;
-    return delivery && sender.send(delivery, webhook, plan);
+    return delivery && sender.send(delivery, webhook, { content, plan });
   }
 
   /** What an attempt changes in the log, whatever came of it. */
@@ -176,15 +177,18 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   return {
     log,
     plans,
-    accept: (event) =>
-      webhooks
-        .all()
-        .filter((webhook) => hears(webhook, event))
-        .map((webhook) => open(event, webhook)),
+    accept(event) {
+      const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
+      if (hearing.length === 0) return [];
+      const payload = toPayload(event, choices);
+      const content = JSON.stringify(payload);
+      return hearing.map((webhook) => open(event, webhook, payload, content));
+    },
     redeliver(delivery) {
       if (!webhooks.get(delivery.webhookId)) throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
       if (sender.inFlight().has(delivery.id)) throw new ApiError('CONFLICT', 'This delivery is being sent already.');
-      letGo(jobs.open(delivery, { isByHand: true, plan: undefined }));
+      const content = JSON.stringify(delivery.payload);
+      letGo(jobs.open(delivery, { isByHand: true, content, plan: undefined }));
     },
     release(count, webhookId) {
       const held = jobs.all().filter((job) => log.get(job.id)?.state === 'held');
