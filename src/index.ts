@@ -20,12 +20,12 @@ export type {
 export type { OpenApiDocument } from './contract/openapi.ts';
 export type { MailboxClock, TenantOption } from './control/clock.ts';
 export type { SettledOptions } from './control/settled.ts';
+export type { TriggerOptions } from './control/trigger.ts';
 export type { HostileOptions, WebhookLab } from './control/webhook-lab.ts';
 export { defaultFixture } from './default-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryState } from './delivery/delivery.ts';
 export type { HostilePlan, HostilePlanName } from './delivery/hostile.ts';
 export type { DeliveryPayload } from './delivery/payload.ts';
-export type { TriggerOptions } from './delivery/trigger.ts';
 export type { Environment } from './environment.ts';
 export type { ReceivedMessage } from './mail/take-in.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';

@@ -22,11 +22,21 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
   if (!takesDispatcher()) throw refusal;
-  return globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refusal) } as RequestInit);
+  try {
+    return await globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refusal) } as RequestInit);
+  } catch (error) {
+    throw isUnhandled(error) ? refusal : error;
+  }
 }
 
 /** A URL has brought IPv4 addresses into their usual form already. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** Whether an interceptor has no handler for a request and is told to let none pass; msw names its option then. */
+function isUnhandled(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
+}
 
 /** Node's fetch opens connections by a dispatcher that a call can bring along; an intercepted call needs none. */
 function refusingDispatcher(refusal: RefusedError) {

@@ -14,9 +14,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ADDRESS, openDesks } from './support/desk.ts';
 import { IDS } from './support/ids.ts';
-import { createReply, type SendOptions } from './support/send.ts';
+import type { SendOptions } from './support/send.ts';
+import { senderTo } from './support/sender.ts';
+import { START } from './support/webhooks.ts';
 
-const START = '2026-03-01T09:00:00.000Z';
 const HOUR = 3_600_000;
 
 const SCOPES = [
@@ -169,16 +170,9 @@ class History {
     return this.setting.mailbox;
   }
 
+  /** Sends a request, with the key that a key has become where it was rotated. */
   async send(method: string, path: string, { key = '', json }: SendOptions = {}) {
-    const { baseUrl } = this.mailbox;
-    const reply = await this.mailbox.fetch(
-      new Request(baseUrl + path, {
-        method,
-        headers: { 'X-API-Key': this.keys[key] ?? key, 'Content-Type': 'application/json' },
-        ...(json !== undefined && { body: JSON.stringify(json) }),
-      }),
-    );
-    return createReply(reply.status, reply.headers, new Uint8Array(await reply.arrayBuffer()));
+    return senderTo(this.mailbox)(method, path, { key: this.keys[key] ?? key, json });
   }
 
   tenantKey(id: string): string {

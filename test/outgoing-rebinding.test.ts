@@ -1,11 +1,9 @@
 import type { LookupAddress } from 'node:dns';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
 import { createOutgoingFetch } from '../src/adapters/server/outgoing-fetch.ts';
 import { createReceiverRules } from '../src/adapters/server/receiver-rules.ts';
+import { serve } from './support/serve.ts';
 
 /** What each name leads to: one answer after the other, and then the last again. */
 const zones = vi.hoisted(() => new Map<string, LookupAddress[][]>());
@@ -40,26 +38,17 @@ function nameFor(...answers: LookupAddress[][]): string {
 const timesAsked = (name: string) => asked.filter((each) => each === name).length;
 
 /** A server that notes where connections end, and keeps none open. */
-async function serve({ host = '127.0.0.1', location = '' } = {}) {
+async function serveNoting({ host = '127.0.0.1', location = '' } = {}) {
   const reached: (string | undefined)[] = [];
-  const server = createServer(({ socket }, response) => {
+  const server = await serve(({ socket }, response) => {
     reached.push(socket.localAddress);
     response.writeHead(location ? 302 : 200, {
       Connection: 'close',
       ...(location && { Location: location }),
     });
     response.end();
-  }).listen(0, host);
-  await once(server, 'listening');
-  return {
-    reached,
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  }, host);
+  return { ...server, reached };
 }
 
 /** What calls receivers, closed at the end of the test. */
@@ -79,7 +68,7 @@ function open(deliverTo: readonly string[] = []) {
 
 describe('a name', () => {
   test('that leads to this machine is called there, after one look-up', async ({ expect }) => {
-    await using server = await serve();
+    await using server = await serveNoting();
     await using outgoing = open();
     const name = nameFor([LOOPBACK], [METADATA]);
     expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
@@ -87,7 +76,7 @@ describe('a name', () => {
   });
 
   test('that leads elsewhere the next time is refused then, whatever is let', async ({ expect }) => {
-    await using server = await serve();
+    await using server = await serveNoting();
     for (const deliverTo of [[], ['*'], ['0.0.0.0/0']]) {
       await using outgoing = open(deliverTo);
       const name = nameFor([LOOPBACK], [METADATA], [LOOPBACK]);
@@ -120,7 +109,7 @@ describe('a name', () => {
   });
 
   test('is called only where it may be, of all that it leads to', async ({ expect }) => {
-    await using server = await serve();
+    await using server = await serveNoting();
     await using outgoing = open();
     for (const answer of [
       [METADATA, LOOPBACK],
@@ -160,7 +149,7 @@ describe('a name', () => {
 
   test('to which a redirect leads is not even looked up', async ({ expect }) => {
     const target = nameFor([METADATA]);
-    await using server = await serve({ location: `http://${target}/` });
+    await using server = await serveNoting({ location: `http://${target}/` });
     await using outgoing = open(['*']);
     expect(await outgoing.post(`http://${nameFor([LOOPBACK])}:${server.port}/`)).toBe(302);
     expect(timesAsked(target)).toBe(0);
@@ -180,7 +169,7 @@ const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ 
 test.skipIf(!hasIPv6)(
   'a name with addresses of both families is called at the one that answers',
   async ({ expect }) => {
-    await using server = await serve({ host: '::1' });
+    await using server = await serveNoting({ host: '::1' });
     await using outgoing = open();
     expect(await outgoing.post(`http://${nameFor([LOOPBACK, V6('::1')])}:${server.port}/`)).toBe(200);
     expect(server.reached).toEqual(['::1']);

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createMailbox, type Delivery, type Mailbox, RefusedError } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
@@ -10,6 +7,9 @@ import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createReceiverRules } from '../src/adapters/server/receiver-rules.ts';
 import { fetchInProcess } from '../src/outgoing.ts';
+import { senderTo } from './support/sender.ts';
+import { serve } from './support/serve.ts';
+import { createWebhook, START } from './support/webhooks.ts';
 
 const NEVER = 'is a link-local or metadata address, which is never called.';
 
@@ -155,15 +155,8 @@ describe('the rules', () => {
 
 /** Sends one event to a URL, and answers what became of it. */
 async function deliver(mailbox: Mailbox, url: string): Promise<Delivery> {
-  mailbox.clock.freeze('2026-03-01T09:00:00.000Z');
-  const created = await mailbox.fetch(
-    new Request(`${mailbox.baseUrl}/v1/webhooks`, {
-      method: 'POST',
-      headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ url, events: ['message.sent'] }),
-    }),
-  );
-  const { id } = await created.json();
+  mailbox.clock.freeze(START);
+  const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, url);
   const [delivery] = mailbox.trigger('message.sent', { webhookId: id });
   await mailbox.settled();
   return mailbox.delivery(delivery?.id ?? '');
@@ -177,20 +170,11 @@ async function deliverFrom(options: ServerOptions, url: string): Promise<Deliver
 /** A server that counts what comes in, at an address of this machine. */
 async function countAt(host: string) {
   let requests = 0;
-  const server: Server = createServer((_request, response) => {
+  const server = await serve((_request, response) => {
     requests += 1;
     response.end();
-  }).listen(0, host);
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    requests: () => requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  }, host);
+  return { ...server, requests: () => requests };
 }
 
 const ADDRESSES = Object.values(networkInterfaces()).flatMap((list = []) => list);
@@ -316,11 +300,8 @@ describe('a server', () => {
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
       `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
     ]) {
-      const broken = createServer((_request, response) => void response.socket?.end(answer)).listen(0, '127.0.0.1');
-      await once(broken, 'listening');
-      const { port } = broken.address() as AddressInfo;
-      const { state, attempts } = await deliver(server.mailbox, `http://127.0.0.1:${port}/in`);
-      broken.close();
+      await using broken = await serve((_request, response) => void response.socket?.end(answer));
+      const { state, attempts } = await deliver(server.mailbox, broken.url);
       expect([state, attempts], answer.slice(0, 40)).toMatchObject([
         'pending',
         [{ status: null, error: expect.stringMatching(/\S/) }],
@@ -333,11 +314,8 @@ describe('a server', () => {
   test('takes an answer whose header is not of one byte a character', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     const answer = Buffer.from('HTTP/1.1 200 OK\r\nX-Note: 漢字\r\nContent-Length: 2\r\n\r\nok', 'utf8');
-    const odd = createServer((_request, response) => void response.socket?.end(answer)).listen(0, '127.0.0.1');
-    await once(odd, 'listening');
-    const { port } = odd.address() as AddressInfo;
-    const { state, attempts } = await deliver(server.mailbox, `http://127.0.0.1:${port}/in`);
-    odd.close();
+    await using odd = await serve((_request, response) => void response.socket?.end(answer));
+    const { state, attempts } = await deliver(server.mailbox, odd.url);
     expect([state, attempts[0]?.responseBody]).toEqual(['delivered', 'ok']);
   });
 

@@ -1,12 +1,13 @@
 import { type BehaviourOptions, createMailbox, type Mailbox } from 'agent-mailbox-mock';
-import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
+import { createReceiver, type Receiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ADDRESS } from './support/desk.ts';
-import { send } from './support/send.ts';
+import { senderTo } from './support/sender.ts';
+import { createWebhook } from './support/webhooks.ts';
 
 const msw = setupServer();
 beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }));
@@ -17,7 +18,6 @@ let count = 0;
 /** A mailbox, and how a receiver gets an address at which the mailbox finds it. */
 interface Setting extends AsyncDisposable {
   readonly mailbox: Mailbox;
-  readonly url: string;
   place(receiver: Receiver): Promise<string>;
 }
 
@@ -28,7 +28,6 @@ async function openInProcess(behaviours: BehaviourOptions): Promise<Setting> {
   msw.use(...mailbox.handlers);
   return {
     mailbox,
-    url: mailbox.baseUrl,
     async place(receiver) {
       count += 1;
       const url = `https://hooks${count}.example/in`;
@@ -44,17 +43,14 @@ async function openServers(behaviours: BehaviourOptions): Promise<Setting> {
   const server = await startServer({ port: 0, behaviours });
   return {
     mailbox: server.mailbox,
-    url: server.url,
     place: async (receiver) => `${await receiver.listen()}/in`,
     [Symbol.asyncDispose]: () => server.close(),
   };
 }
 
 /** A webhook of Acme that leads to a receiver. */
-async function hook({ mailbox, url, place }: Setting, receiver: Receiver) {
-  const json = { url: await place(receiver), events: ['message.received'] };
-  const created = await send(`${url}/v1/webhooks`, 'POST', { key: mailbox.keys.acme.tenant, json });
-  return created.json as { id: string; secret: string; url: string };
+async function hook({ mailbox, place }: Setting, receiver: Receiver) {
+  return createWebhook({ mailbox, send: senderTo(mailbox) }, await place(receiver));
 }
 
 const receiveMail = ({ mailbox }: Setting) =>
@@ -227,11 +223,27 @@ test('without a time of its own, a receiver goes by real time', async ({ expect 
   expect(receiver.requests.map(({ problem }) => problem)).toEqual([null, 'Message timestamp too old']);
 });
 
-test('a secret that is none verifies nothing, nor does an empty list of them', async ({ expect }) => {
-  for (const secret of ['', 'whsec_', 'whsec_???', []]) {
-    const receiver = createAt(NOW, { secret });
-    await receiver.fetch(sign('{}'));
-    expect(receiver.requests).toMatchObject([{ verified: false, problem: expect.stringMatching(/\S/), answer: 401 }]);
+test('a secret that is none is refused, when it is given and when it is set', ({ expect }) => {
+  for (const secret of ['', 'secret', 'whsec_???', [], ['whsec_c2VjcmV0', 5], null, 5]) {
+    const said = /^The secret must be that of a webhook, whsec_ and base64, or a list of such, not /;
+    expect(() => createReceiver({ secret: secret as string })).toThrow(said);
+    const receiver = createReceiver();
+    expect(() => {
+      receiver.secret = secret as string;
+    }).toThrow(said);
+    expect(receiver.secret).toBeUndefined();
+  }
+});
+
+test('an answer that could not be given is refused, and the script is as it was', async ({ expect }) => {
+  const wrong: unknown[] = ['Timeout', 'ok', null, {}, { status: '200' }, 99, 600, 200.5];
+  wrong.push({ status: 204, body: 'x' }, { status: 200, headers: { 'not a name': 'x' } });
+  const said = /^An answer must be a status from 200 to 599, 'timeout', or \{ status, headers, body \}/;
+  for (const answer of wrong as ReceiverAnswer[]) {
+    expect(() => createReceiver({ answers: [200, answer] })).toThrow(said);
+    const receiver = createReceiver({ answers: [503] });
+    expect(() => receiver.answer(500, answer)).toThrow(said);
+    expect([(await receiver.fetch(sign('{}'))).status, (await receiver.fetch(sign('{}'))).status]).toEqual([503, 200]);
   }
 });
 
@@ -310,12 +322,6 @@ test('a receiver that is asked twice at once to listen has one server', async ({
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a port that is taken is told', async ({ expect }) => {
-  await using first = createReceiver();
-  const { port } = new URL(await first.listen());
-  await expect(createReceiver().listen(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' });
-});
-
 test('a receiver that hangs behind fetch ends when its caller gives up', async ({ expect }) => {
   const receiver = createReceiver({ answers: ['timeout', 'timeout'] });
   const caller = new AbortController();
@@ -326,7 +332,7 @@ test('a receiver that hangs behind fetch ends when its caller gives up', async (
   expect((await receiver.fetch(aborted)).status).toBe(504);
 });
 
-test('a port that is taken is told', async ({ expect }) => {
+test('a port that is taken is told, and a free one is taken then', async ({ expect }) => {
   await using first = createReceiver();
   const { port } = new URL(await first.listen());
   const second = createReceiver();

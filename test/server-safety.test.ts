@@ -1,4 +1,5 @@
 import { createMailbox } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { createApp } from '../src/adapters/server/app.ts';
@@ -515,4 +516,20 @@ test('close() lets a request that is being answered have its reply', async () =>
   expect((await connection.reply()).status).toBe(201);
   connection.socket.end();
   await within(closed);
+});
+
+test('a control call may take longer than a connection may be idle', async () => {
+  await using server = await startWithLimits({ requestMs: 100 });
+  await using receiver = createReceiver({ answers: ['timeout'] });
+  const webhook = { url: await receiver.listen(), events: ['message.received'] };
+  const headers = { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+  const url = `http://127.0.0.1:${server.port}`;
+  await fetch(`${url}/v1/webhooks`, { method: 'POST', headers, body: JSON.stringify(webhook) });
+  server.mailbox.trigger('message.received');
+  const settle = { method: 'POST', headers, body: '{"timeout":"1s"}' };
+  const reply = await fetch(`${url}/__mock/settle`, settle);
+  expect([reply.status, (await reply.json()).error]).toEqual([
+    409,
+    expect.stringContaining('Not settled after 1000 ms'),
+  ]);
 });

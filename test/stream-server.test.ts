@@ -9,10 +9,10 @@ import { checkReply } from './support/check-reply.ts';
 import { IDS } from './support/ids.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from './support/raw-http.ts';
 import { openSocket, type Refused, refusalOf, type SocketClient } from './support/stream-client.ts';
+import { KEYS } from './support/streams.ts';
 
 watchForCrashes();
 
-const KEYS = createMailbox().keys;
 const KEY = `X-API-Key: ${KEYS.acme.tenant}`;
 const { helpdesk, billing } = IDS.acme.inboxes;
 

@@ -4,36 +4,28 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
 import { NEVER, runCommand, runHere } from './support/command.ts';
 import { IDS } from './support/ids.ts';
+import { senderTo } from './support/sender.ts';
+import { createWebhook, hook, type WebhookFields } from './support/webhooks.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const { acme, globex } = createMailbox().keys;
+const { globex } = createMailbox().keys;
 const { support } = IDS.acme.workspaces;
 const { helpdesk, outreach } = IDS.acme.inboxes;
 
 /** A server, a receiver that verifies, and a webhook of Acme that leads there. */
-async function openLab(webhook: object = {}) {
+async function openLab(fields: WebhookFields = {}) {
   const server = await startServer({ port: 0 });
   const receiver = createReceiver();
-  const url = await receiver.listen();
-
-  async function createWebhook(key: string, more: object) {
-    const created = await fetch(`${server.url}/v1/webhooks`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-      body: JSON.stringify({ url, events: EVENT_KINDS, ...more }),
-    });
-    return (await created.json()) as { id: string; secret: string };
-  }
-
-  const { id, secret } = await createWebhook(acme.tenant, webhook);
-  receiver.secret = secret;
+  const world = { mailbox: server.mailbox, send: senderTo(server.mailbox) };
+  const { id, url } = await hook(world, receiver, fields);
   return {
     server,
     receiver,
     webhookId: id,
-    createWebhook,
+    /** Creates another webhook that leads there. */
+    createWebhook: (key: string) => createWebhook(world, url, { key }),
     [Symbol.asyncDispose]: async () => void (await Promise.all([server.close(), receiver.close()])),
   };
 }
@@ -73,7 +65,7 @@ test('fires in one inbox, about one message', async (test) => {
 test('fires for one tenant, or for one webhook even if it is inactive', async (test) => {
   await using lab = await openLab();
   const env = { AGENT_MAILBOX_URL: lab.server.url };
-  const other = await lab.createWebhook(globex.tenant, {});
+  const other = await lab.createWebhook(globex.tenant);
   const webhooksOf = async (...args: string[]) => {
     const { out } = await trigger(test, ['message.sent', '--json', ...args], env);
     return JSON.parse(out).deliveries.map(({ webhookId }: Delivery) => webhookId);

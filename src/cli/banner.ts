@@ -8,7 +8,7 @@ import { NAME, VERSION } from '../version.ts';
 export type AnyServer = MailboxServer<Readonly<Record<string, string | TenantKeys>>>;
 
 /** One key of each tier that the fixture has: the operator's, and the first tenant's with its first of each. */
-export function keyPerTier({ mailbox }: AnyServer): Partial<Record<Tier, string>> {
+function keyPerTier({ mailbox }: AnyServer): Partial<Record<Tier, string>> {
   const { operator, ...tenants } = mailbox.keys;
   const [tenant] = Object.values(tenants as Record<string, TenantKeys>);
   const candidates: Record<Tier, string | undefined> = {

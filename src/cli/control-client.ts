@@ -1,3 +1,4 @@
+import { CONTROL_TOKEN_HEADER } from '../adapters/server/guards.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
@@ -22,7 +23,7 @@ export interface ControlClient {
 export function createControlClient(given: GivenFlags): ControlClient {
   const url = parseUrl(given.url);
   const token = textOf(given.token);
-  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { 'X-Mock-Token': token }) };
+  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
   return {
     async post<Item>(path: string, body: object, name: string) {

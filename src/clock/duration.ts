@@ -27,7 +27,7 @@ export function parseDuration(duration: Duration): number {
 }
 
 /** The longest that a clock is moved at once: it has to stay within the years that a timestamp can write. */
-const MAX_DURATION_MS = 100 * 365 * 24 * 60 * 60 * 1000;
+const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 function readDuration(duration: Duration): number | undefined {
   const isText = typeof duration === 'string';

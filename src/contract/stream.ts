@@ -31,7 +31,9 @@ export const MAX_FRAME_BYTES = 64 * 1024;
 export const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 const ids = z
-  .array(z.string('must be an id').toLowerCase(), { error: expected('an array of ids') })
+  .array(z.string('must be an id').max(100, 'must be at most 100 characters long').toLowerCase(), {
+    error: expected('an array of ids'),
+  })
   .max(1000, 'must be at most 1000 ids')
   .default([]);
 
@@ -51,9 +53,9 @@ export const subscribeFrame = z.object({
 });
 
 /** What a client may send besides `subscribe`: an answer to a `ping`, which nobody waits for. */
-export const pongFrame = z.object({ type: z.literal('pong') });
+const pongFrame = z.object({ type: z.literal('pong') });
 
 /** A frame that a client sends. */
 export const clientFrame = z.discriminatedUnion('type', [subscribeFrame, pongFrame], {
-  error: 'must have the type subscribe or pong',
+  error: ({ code }) => (code === 'invalid_union' ? 'must be subscribe or pong' : 'must be a JSON object'),
 });

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Worlds } from '../store/worlds.ts';
+import { absent } from './find-worlds.ts';
 
 /** Which tenant a control call is about; all of them where none is named. */
 export interface TenantOption {
@@ -64,26 +65,36 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
       if (clocks.some((clock) => !isWritable(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
-      await advanceTogether(clocks, durationMs);
+      await advanceTogether(clocks, () => new Set(each()), durationMs);
     },
   };
 }
 
 /** Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another. */
-async function advanceTogether(clocks: readonly Clock[], durationMs: number): Promise<void> {
+async function advanceTogether(
+  clocks: readonly Clock[],
+  clocksThere: () => ReadonlySet<Clock>,
+  durationMs: number,
+): Promise<void> {
   // By no time at all, first: what is on its way ends, and may make something due.
-  let isMoving = await advanceEach(clocks, 0);
-  for (let leftMs = durationMs; isMoving && leftMs > 0; ) {
-    const stepMs = Math.min(leftMs, ...clocks.map(untilNextDue));
-    isMoving = await advanceEach(clocks, stepMs);
+  let moving = await advanceEach(clocks, clocksThere, 0);
+  for (let leftMs = durationMs; moving.length > 0 && leftMs > 0; ) {
+    const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));
+    moving = await advanceEach(moving, clocksThere, stepMs);
     leftMs -= stepMs;
   }
 }
 
-/** Answers whether all of them got there: a reset ends a move. */
-async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<boolean> {
-  const moved = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
-  return !moved.includes(false);
+/** Answers the clocks that go on: none after a reset, and none of a tenant that is gone. */
+async function advanceEach(
+  clocks: readonly Clock[],
+  clocksThere: () => ReadonlySet<Clock>,
+  durationMs: number,
+): Promise<readonly Clock[]> {
+  const arrived = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
+  const there = clocksThere();
+  const isReset = clocks.some((clock, index) => there.has(clock) && !arrived[index]);
+  return isReset ? [] : clocks.filter((clock) => there.has(clock));
 }
 
 function untilNextDue(clock: Clock): number {
@@ -94,7 +105,7 @@ function untilNextDue(clock: Clock): number {
 function findTenant(worlds: Worlds, id: string) {
   const world = worlds.get(String(id).toLowerCase());
   if (world) return world;
-  throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
+  throw absent('tenant');
 }
 
 /** What is right for a moment, for messages. */

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { DURATION_RULE, type Duration, isDuration, parseDuration } from '../clock/duration.ts';
-import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { invalid } from '../contract/invalid.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import { DELIVERY_STATES, type Delivery, type DeliveryFilter } from '../delivery/delivery.ts';
 import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../delivery/hostile.ts';
-import { type TriggerOptions, trigger } from '../delivery/trigger.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { TenantOption } from './clock.ts';
+import { findWorlds, tenantId, webhookId } from './find-worlds.ts';
+import { type TriggerOptions, trigger } from './trigger.ts';
 
 /** What is to go wrong with deliveries to come. */
 export interface HostileOptions extends TenantOption {
@@ -66,41 +66,37 @@ export interface WebhookLab {
   hostile(options?: HostileOptions): HostilePlan[];
 }
 
-const identity = z.guid('must be a UUID').toLowerCase();
-
 /** Which deliveries are wanted. */
-export const deliveryFilter = z.strictObject({
-  tenant: identity.optional(),
-  webhookId: identity.optional(),
-  event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
-  state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
-});
+export const deliveryFilter = z.strictObject(
+  {
+    tenant: tenantId.optional(),
+    webhookId: webhookId.optional(),
+    event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
+    state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
+  },
+  'must be an object',
+);
 
 const PLAN_NAMES = [...HOSTILE_PLAN_NAMES, 'release', 'none'] as const;
 
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
-const hostileOptions = z.strictObject({
-  tenant: identity.optional(),
-  webhookId: identity.optional(),
-  plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
-  count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
-  delay: z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE).default('1m'),
-});
+const hostileOptions = z.strictObject(
+  {
+    tenant: tenantId.optional(),
+    webhookId: webhookId.optional(),
+    plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
+    count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
+    delay: z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE).default('1m'),
+  },
+  'must be an object',
+);
 
 type ParsedHostileOptions = z.output<typeof hostileOptions>;
 
 /** Makes the webhook lab of a mailbox. */
 export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: Deliverer): WebhookLab {
-  function worldsOf({ tenant, webhookId }: Pick<HostileOptions, 'tenant' | 'webhookId'>): World[] {
-    const there = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
-    if (tenant !== undefined && there.length === 0) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
-    const owning = there.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
-    if (owning.length === 0) throw new ApiError('NOT_FOUND', 'There is no webhook with this id.');
-    return owning;
-  }
-
-  const standing = () => worlds.all().flatMap((world) => deliverer.of(world).plans.list());
+  const standing = () => worlds.all().flatMap((world) => standingIn(world, deliverer.of(world).plans.list()));
 
   return {
     deliveries: (filter = {}) => deliverer.list(parse('The filter', deliveryFilter, filter)),
@@ -112,12 +108,17 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
     },
     trigger: (kind, options) => deliverer.collect(() => trigger({ worlds, events }, kind, options)),
     hostile(options) {
-      if (!options) return standing();
+      if (options === undefined) return standing();
       const parsed = parse('The plan', hostileOptions, options);
-      for (const world of worldsOf(parsed)) change(deliverer, world, parsed);
+      for (const world of findWorlds(worlds, parsed)) change(deliverer, world, parsed);
       return standing();
     },
   };
+}
+
+/** The plans that can still come true: a webhook may be gone. */
+function standingIn({ webhooks }: World, plans: HostilePlan[]): HostilePlan[] {
+  return plans.filter((planned) => planned.webhookId === null || webhooks.get(planned.webhookId));
 }
 
 function change(deliverer: Deliverer, world: World, { plan, count, webhookId, delay }: ParsedHostileOptions): void {

@@ -38,7 +38,7 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
 
   function lookUp(id: string) {
     for (const deliveries of all()) {
-      const delivery = deliveries.log.get(id.toLowerCase());
+      const delivery = deliveries.log.get(String(id).toLowerCase());
       if (delivery) return { delivery, deliveries };
     }
     return undefined;
@@ -64,11 +64,12 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
     },
     collect(publish) {
       const ids: string[] = [];
+      const outer = collected;
       collected = ids;
       try {
         publish();
       } finally {
-        collected = undefined;
+        collected = outer;
       }
       // The log may have had no room for the first of many.
       return ids.flatMap((id) => lookUp(id)?.delivery ?? []);

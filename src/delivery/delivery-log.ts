@@ -4,7 +4,7 @@ import { type Attempt, type Delivery, isOver } from './delivery.ts';
 const MAX_DELIVERIES = 10_000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** What became of the events of one tenant. Bounded: the oldest that are over go first, and then the oldest. */
+/** What became of the events of one tenant. Bounded: what has been over for longest goes first, and then the oldest. */
 export interface DeliveryLog {
   get(id: string): Delivery | undefined;
   /** Every delivery, oldest first. */

@@ -1,14 +1,14 @@
 import type { EventKind } from '../contract/events.ts';
 import type { DeliveryPayload } from './payload.ts';
 
+/** Every state of a delivery. */
+export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused'] as const;
+
 /**
  * Where a delivery stands. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
  * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a hostile plan, or because its webhook is
  * gone or inactive) and `refused` (the emulator may not call this address).
  */
-export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused'] as const;
-
-/** Where a delivery stands. */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** One try at sending a delivery, and what came of it. */

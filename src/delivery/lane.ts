@@ -1,11 +1,11 @@
 /** Does tasks in the order in which they come, so many at a time. */
 export interface Lane {
-  /** Resolves when the task is done. A task that fails holds up none of the others. */
+  /** Settles as the task does. A task that fails holds up none of the others. */
   run(task: () => Promise<void>): Promise<void>;
 }
 
-/** Creates a lane in which nothing is done yet. */
-export function createLane(width: number): Lane {
+/** Creates a lane in which nothing is done yet; `onIdle` is called each time that nothing is done any more. */
+export function createLane(width: number, onIdle: () => void): Lane {
   const waiting: (() => void)[] = [];
   let free = width;
 
@@ -19,6 +19,7 @@ export function createLane(width: number): Lane {
         const next = waiting.shift();
         if (next) next();
         else free += 1;
+        if (free === width) onIdle();
       }
     },
   };

@@ -23,7 +23,7 @@ export interface Sending {
 }
 
 /** An attempt that was made; when the next is due is not decided yet. */
-export interface Made extends Omit<Attempt, 'nextAttemptAt'> {
+export interface MadeAttempt extends Omit<Attempt, 'nextAttemptAt'> {
   /** Whether the receiver was not called at all, because the emulator may not. */
   readonly isRefused: boolean;
 }
@@ -43,7 +43,7 @@ export async function makeAttempt(
   webhook: WebhookRow,
   delivery: Delivery,
   { content, plan, breaker }: Sending & { readonly breaker: Breaker },
-): Promise<Made> {
+): Promise<MadeAttempt> {
   const at = clock.now();
   const { headers, body } = createRequest({
     id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,

@@ -4,14 +4,14 @@ import type { World } from '../store/world.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { createLane, type Lane } from './lane.ts';
-import { type DeliveryContext, type Made, makeAttempt, type Sending } from './make-attempt.ts';
+import { type DeliveryContext, type MadeAttempt, makeAttempt, type Sending } from './make-attempt.ts';
 
 /** Makes the attempts of one tenant, and knows which are being made. */
 export interface Sender {
   /** Does a task when it is the turn of what goes to this webhook. */
   inTurn(webhookId: string, task: () => Promise<void>): Promise<void>;
   /** Sends a delivery once; `undefined` when everything ended meanwhile. */
-  send(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<Made | undefined>;
+  send(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined>;
   /** The ids of the deliveries that are being sent. */
   inFlight(): ReadonlySet<string>;
   /** Breaks off what is being sent. */
@@ -22,22 +22,28 @@ const LANE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one':
 
 /** Creates the sender of a tenant. */
 export function createSender(world: World, context: DeliveryContext): Sender {
+  const width = LANE_WIDTHS[context.choices['deliveries.order']];
+  /** Of the webhooks to which something goes at present. */
   const lanes = new Map<string, Lane>();
+  /** What is being sent, and the id of its delivery. */
   const calls = new Map<Breaker, string>();
   let isEnded = false;
 
   return {
     inTurn(webhookId, task) {
-      const lane = lanes.get(webhookId) ?? createLane(LANE_WIDTHS[context.choices['deliveries.order']]);
+      const lane = lanes.get(webhookId) ?? createLane(width, () => lanes.delete(webhookId));
       lanes.set(webhookId, lane);
       return lane.run(task);
     },
     async send(delivery, webhook, sending) {
       const breaker = createBreaker();
       calls.set(breaker, delivery.id);
-      const made = await makeAttempt(context, world, webhook, delivery, { ...sending, breaker });
-      calls.delete(breaker);
-      return isEnded ? undefined : made;
+      try {
+        const made = await makeAttempt(context, world, webhook, delivery, { ...sending, breaker });
+        return isEnded ? undefined : made;
+      } finally {
+        calls.delete(breaker);
+      }
     },
     inFlight: () => new Set(calls.values()),
     end() {

@@ -3,13 +3,13 @@ import { newId, timestampNow } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, DeliveryState } from './delivery.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createHostilePlans, type HostilePlan, type HostilePlanName, type HostilePlans } from './hostile.ts';
 import { createJobs, type Job } from './jobs.ts';
-import type { DeliveryContext, Made } from './make-attempt.ts';
+import type { DeliveryContext, MadeAttempt } from './make-attempt.ts';
+import { outcomeOf } from './outcome.ts';
 import { type DeliveryPayload, toPayload } from './payload.ts';
-import { nextAttemptAt } from './retry.ts';
 import { createSender } from './sender.ts';
 
 /** The deliveries of one tenant: what is on its way, what came of the rest, and what is to go wrong. */
@@ -39,6 +39,15 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   const sender = createSender(world, context);
   const plans = createHostilePlans();
   const log = createDeliveryLog(jobs.end);
+
+  function accept(event: MailEvent): string[] {
+    const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
+    if (hearing.length === 0) return [];
+    const payload = toPayload(event, choices);
+    // Written once for all of them.
+    const content = JSON.stringify(payload);
+    return hearing.map((webhook) => open(event, webhook, payload, content));
+  }
 
   function open(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const delivery = log.add({
@@ -117,6 +126,45 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     jobs.takeBehind(job).forEach(letGo);
   }
 
+  /** The webhook as it is now, or why it gets nothing. */
+  function findWebhook({ webhookId, isByHand }: Job): WebhookRow | string {
+    const webhook = webhooks.get(webhookId);
+    if (!webhook) return 'Its webhook is gone.';
+    return webhook.isActive || isByHand ? webhook : 'Its webhook is not active.';
+  }
+
+  async function send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> {
+    const delivery = log.get(job.id);
+    const { content, plan } = job;
+    job.plan = undefined;
+    return delivery && sender.send(delivery, webhook, { content, plan });
+  }
+
+  /** Lets a delivery go on after an attempt, or ends it. */
+  function conclude(job: Job, made: MadeAttempt): void {
+    const { state, reason, nextAt, isGone } = outcomeOf(made, job.failures + 1, clock, choices);
+    if (isGone && webhooks.get(job.webhookId)) webhooks.update(job.webhookId, { isActive: false });
+    if (nextAt) {
+      job.failures += 1;
+      log.update(job.id, withAttempt(job, made, nextAt.toISOString()));
+      scheduleAttempt(job, nextAt);
+    } else {
+      finish(job, state, reason, withAttempt(job, made, null));
+    }
+  }
+
+  /** What an attempt changes in the log, whatever came of it. */
+  function withAttempt({ id }: Job, { isRefused: _, ...made }: MadeAttempt, next: string | null) {
+    const { attempts = [] } = log.get(id) ?? {};
+    const attempt = Object.freeze({ ...made, nextAttemptAt: next });
+    return { nextAttemptAt: next, attempts: Object.freeze([...attempts, attempt]) };
+  }
+
+  function finish({ id }: Job, state: DeliveryState, reason: string | null, more: Partial<Delivery> = {}): void {
+    jobs.end(id);
+    log.update(id, { nextAttemptAt: null, ...more, state, reason });
+  }
+
   /** Sends what a plan wants to arrive twice for the second time; what comes of it can only make it better. */
   async function repeat(job: Job): Promise<void> {
     const webhook = findWebhook(job);
@@ -126,64 +174,10 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     if (made.error === null && !jobs.isReplaced(job)) finish(job, 'delivered', null);
   }
 
-  /** The webhook as it is now, or why it gets nothing. */
-  function findWebhook({ webhookId, isByHand }: Job): WebhookRow | string {
-    const webhook = webhooks.get(webhookId);
-    if (!webhook) return 'Its webhook is gone.';
-    return webhook.isActive || isByHand ? webhook : 'Its webhook is not active.';
-  }
-
-  async function send(job: Job, webhook: WebhookRow): Promise<Made | undefined> {
-    const delivery = log.get(job.id);
-    const { content, plan } = job;
-    job.plan = undefined;
-    return delivery && sender.send(delivery, webhook, { content, plan });
-  }
-
-  /** What an attempt changes in the log, whatever came of it. */
-  function withAttempt({ id }: Job, { isRefused: _, ...made }: Made, next: string | null) {
-    const { attempts = [] } = log.get(id) ?? {};
-    return { nextAttemptAt: next, attempts: [...attempts, { ...made, nextAttemptAt: next }] };
-  }
-
-  /** Decides how a delivery goes on after an attempt. */
-  function conclude(job: Job, made: Made): void {
-    const end = endOf(job, made);
-    if (!end) job.failures += 1;
-    const retryAfter = made.responseHeaders['retry-after'];
-    const next = end ? undefined : nextAttemptAt(job.failures, retryAfter, clock.now(), choices);
-    if (next) {
-      log.update(job.id, withAttempt(job, made, next.toISOString()));
-      scheduleAttempt(job, next);
-    } else {
-      finish(job, ...(end ?? LAST_FAILED), withAttempt(job, made, null));
-    }
-  }
-
-  /** How an attempt ends its delivery, where it does. */
-  function endOf({ webhookId }: Job, { status, error, isRefused }: Made): End | undefined {
-    if (error === null) return ['delivered', null];
-    if (isRefused) return ['refused', error];
-    if (status !== 410 || choices['deliveries.gone'] !== 'deactivates') return undefined;
-    if (webhooks.get(webhookId)) webhooks.update(webhookId, { isActive: false });
-    return ['exhausted', 'The receiver answered 410, so its webhook is not active any more.'];
-  }
-
-  function finish({ id }: Job, state: Delivery['state'], reason: string | null, more: Partial<Delivery> = {}): void {
-    jobs.end(id);
-    log.update(id, { nextAttemptAt: null, ...more, state, reason });
-  }
-
   return {
     log,
     plans,
-    accept(event) {
-      const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
-      if (hearing.length === 0) return [];
-      const payload = toPayload(event, choices);
-      const content = JSON.stringify(payload);
-      return hearing.map((webhook) => open(event, webhook, payload, content));
-    },
+    accept,
     redeliver(delivery) {
       if (!webhooks.get(delivery.webhookId)) throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
       if (sender.inFlight().has(delivery.id)) throw new ApiError('CONFLICT', 'This delivery is being sent already.');
@@ -206,10 +200,6 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     },
   };
 }
-
-type End = readonly [state: Delivery['state'], reason: string | null];
-
-const LAST_FAILED: End = ['exhausted', 'Its last attempt failed.'];
 
 /** Says whether a webhook is to hear of an event: it is active, lists the kind, and has the inbox in its scope. */
 function hears({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {

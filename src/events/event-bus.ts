@@ -1,21 +1,16 @@
 import type { EventKind } from '../contract/events.ts';
-import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+import type { MessageRow } from '../store/rows.ts';
 
 /** Something that happened to a message, with all that a delivery or a stream needs to tell of it. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
   readonly kind: EventKind;
-  /** When it happened. */
-  readonly at: string;
   readonly tenantId: string;
   readonly workspaceId: string;
   readonly inboxId: string;
   /** The message as it was then. */
   readonly message: MessageRow;
-  readonly attachments: readonly AttachmentRow[];
-  /** For a bounce: the bare addresses that could not be reached. */
-  readonly bouncedRecipients: readonly string[];
   /** For an event fired by hand: what its payload says instead. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** For an event fired by hand: the only webhook that hears of it. */

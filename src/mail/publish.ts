@@ -1,5 +1,5 @@
 import type { EventKind } from '../contract/events.ts';
-import { newId, timestampNow } from '../environment.ts';
+import { newId } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
@@ -10,17 +10,13 @@ export function publish(
   world: World,
   kind: EventKind,
   message: MessageRow,
-  bouncedRecipients: readonly string[] = [],
 ): void {
   events.publish({
     id: `evt_${newId(environment)}`,
     kind,
-    at: timestampNow(environment),
     tenantId: world.id,
     workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
     inboxId: message.inboxId,
     message,
-    attachments: world.attachments.by('messageId', message.id),
-    bouncedRecipients,
   });
 }

@@ -38,8 +38,7 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
     toIncoming(message, mail),
     routes.map(({ route }) => route),
   );
-  const bounced = routes.filter(({ route }) => route === 'bounced').map(({ recipient }) => recipient);
-  return bounced.length > 0 ? bounce(context, world, message, bounced) : message;
+  return routes.some(({ route }) => route === 'bounced') ? bounce(context, world, message) : message;
 }
 
 /** The bare addresses that a mail goes to, each once. */
@@ -96,8 +95,8 @@ function deliver(context: MailContext, mail: IncomingMail, routes: readonly Rout
   }
 }
 
-function bounce(context: MailContext, world: World, { id }: MessageRow, recipients: readonly string[]): MessageRow {
+function bounce(context: MailContext, world: World, { id }: MessageRow): MessageRow {
   const bounced = world.messages.update(id, { bouncedAt: timestampNow(context.environment) });
-  publish(context, world, 'message.bounced', bounced, recipients);
+  publish(context, world, 'message.bounced', bounced);
   return bounced;
 }

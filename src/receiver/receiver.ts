@@ -1,11 +1,6 @@
+import { checkAnswers, giveAnswer, type ReceiverAnswer } from './answer.ts';
 import { type Listening, listen } from './listen.ts';
-import { findProblem } from './verify.ts';
-
-/** What a receiver answers: a status, a whole answer, or nothing until the sender gives up. */
-export type ReceiverAnswer =
-  | number
-  | 'timeout'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+import { checkSecrets, findProblem } from './verify.ts';
 
 /** What `createReceiver` takes. */
 export interface ReceiverOptions {
@@ -42,7 +37,7 @@ export interface Receiver extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
   /** The secret, or each of several: set it once the webhook is created, since that takes the URL first. */
   secret: string | readonly string[] | undefined;
-  /** Adds to what it answers: `receiver.answer(500, 'timeout', 200)`. */
+  /** Adds to what it answers: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} as `createReceiver` does. */
   answer(...answers: ReceiverAnswer[]): void;
   /** Answers a request: for an msw handler, or whatever serves requests of the platform. */
   fetch(request: Request): Promise<Response>;
@@ -62,15 +57,16 @@ export interface Receiver extends AsyncDisposable {
  * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and answers by a
  * script. What does not verify is answered with 401 and takes nothing of the script.
  *
+ * @throws {TypeError} on an answer that could not be given, or a secret that is none.
  * @example
  * await using receiver = createReceiver({ secret: webhook.secret, answers: [500, 'timeout', 200] });
  * const url = await receiver.listen();
  */
 export function createReceiver(options: ReceiverOptions = {}): Receiver {
   const requests: ReceivedRequest[] = [];
-  const script = [...(options.answers ?? [])];
+  const script = [...checkAnswers(options.answers ?? [])];
   const watchers = new Set<() => void>();
-  let { secret } = options;
+  let secret = checkSecrets(options.secret);
   let server: Promise<Listening> | undefined;
 
   function verify(headers: ReceivedRequest['headers'], body: string): Pick<ReceivedRequest, 'verified' | 'problem'> {
@@ -85,9 +81,9 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
     const body = await request.text();
     const verification = verify(headers, body);
     const answer = verification.problem === null ? (script.shift() ?? 200) : 401;
-    requests.push({ path: pathname + search, headers, body, json: parseJson(body), ...verification, answer });
+    requests.push({ path: pathname + search, headers, body, json: readJson(body), ...verification, answer });
     for (const look of watchers) look();
-    return answer === 'timeout' ? silence(request.signal) : toResponse(answer);
+    return giveAnswer(answer, request.signal);
   }
 
   const close = async () => {
@@ -102,9 +98,9 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
       return secret;
     },
     set secret(value) {
-      secret = value;
+      secret = checkSecrets(value);
     },
-    answer: (...answers) => void script.push(...answers),
+    answer: (...answers) => void script.push(...checkAnswers(answers)),
     fetch: receive,
     async listen(port = 0) {
       server ??= listen(receive, port);
@@ -137,21 +133,8 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   };
 }
 
-/** An answer that never comes: when the sender has given up, nobody gets this one. */
-function silence(signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve) => {
-    const giveUp = () => resolve(new Response(null, { status: 504 }));
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
-  });
-}
-
-function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
-  const { status, headers = {}, body = '' } = typeof answer === 'number' ? { status: answer } : answer;
-  return new Response(body === '' ? null : body, { status, headers });
-}
-
-function parseJson(text: string): unknown {
+/** What a text says as JSON; `undefined` where it is none. */
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -6,6 +6,18 @@ export interface SignedRequest {
   readonly body: string;
 }
 
+/** @throws {TypeError} on what is no secret of a webhook: nothing would ever verify with it. */
+export function checkSecrets<Secret extends string | readonly string[] | undefined>(secret: Secret): Secret {
+  if (secret === undefined) return secret;
+  const secrets: readonly unknown[] = [secret].flat();
+  if (secrets.length > 0 && secrets.every((each) => typeof each === 'string' && SECRET.test(each))) return secret;
+  throw new TypeError(
+    `The secret must be that of a webhook, whsec_ and base64, or a list of such, not ${JSON.stringify(secret)}.`,
+  );
+}
+
+const SECRET = /^whsec_[A-Za-z0-9+/]*={0,2}$/;
+
 /** How far a timestamp may be from now (Standard Webhooks, and its libraries). */
 const TOLERANCE_MS = 5 * 60 * 1000;
 

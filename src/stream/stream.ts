@@ -1,8 +1,9 @@
 import type { Choices } from '../contract/behaviours.ts';
-import { CLOSE_CODES, clientFrame, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
+import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';
 import { connectedFrame, eventFrame, type ServerFrame, subscribedFrame } from './frames.ts';
+import { readFrame } from './read-frame.ts';
 import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubscription } from './subscription.ts';
 
 /** A connection of whatever kind, as far as a stream uses it. */
@@ -57,7 +58,7 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   function close(code: number, reason: string): void {
     if (!isOpen) return;
     end();
-    connection.close(code, reason);
+    closeQuietly(connection, code, reason);
   }
 
   function end(): void {
@@ -74,7 +75,7 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   }
 
   function answerTo(data: unknown): ServerFrame | undefined {
-    const frame = parseFrame(data);
+    const frame = readFrame(data);
     if (typeof frame === 'string') return { type: 'error', message: frame };
     if (frame.type === 'pong') return undefined;
     const wanted = toSubscription(frame);
@@ -87,8 +88,9 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   }
 
   send(connectedFrame(world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
-  if (inboxId !== undefined && choices['stream.alias'] === 'subscribed')
+  if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
     send(subscribedFrame(subscribeToAll([inboxId])));
+  }
   schedulePing();
 
   return {
@@ -108,24 +110,15 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   };
 }
 
+/** Closes a connection, which may fail to: what ends a stream must not be held up. */
+export function closeQuietly(connection: StreamConnection, code: number, reason: string): void {
+  try {
+    connection.close(code, reason);
+  } catch {}
+}
+
 /** What a client hears of before it has said what it wants. */
 function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
   return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
-}
-
-/** Reads a frame; a text says what is wrong with it. */
-function parseFrame(data: unknown) {
-  const parsed = clientFrame.safeParse(parseJson(data));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')} ${message}`.trim());
-  return `The frame is not valid: ${problems.join('; ')}.`;
-}
-
-function parseJson(data: unknown): unknown {
-  try {
-    return typeof data === 'string' ? JSON.parse(data) : undefined;
-  } catch {
-    return undefined;
-  }
 }

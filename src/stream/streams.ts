@@ -3,7 +3,7 @@ import { CLOSE_CODES } from '../contract/stream.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { admit, type StreamRequest } from './admit.ts';
-import { openStream, type Stream, type StreamConnection } from './stream.ts';
+import { closeQuietly, openStream, type Stream, type StreamConnection } from './stream.ts';
 
 /** What an adapter tells an open stream. */
 export interface StreamSession {
@@ -58,7 +58,7 @@ export function createStreams(worlds: Worlds, events: EventBus, choices: Choices
       const holder = worlds.findKey(admission.key);
       return (connection) => {
         if (worlds.findKey(admission.key) !== holder) {
-          connection.close(...KEY_ENDED);
+          closeQuietly(connection, ...KEY_ENDED);
           return { receive() {}, end() {} };
         }
         const stream = openStream(admission, connection, choices);

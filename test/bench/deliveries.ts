@@ -1,4 +1,5 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
 import { askChild, startChild } from './child.ts';
 import { manyWebhooks } from './many-webhooks.ts';
 import { atMost, atMostTimes, compare, type Row, type Sample } from './measure.ts';
@@ -9,21 +10,29 @@ const FAILING = 100;
 
 /** Deliveries: how fast they are, what they leave behind, and what three days of retries take. */
 export async function benchDeliveries(): Promise<Row[]> {
-  return [await compareWithFetch(), await measureRetries(), await measureMemory()];
+  return [...(await compareWithFetch()), await measureRetries(), await measureMemory()];
 }
 
 /** Against the same number of bare calls, as many of them at a time: one for each receiver. */
-async function compareWithFetch(): Promise<Row> {
+async function compareWithFetch(): Promise<Row[]> {
   const { child, said } = await startChild('receivers.ts', [String(RECEIVERS)]);
+  const urls = said as readonly string[];
+  const fixtures = manyWebhooks(urls);
+  await using server = await startServer({ port: 0, fixtures });
   try {
-    const urls = said as readonly string[];
-    const mailbox = createMailbox({ fixtures: manyWebhooks(urls) });
-    const request = await exampleOf(mailbox);
-    const comparison = await compare(sampleDeliveries(mailbox), sampleFetch(urls, request), { rounds: 5, warmUp: 1 });
-    return atMostTimes(1.5, `${EVENTS} events to ${RECEIVERS} receivers, a delivery against a bare fetch`, comparison);
+    return [
+      await relate('in process', createMailbox({ fixtures }), urls),
+      await relate('from a server', server.mailbox, urls),
+    ];
   } finally {
     child.kill();
   }
+}
+
+async function relate(where: string, mailbox: Anyone, urls: readonly string[]): Promise<Row> {
+  const bare = sampleFetch(urls, await exampleOf(mailbox));
+  const comparison = await compare(sampleDeliveries(mailbox), bare, { rounds: 5, warmUp: 1 });
+  return atMostTimes(1.5, `${EVENTS} events to ${RECEIVERS} receivers, ${where}, against bare fetches`, comparison);
 }
 
 type Anyone = Pick<Mailbox<unknown>, 'reset' | 'settled' | 'trigger' | 'deliveries' | 'clock'>;

@@ -80,7 +80,7 @@ function normalisePath(): RequestHandler {
 /** Serves the mailbox and its control plane through msw's own request handling. */
 function serve(mailbox: Mailbox<unknown>): RequestHandler {
   const control = createFetch(async (request) => answerControl(mailbox, request));
-  const isControl = ({ url }: Request) => `${new URL(url).pathname}/`.startsWith(`${CONTROL_PATH}/`);
+  const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
   const handler = http.all(
     () => true,
@@ -93,12 +93,22 @@ function serve(mailbox: Mailbox<unknown>): RequestHandler {
     request.url = `http://${request.headers.host}${request.url}`;
     // By this msw would leave a request alone, but behind this server there is nobody else to answer it.
     if (request.headers.accept?.includes('msw/passthrough')) request.headers.accept = '*/*';
+    const { socket } = request;
+    const idleMs = socket.timeout ?? 0;
+    // A control call may take as long as what it waits for, such as receivers that do not answer.
+    if (isControlPath(request.path)) socket.setTimeout(0);
     try {
       await middleware(request, response, next);
     } catch (error) {
       next(error);
+    } finally {
+      socket.setTimeout(idleMs);
     }
   };
+}
+
+function isControlPath(path: string): boolean {
+  return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }
 
 /** The one place where what a guard or the server itself throws becomes a response. */

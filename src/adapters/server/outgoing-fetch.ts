@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../outgoing.ts';
 import type { ReceiverRules } from './receiver-rules.ts';
@@ -22,20 +22,13 @@ const CONNECT_MS = 10_000;
  * at ports too that browsers call bad.
  */
 export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
-  const agent = new Agent({
-    connect(options, done) {
-      const host = options.hostname.replace(/^\[|\]$|\.$/g, '');
-      resolve(host, rules).then(
-        (addresses) => connectTo(addresses)(options, done),
-        (error: Error) => done(error, null),
-      );
-    },
-  });
+  const agent = new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } });
   let isClosed = false;
 
   return {
     async fetch(url, init) {
       if (isClosed) throw new RefusedError('The emulator is being closed.');
+      checkLiteral(new URL(url).hostname.replace(/^\[|\]$/g, ''), rules);
       return toResponse(await request(url, { ...init, dispatcher: agent } as never));
     },
     close() {
@@ -43,6 +36,12 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
       return agent.destroy();
     },
   };
+}
+
+/** Node looks up names only. @throws {RefusedError} for an address that may not be called. */
+function checkLiteral(host: string, rules: ReceiverRules): void {
+  const hindrance = isIP(host) === 0 ? undefined : rules(host);
+  if (hindrance !== undefined) throw new RefusedError(hindrance);
 }
 
 /** The highest that a response can have. */
@@ -67,13 +66,25 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
   });
 }
 
-/** The addresses of a host that may be called. @throws {RefusedError} when there is none. */
-async function resolve(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
-  const family = isIP(host);
-  const addresses = family === 0 ? await lookUp(host, rules) : [{ address: host, family }];
+/** Looks up names for Node, and answers only the addresses that may be called. */
+function createLookup(rules: ReceiverRules): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname.replace(/\.$/, ''), rules).then(
+      ([first, ...others]) => {
+        if (options.all) done(null, [first, ...others]);
+        else done(null, first.address, first.family);
+      },
+      (error: Error) => done(error, ''),
+    );
+  };
+}
+
+/** The addresses of a name that may be called. @throws {RefusedError} when there is none. */
+async function resolve(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await lookUp(host, rules);
   const hindrances = addresses.map(({ address }) => rules(host, address));
-  const allowed = addresses.filter((_, index) => hindrances[index] === undefined);
-  if (allowed.length > 0) return allowed;
+  const [first, ...others] = addresses.filter((_, index) => hindrances[index] === undefined);
+  if (first) return [first, ...others];
   throw new RefusedError(hindrances[0] ?? `${host} leads to no address.`);
 }
 
@@ -85,18 +96,4 @@ async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress
     const hindrance = rules(host);
     throw hindrance === undefined ? error : new RefusedError(hindrance);
   }
-}
-
-/** A connector that knows no other address than these: it takes its `lookup` when it is built, and at no other time. */
-function connectTo(addresses: LookupAddress[]): buildConnector.connector {
-  const options = { timeout: CONNECT_MS, lookup: answerWith(addresses) };
-  return buildConnector(options as buildConnector.BuildOptions);
-}
-
-function answerWith(addresses: LookupAddress[]): LookupFunction {
-  return (_hostname, options, done) => {
-    const [first] = addresses;
-    if (options.all) done(null, addresses);
-    else done(null, first?.address ?? '', first?.family);
-  };
 }

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { invalid } from '../contract/invalid.ts';
-import { newId, timestampNow } from '../environment.ts';
+import { newId } from '../environment.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
+import { absent, findWorlds } from './find-worlds.ts';
+import { inventMessage } from './invented-message.ts';
 
 /**
  * What an event fired by hand is about, and what its payload says: `inboxId`, `messageId` and the rest are fields of
@@ -27,18 +29,21 @@ export interface TriggerOptions {
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
-const triggerOptions = z.looseObject({
-  tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
-  webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
-  inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
-  messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
-  /** It goes out as a header. */
-  id: z
-    .string(ID_RULE)
-    .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
-    .optional(),
-  to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
-});
+const triggerOptions = z.looseObject(
+  {
+    tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
+    webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
+    inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
+    messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
+    /** It goes out as a header. */
+    id: z
+      .string(ID_RULE)
+      .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
+      .optional(),
+    to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
+  },
+  'must be an object',
+);
 
 /** Where an event fired by hand happens. */
 interface Place {
@@ -80,32 +85,22 @@ function asJson(options: TriggerOptions): unknown {
 
 type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
 
-function findPlaces(worlds: Worlds, { tenant, webhookId, messageId = '', ...wanted }: Wanted): Place[] {
-  const all = worlds.all();
-  // A message that is there lies in one inbox.
-  const inboxId = wanted.inboxId ?? all.map(({ messages }) => messages.get(messageId)?.inboxId).find(Boolean);
-  const there = required(
-    all.filter(({ id }) => tenant === undefined || id === tenant),
-    'tenant',
-  );
-  const hearing = required(
-    there.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId)),
-    'webhook',
-  );
-  return required(
-    hearing.flatMap((world): Place[] => {
-      const webhook = webhookId === undefined ? undefined : world.webhooks.get(webhookId);
-      if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
-      const inbox = world.inboxes.get(inboxId);
-      return inbox ? [{ world, webhook, inbox }] : [];
-    }),
-    'inbox',
-  );
+function findPlaces(worlds: Worlds, wanted: Wanted): Place[] {
+  const { webhookId = '', inboxId = inboxOf(worlds, wanted.messageId) } = wanted;
+  const places = findWorlds(worlds, wanted).flatMap((world): Place[] => {
+    const webhook = world.webhooks.get(webhookId);
+    if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
+    const inbox = world.inboxes.get(inboxId);
+    return inbox?.deletedAt === null ? [{ world, webhook, inbox }] : [];
+  });
+  if (inboxId !== undefined && places.length === 0) throw absent('inbox');
+  return places;
 }
 
-function required<Item>(found: Item[], what: string): Item[] {
-  if (found.length > 0) return found;
-  throw new ApiError('NOT_FOUND', `There is no ${what} with this id.`);
+/** The inbox of a message that is there. */
+function inboxOf(worlds: Worlds, messageId = ''): string | undefined {
+  const rows = worlds.all().map(({ messages }) => messages.get(messageId.toLowerCase()));
+  return rows.find((row) => row !== undefined)?.inboxId;
 }
 
 /** The first inbox that is in the scope of the webhook, if there is one. */
@@ -123,13 +118,10 @@ function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: R
   return {
     id: typeof overrides.id === 'string' ? overrides.id : `evt_${newId(environment)}`,
     kind,
-    at: timestampNow(environment),
     tenantId: world.id,
     workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? firstWorkspace(world),
     inboxId,
     message,
-    attachments: world.attachments.by('messageId', message.id),
-    bouncedRecipients: kind === 'message.bounced' ? message.to : [],
     overrides,
     ...(webhook && { webhookId: webhook.id }),
   };
@@ -141,8 +133,9 @@ function firstWorkspace({ workspaces }: World): string {
 
 /** The message of the event: the one that is named, or one that is kept nowhere. */
 function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
-  const known = world.messages.get(String(overrides.messageId));
-  const base = known ?? inventMessage(world, inboxId, kind, overrides.messageId);
+  const { messageId = newId(world.environment) } = overrides;
+  const known = world.messages.get(String(messageId).toLowerCase());
+  const base = known ?? inventMessage(world, inboxId, kind, String(messageId));
   const texts = TEXTS.flatMap((field) => (overrides[field] === undefined ? [] : [[field, String(overrides[field])]]));
   return {
     ...base,
@@ -153,44 +146,3 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
 
 /** The fields of a payload that are those of a message too, besides the recipients. */
 const TEXTS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;
-
-const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@customer.test' };
-
-function inventMessage(world: World, inboxId: string, kind: EventKind, messageId: unknown): MessageRow {
-  const { environment } = world;
-  const id = messageId === undefined ? newId(environment) : String(messageId);
-  const address = addressOf(world, inboxId);
-  const isInbound = kind === 'message.received';
-  const now = timestampNow(environment);
-  return {
-    id,
-    inboxId,
-    threadId: newId(environment),
-    direction: isInbound ? 'inbound' : 'outbound',
-    from: isInbound ? CUSTOMER.display : address,
-    fromAddress: isInbound ? CUSTOMER.address : address,
-    to: [isInbound ? address : CUSTOMER.address],
-    cc: [],
-    bcc: [],
-    replyTo: null,
-    subject: 'Hello',
-    plainBody: 'Hello!',
-    htmlBody: null,
-    isRead: false,
-    isStarred: false,
-    isArchived: false,
-    deletedAt: null,
-    bouncedAt: kind === 'message.bounced' ? now : null,
-    messageIdHeader: `<${id}@customer.test>`,
-    inReplyTo: null,
-    references: [],
-    headers: null,
-    raw: null,
-    receivedAt: now,
-  };
-}
-
-function addressOf({ inboxes }: World, inboxId: string): string {
-  const inbox = inboxes.get(inboxId);
-  return inbox ? `${inbox.username}@${inbox.domain}` : CUSTOMER.address;
-}

@@ -1,0 +1,82 @@
+import { findRefusal } from '../outgoing.ts';
+
+/** What came of calling a receiver. */
+export interface Answer {
+  /** The status that it answered; null when it did not. */
+  readonly status: number | null;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly responseBody: string;
+  /** Why it failed, in a sentence; null for a 2xx. */
+  readonly error: string | null;
+  /** Whether it was not called at all, because the emulator may not. */
+  readonly isRefused: boolean;
+}
+
+/** How much of an answer's body is read. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** What a receiver answered; rejects where its body breaks off. */
+export async function toAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  return {
+    status,
+    responseHeaders: Object.fromEntries(headers),
+    responseBody: await readBody(response),
+    error: response.ok ? null : failureOf(response),
+    isRefused: false,
+  };
+}
+
+/** In browsers, a redirect that is not followed has no status. */
+function failureOf({ status, type }: Response): string {
+  const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400);
+  if (isRedirect) return `The receiver answered ${status}, and redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}
+
+/** Reads the beginning of a body, if there is one. */
+async function readBody({ headers, body }: Response): Promise<string> {
+  const isEmpty = body === null || headers.get('content-length') === '0';
+  return isEmpty ? '' : readStart(body);
+}
+
+/** Reads the beginning of a body, and lets the rest go. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let text = '';
+  for (let bytes = 0; bytes < MAX_BODY_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
+    bytes += value.length;
+  }
+  // Not waited for: where an interceptor has a copy of the body, it would take until that copy is read.
+  reader.cancel().catch(() => {});
+  return text;
+}
+
+/** What there is to say where no answer came, because of an error or a refusal. */
+export function noAnswer(error: unknown): Answer {
+  const refusal = findRefusal(error);
+  return {
+    status: null,
+    responseHeaders: {},
+    responseBody: '',
+    error: refusal?.message ?? sentenceOf(error),
+    isRefused: refusal !== undefined,
+  };
+}
+
+function sentenceOf(error: unknown): string {
+  const detail = innermost(error);
+  if (detail.endsWith('.')) return detail;
+  return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
+}
+
+/** What the innermost cause of an error says, which is most: `fetch` itself only says that it failed. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error instanceof AggregateError ? innermost(error.errors[0]) : error.message;
+}

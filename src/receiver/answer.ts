@@ -1,0 +1,44 @@
+/** What a receiver answers: a status, a whole answer, or nothing until the sender gives up. */
+export type ReceiverAnswer =
+  | number
+  | 'timeout'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+
+/** @throws {TypeError} on what could not be answered: a test with a slip in its script must not pass by it. */
+export function checkAnswers(answers: readonly ReceiverAnswer[]): readonly ReceiverAnswer[] {
+  for (const answer of answers) if (!isAnswer(answer)) throw notAnAnswer(answer);
+  return answers;
+}
+
+function isAnswer(answer: ReceiverAnswer): boolean {
+  try {
+    return answer === 'timeout' || toResponse(answer) instanceof Response;
+  } catch {
+    return false;
+  }
+}
+
+function notAnAnswer(answer: unknown): TypeError {
+  return new TypeError(
+    `An answer must be a status from 200 to 599, 'timeout', or { status, headers, body } with a status that may have a body, not ${JSON.stringify(answer)}.`,
+  );
+}
+
+/** Gives an answer; one that never comes ends when the sender has given up, and then nobody gets it. */
+export async function giveAnswer(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
+  return answer === 'timeout' ? silence(signal) : toResponse(answer);
+}
+
+function silence(signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve) => {
+    const giveUp = () => resolve(new Response(null, { status: 504 }));
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
+  const { status, headers = {}, body = '' } = typeof answer === 'number' ? { status: answer } : answer;
+  if (!Number.isInteger(status)) throw new TypeError('The status is not a whole number.');
+  return new Response(body === '' ? null : body, { status, headers });
+}

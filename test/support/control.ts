@@ -1,0 +1,31 @@
+import { send, type World } from './everywhere.ts';
+
+/** Says whether a test runs against intercepted requests, and not against a server. */
+export const isInProcess = ({ mailbox, url }: World) => url === mailbox.baseUrl;
+
+/** What came of a control call, whichever way it went. */
+export interface Controlled {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into replies of every shape.
+  readonly json: any;
+}
+
+/**
+ * Does what only a test may: by the mailbox's own method in process, where errors become what a reply would say, and by
+ * a request such as `POST /events` to the control plane over HTTP.
+ */
+export async function control(
+  world: World,
+  request: `${'GET' | 'POST'} ${string}`,
+  json: unknown,
+  run: () => unknown,
+): Promise<Controlled> {
+  const [method = '', path] = request.split(' ');
+  if (!isInProcess(world)) return send(`${world.url}/__mock${path}`, method, { json });
+  try {
+    return { status: 200, json: JSON.parse(JSON.stringify((await run()) ?? null)) };
+  } catch (error) {
+    const { status, code, message } = error as Error & { status: number; code: string };
+    return { status, json: { error: message, code } };
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type BehaviourOptions,
+  createMailbox,
+  type Delivery,
+  type DeliveryFilter,
+  type Environment,
+  type TriggerOptions,
+} from 'agent-mailbox-mock';
+import { control } from './control.ts';
+import { ADDRESS } from './desk.ts';
+import type { World } from './everywhere.ts';
+import { senderTo } from './sender.ts';
+import { createWebhook, START } from './webhooks.ts';
+
+/** The form of the ids that events have by themselves. */
+export const EVENT_ID = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** What is said of a kind of event that there is not. */
+export const KINDS = 'must be one of message.received, message.sent, message.bounced.';
+
+/** A mail to the helpdesk that is not of ASCII alone. */
+export const MAIL = {
+  from: 'Dana Reyes <dana@customer.test>',
+  to: ADDRESS.helpdesk,
+  subject: 'Größe 😀',
+  text: 'Grüße',
+};
+
+/** What there is of a mailbox to test deliveries with: its own methods in process, its control plane over HTTP. */
+export function openLab(world: World) {
+  const { mailbox } = world;
+  return {
+    deliveries: (filter: DeliveryFilter = {}) =>
+      control(world, `GET /deliveries?${new URLSearchParams(filter as Record<string, string>)}`, undefined, () => ({
+        deliveries: mailbox.deliveries(filter),
+      })),
+    delivery: (id: string) => control(world, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
+    redeliver: (id: string) =>
+      control(world, `POST /deliveries/${id}/redeliver`, undefined, () => mailbox.redeliver(id)),
+    trigger: (event: string, options: TriggerOptions = {}) =>
+      control(world, 'POST /events', { event, ...options }, () => ({
+        deliveries: mailbox.trigger(event as never, options),
+      })),
+    settled: (timeout?: number | string) =>
+      control(world, 'POST /settle', { timeout }, () => mailbox.settled({ timeout })),
+  };
+}
+
+/** Fires an event at one webhook and waits until it has been tried once. */
+export async function fire(
+  { mailbox }: Pick<World, 'mailbox'>,
+  webhookId: string,
+  options: TriggerOptions = {},
+): Promise<Delivery> {
+  const [delivery] = mailbox.trigger('message.received', { webhookId, ...options });
+  await mailbox.settled();
+  return mailbox.delivery(delivery?.id ?? '');
+}
+
+/** The state of a delivery now. */
+export const stateOf = ({ mailbox }: Pick<World, 'mailbox'>, { id }: Delivery) => mailbox.delivery(id).state;
+
+/** A mailbox whose time stands still, with so many webhooks of Acme that a fetch of the test's own answers. */
+export async function startCalling(fetch: Environment['fetch'], webhooks: number, behaviours: BehaviourOptions = {}) {
+  const mailbox = createMailbox({ behaviours, environment: { fetch } });
+  mailbox.clock.freeze(START);
+  const world = { mailbox, send: senderTo(mailbox) };
+  const ids: string[] = [];
+  for (let count = 0; count < webhooks; count += 1) {
+    ids.push((await createWebhook(world, `https://agent.example/${count}`)).id);
+  }
+  return { mailbox, ids };
+}

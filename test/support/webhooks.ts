@@ -1,0 +1,52 @@
+import { EVENT_KINDS } from 'agent-mailbox-mock';
+import { createReceiver, type Receiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
+import { expect } from 'vitest';
+import type { World } from './everywhere.ts';
+import { IDS } from './ids.ts';
+
+/** When time stands still in tests of deliveries. */
+export const START = '2026-03-01T09:00:00.000Z';
+
+/** So long after `START`, as the service writes it. */
+export const after = (durationMs: number) => new Date(Date.parse(START) + durationMs).toISOString();
+
+/** A webhook as it was created. */
+export interface CreatedWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** What a webhook has besides its URL: it is Acme's and hears everything, unless this says otherwise. */
+export interface WebhookFields {
+  readonly key?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Creates a webhook that leads to a URL. */
+export async function createWebhook(
+  { mailbox, send }: Pick<World, 'mailbox' | 'send'>,
+  url: string,
+  { key = mailbox.keys.acme.tenant, ...fields }: WebhookFields = {},
+): Promise<CreatedWebhook> {
+  const created = await send('POST', '/v1/webhooks', { key, json: { url, events: EVENT_KINDS, ...fields } });
+  expect(created.status).toBe(201);
+  return created.json;
+}
+
+/** Creates a webhook that leads to a receiver, and lets the receiver verify by its secret too. */
+export async function hook(
+  world: Pick<World, 'mailbox' | 'send'>,
+  receiver: Receiver,
+  { path = '/in', ...fields }: WebhookFields & { readonly path?: string } = {},
+): Promise<CreatedWebhook> {
+  const webhook = await createWebhook(world, (await receiver.listen()) + path, fields);
+  receiver.secret = [receiver.secret ?? [], webhook.secret].flat();
+  return webhook;
+}
+
+/** A receiver under the time of Acme, which stands still; it answers by a script. */
+export function startReceiver({ mailbox }: Pick<World, 'mailbox'>, ...answers: ReceiverAnswer[]): Receiver {
+  mailbox.clock.freeze(START);
+  return createReceiver({ answers, now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
+}
