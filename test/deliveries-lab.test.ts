@@ -35,7 +35,10 @@ everywhere(
     for (const { id: deliveryId, eventId } of all) {
       const { attempts } = mailbox.delivery(deliveryId);
       const again = await lab.redeliver(deliveryId);
-      expect([again.status, again.json]).toMatchObject([200, { id: deliveryId, state: 'pending', reason: null }]);
+      expect([again.status, again.json]).toMatchObject([
+        200,
+        { id: deliveryId, state: 'pending', reason: null, nextAttemptAt: null },
+      ]);
       await mailbox.settled();
       const now = mailbox.delivery(deliveryId);
       expect(now).toMatchObject({ state: 'delivered', nextAttemptAt: null, reason: null });

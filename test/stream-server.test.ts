@@ -173,7 +173,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is told of GET
   await using server = await startServer({ port: 0 });
   const reply = await exchange(server, request(`${method} /v1/ws`, [KEY, ...upgrade()]));
   expectError(server, reply, 405, 'METHOD_NOT_ALLOWED');
-  expect(reply.headers.get('allow')).toBe('GET, OPTIONS');
+  expect(reply.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });
 
 const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];

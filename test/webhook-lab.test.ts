@@ -6,42 +6,48 @@ import { createWebhook, START } from './support/webhooks.ts';
 
 interceptRequests();
 
-test('a tenant that is deleted while time moves on holds up none of the others', async () => {
+const WEBHOOK = { url: 'http://127.0.0.1/', events: ['message.received'] };
+
+/** A mailbox whose receivers answer when the test lets them. */
+function openHanging() {
   const answers: ((response: Response) => void)[] = [];
   const fetch = () => new Promise<Response>((resolve) => answers.push(resolve));
-  const mailbox = createMailbox({ environment: { fetch } });
-  mailbox.clock.freeze(START);
-  const send = (method: string, path: string, key: string, body?: object) =>
-    mailbox.fetch(
-      new Request(mailbox.baseUrl + path, {
-        method,
-        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-        body: body === undefined ? null : JSON.stringify(body),
-      }),
-    );
-  const webhook = { url: 'http://127.0.0.1/', events: ['message.received'] };
-  await send('POST', '/v1/webhooks', mailbox.keys.globex.tenant, webhook);
+  const mailbox = createMailbox({ environment: { fetch, now: () => new Date(START) } });
+  async function send(method: string, path: string, key: string, json?: object) {
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+    const init = { method, headers, ...(json && { body: JSON.stringify(json) }) };
+    return (await mailbox.fetch(new Request(mailbox.baseUrl + path, init))).json();
+  }
+  const answerAll = () => {
+    for (const answer of answers) answer(new Response());
+  };
+  return { mailbox, send, answerAll };
+}
+
+test('a tenant that is deleted while time moves on holds up none of the others', async () => {
+  const { mailbox, send, answerAll } = openHanging();
+  await send('POST', '/v1/webhooks', mailbox.keys.globex.tenant, WEBHOOK);
   mailbox.trigger('message.received', { tenant: IDS.globex.tenant });
   const moved = mailbox.clock.advance('1h');
-  expect((await send('DELETE', `/v1/tenants/${IDS.globex.tenant}`, mailbox.keys.operator)).status).toBe(200);
-  for (const answer of answers) answer(new Response());
-  expect(answers).toHaveLength(1);
+  await send('DELETE', `/v1/tenants/${IDS.globex.tenant}`, mailbox.keys.operator);
+  answerAll();
   await moved;
   const times = [mailbox.clock.now(), mailbox.clock.now({ tenant: IDS.acme.tenant })];
   expect(times.map((time) => time.toISOString())).toEqual(Array(2).fill('2026-03-01T10:00:00.000Z'));
 });
 
-test('a reset while time moves on ends the move', async () => {
-  const fetch = () => new Promise<Response>(() => {});
-  const mailbox = createMailbox({ environment: { fetch, now: () => new Date(START) } });
-  const webhook = { url: 'http://127.0.0.1/', events: ['message.received'] };
-  await mailbox.fetch(
-    new Request(`${mailbox.baseUrl}/v1/webhooks`, {
-      method: 'POST',
-      headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
-      body: JSON.stringify(webhook),
-    }),
-  );
+test.each([
+  ['a tenant of the start', ({ mailbox }: ReturnType<typeof openHanging>) => mailbox.keys.acme.tenant],
+  [
+    'a tenant that was made later',
+    async ({ mailbox, send }: ReturnType<typeof openHanging>) =>
+      (await send('POST', '/v1/tenants', mailbox.keys.operator, { name: 'Initech' })).apiKey as string,
+  ],
+])('a reset while time waits for %s ends the move', async (_, findKey) => {
+  const world = openHanging();
+  const { mailbox, send } = world;
+  const key = await findKey(world);
+  await send('POST', '/v1/webhooks', key, WEBHOOK);
   mailbox.trigger('message.received');
   const moved = mailbox.clock.advance('1h');
   mailbox.reset();

@@ -30,6 +30,8 @@ export interface Clock {
   readonly busy: number;
   /** When the next task is due. */
   nextDue(): Date | undefined;
+  /** How often it was reset. */
+  readonly resets: number;
   /** Forgets every task and goes back to real time. */
   reset(): void;
   /** Shows the time of another clock from now on: stopped where that one is, or going on from there. */
@@ -166,7 +168,8 @@ export function createClock(source: TimeSource): Clock {
       startDue();
       return () => {
         const index = waiting.indexOf(scheduled);
-        if (index >= 0) waiting.splice(index, 1);
+        if (index < 0) return;
+        waiting.splice(index, 1);
         arm();
       };
     },
@@ -177,6 +180,9 @@ export function createClock(source: TimeSource): Clock {
     },
     get busy() {
       return doing.size;
+    },
+    get resets() {
+      return resets;
     },
     nextDue() {
       const [first] = waiting;

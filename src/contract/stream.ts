@@ -3,9 +3,12 @@ import { EVENT_KINDS } from './events.ts';
 import { expected } from './schemas.ts';
 
 /**
- * The paths of the event stream (reference, "Event stream"): `/v1/ws`, and the older `/v1/inboxes/{id}/ws`, which
- * subscribes to that inbox by itself. The first group is the id.
+ * The paths of the event stream (reference, "Event stream"); the second, which is older, subscribes to its inbox by
+ * itself.
  */
+export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
+
+/** A path of the event stream; the first group is the id of the inbox, where there is one. */
 export const STREAM_PATH = /^\/v1\/(?:inboxes\/([^/]+)\/)?ws$/;
 
 /** The close codes of a stream. The reference has none; below 4000 a server in process could not send them. */

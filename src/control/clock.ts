@@ -65,36 +65,30 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
       if (clocks.some((clock) => !isWritable(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
-      await advanceTogether(clocks, () => new Set(each()), durationMs);
+      await advanceTogether(worlds.clock, clocks, durationMs);
     },
   };
 }
 
-/** Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another. */
-async function advanceTogether(
-  clocks: readonly Clock[],
-  clocksThere: () => ReadonlySet<Clock>,
-  durationMs: number,
-): Promise<void> {
+/**
+ * Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another.
+ * A reset of the mailbox, and so of the operator's clock, ends it.
+ */
+async function advanceTogether(operator: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
+  const { resets } = operator;
   // By no time at all, first: what is on its way ends, and may make something due.
-  let moving = await advanceEach(clocks, clocksThere, 0);
-  for (let leftMs = durationMs; moving.length > 0 && leftMs > 0; ) {
+  let moving = await advanceEach(clocks, 0);
+  for (let leftMs = durationMs; moving.length > 0 && leftMs > 0 && operator.resets === resets; ) {
     const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));
-    moving = await advanceEach(moving, clocksThere, stepMs);
+    moving = await advanceEach(moving, stepMs);
     leftMs -= stepMs;
   }
 }
 
-/** Answers the clocks that go on: none after a reset, and none of a tenant that is gone. */
-async function advanceEach(
-  clocks: readonly Clock[],
-  clocksThere: () => ReadonlySet<Clock>,
-  durationMs: number,
-): Promise<readonly Clock[]> {
+/** Answers the clocks that got there: that of a tenant which is deleted meanwhile does not. */
+async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
   const arrived = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
-  const there = clocksThere();
-  const isReset = clocks.some((clock, index) => there.has(clock) && !arrived[index]);
-  return isReset ? [] : clocks.filter((clock) => there.has(clock));
+  return clocks.filter((_, index) => arrived[index]);
 }
 
 function untilNextDue(clock: Clock): number {

@@ -7,11 +7,11 @@ import { VERSION } from '../version.ts';
 import { MOMENT_RULE, parseMoment } from './clock.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { Controlled } from './controlled.ts';
-import { tenantId } from './find-worlds.ts';
+import { tenantField } from './find-worlds.ts';
 import { type ControlRow, defineControl } from './row.ts';
 import { deliveryFilter, type HostileOptions } from './webhook-lab.ts';
 
-const tenant = tenantId.optional();
+const tenant = tenantField.optional();
 
 const duration = z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE);
 

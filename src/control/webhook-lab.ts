@@ -9,7 +9,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { TenantOption } from './clock.ts';
-import { findWorlds, tenantId, webhookId } from './find-worlds.ts';
+import { findWorlds, tenantField, webhookField } from './find-worlds.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 
 /** What is to go wrong with deliveries to come. */
@@ -69,8 +69,8 @@ export interface WebhookLab {
 /** Which deliveries are wanted. */
 export const deliveryFilter = z.strictObject(
   {
-    tenant: tenantId.optional(),
-    webhookId: webhookId.optional(),
+    tenant: tenantField.optional(),
+    webhookId: webhookField.optional(),
     event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
     state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
   },
@@ -83,8 +83,8 @@ const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
 const hostileOptions = z.strictObject(
   {
-    tenant: tenantId.optional(),
-    webhookId: webhookId.optional(),
+    tenant: tenantField.optional(),
+    webhookId: webhookField.optional(),
     plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
     count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
     delay: z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE).default('1m'),

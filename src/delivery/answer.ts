@@ -27,10 +27,10 @@ export async function toAnswer(response: Response): Promise<Answer> {
   };
 }
 
-/** In browsers, a redirect that is not followed has no status. */
 function failureOf({ status, type }: Response): string {
-  const isRedirect = type === 'opaqueredirect' || (status >= 300 && status < 400);
-  if (isRedirect) return `The receiver answered ${status}, and redirects are not followed.`;
+  // In browsers, a redirect that is not followed has no status.
+  if (type === 'opaqueredirect') return 'The receiver answered with a redirect, and redirects are not followed.';
+  if (status >= 300 && status < 400) return `The receiver answered ${status}, and redirects are not followed.`;
   return `The receiver answered ${status}.`;
 }
 

@@ -103,7 +103,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   function letGo(job: Job): void {
     job.cancel();
     jobs.takeFromBehind(job);
-    log.update(job.id, { state: 'pending', reason: null });
+    log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
     attemptNow(job);
   }
 

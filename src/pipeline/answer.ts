@@ -4,10 +4,11 @@ import { findPrincipal, type Principal } from '../auth/principal.ts';
 import { type BehaviourId, type Choices, type Choose, isAssumption } from '../contract/behaviours.ts';
 import { createChoiceReader } from '../contract/choice-reader.ts';
 import { ApiError } from '../contract/errors.ts';
+import { STREAM_PATHS } from '../contract/stream.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { RUN } from '../operations/index.ts';
-import { admit, isStreamPath } from '../stream/admit.ts';
+import { admit } from '../stream/admit.ts';
 import { toErrorReply } from './error-reply.ts';
 import { type Found, findRow, routeNotFound } from './find-row.ts';
 import {
@@ -24,7 +25,12 @@ import { type ReceivedBody, readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
 import { OPERATION_ROWS, type OperationRow, type Service } from './service.ts';
 
-const route = createRouter(OPERATION_ROWS);
+/** The event stream, as far as it is asked for without an upgrade; the adapters serve the rest. */
+const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
+
+type Row = OperationRow | (typeof STREAM_ROWS)[number];
+
+const route = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
 
 /** Answers one request, from the route to the reply. It never throws: whatever goes wrong is an error reply. */
 export async function answer(service: Service, request: ApiRequest): Promise<ApiReply> {
@@ -35,29 +41,24 @@ export async function answer(service: Service, request: ApiRequest): Promise<Api
 
 async function answerOrFail(service: Service, request: ApiRequest, choose: Choose): Promise<ApiReply> {
   try {
-    if (isStreamPath(request.path)) return answerWithoutUpgrade(service, request, choose);
     const found = findOperation(service, request, choose);
     if ('allow' in found) return optionsReply(found.allow);
-    return call(service, request, found, await readBody(request), choose);
+    const { row, params } = found;
+    if ('isStream' in row) return refuseWithoutUpgrade(service, request, choose);
+    return call(service, request, { row, params }, await readBody(request), choose);
   } catch (error) {
     return toErrorReply(error, choose);
   }
 }
 
-/** Who may open an event stream is told how; the adapters serve those that ask for an upgrade. */
-function answerWithoutUpgrade({ worlds }: Service, request: ApiRequest, choose: Choose): ApiReply {
-  const { method } = request;
-  if (method === 'OPTIONS' && choose('requests.options') === 'allow') return optionsReply('GET, OPTIONS');
-  if (method !== 'GET') {
-    const message = `An event stream does not take ${method}; it takes GET.`;
-    throw new ApiError('METHOD_NOT_ALLOWED', message, { allow: 'GET, OPTIONS' });
-  }
+/** Who may open an event stream is told how. */
+function refuseWithoutUpgrade({ worlds }: Service, request: ApiRequest, choose: Choose): never {
   admit({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
   throw new ApiError('UPGRADE_REQUIRED', message, { upgrade: 'websocket' });
 }
 
-function findOperation(service: Service, request: ApiRequest, choose: Choose): Found<OperationRow> {
+function findOperation(service: Service, request: ApiRequest, choose: Choose): Found<Row> {
   try {
     return findRow(route, request, choose);
   } catch (error) {
@@ -70,7 +71,7 @@ function findOperation(service: Service, request: ApiRequest, choose: Choose): F
 function call(
   service: Service,
   request: ApiRequest,
-  { row, params }: Extract<Found<OperationRow>, { row: OperationRow }>,
+  { row, params }: { readonly row: OperationRow; readonly params: Record<string, string> },
   received: ReceivedBody,
   choose: Choose,
 ): ApiReply {
