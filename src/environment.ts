@@ -21,9 +21,24 @@ export function createEnvironment(overrides: Partial<Environment> = {}): Environ
   return {
     now: () => new Date(),
     setTimer: startTimer,
-    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    randomBytes: createRandomBytes(),
     fetch: fetchInProcess,
     ...overrides,
+  };
+}
+
+/** How many bytes are fetched at once: asking the platform takes longer than what most ids need. */
+const POOL_BYTES = 4096;
+
+/** Hands out the platform's random bytes, each of them once. */
+function createRandomBytes(): (length: number) => Uint8Array {
+  let pool = new Uint8Array(0);
+  return (length) => {
+    if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
+    if (pool.length < length) pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+    const bytes = pool.slice(0, length);
+    pool = pool.subarray(length);
+    return bytes;
   };
 }
 

@@ -24,6 +24,8 @@ export interface Clock {
   advance(durationMs: number): Promise<boolean>;
   /** Does a task at this time, at once if it has come; the answer cancels it. */
   schedule(at: Date, task: Task): () => void;
+  /** Counts other work among what is being done. */
+  track(work: Promise<void>): void;
   /** Resolves once nothing is being done and nothing is due. */
   idle(): Promise<void>;
   /** How many tasks are being done at present. */
@@ -92,15 +94,15 @@ export function createClock(source: TimeSource): Clock {
     waiting.splice(low, 0, scheduled);
   }
 
-  function start(task: Task): void {
-    const done = perform(task).then(() => void doing.delete(done));
+  function track(work: Promise<void>): void {
+    const done = work.then(() => void doing.delete(done));
     doing.add(done);
   }
 
   function startDue(untilMs = nowMs()): void {
     for (let [first] = waiting; first && first.atMs <= untilMs; [first] = waiting) {
       waiting.shift();
-      start(first.task);
+      track(perform(first.task));
     }
     arm();
   }
@@ -173,6 +175,7 @@ export function createClock(source: TimeSource): Clock {
         arm();
       };
     },
+    track,
     async idle() {
       await moves;
       startDue();

@@ -35,7 +35,7 @@ export async function settle(
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
   cancelTimer();
-  if (outcome === 'late') throw notSettled(timeoutMs, deliverer.inFlight());
+  if (outcome === 'late') throw notSettled(timeoutMs, deliverer);
 }
 
 async function allIdle(worlds: Worlds): Promise<void> {
@@ -43,11 +43,14 @@ async function allIdle(worlds: Worlds): Promise<void> {
   while (worlds.some(({ clock }) => clock.busy > 0));
 }
 
-function notSettled(timeoutMs: number, inFlight: readonly Delivery[]): ApiError {
+function notSettled(timeoutMs: number, deliverer: Deliverer): ApiError {
+  const inFlight = deliverer.inFlight();
+  const waiting = deliverer.waiting();
   const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
   const more = inFlight.length - named.length;
   const open = named.length > 0 ? named.join(', ') + (more > 0 ? ` and ${more} more` : '') : 'work that has no name';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still on its way: ${open}.`);
+  const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still on its way: ${open}${behind}.`);
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

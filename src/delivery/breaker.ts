@@ -5,22 +5,37 @@ export interface Breaker {
   /** Rejects when the call is broken off, also where what is called takes no notice. */
   readonly broken: Promise<never>;
   breakOff(reason: Error): void;
+  /** Says that the call has ended. */
+  end(): void;
 }
 
-/** Creates what breaks off one call. */
-export function createBreaker(): Breaker {
-  const controller = new AbortController();
-  let reject = (_: Error) => {};
-  const broken = new Promise<never>((_, refuse) => {
-    reject = refuse;
-  });
-  broken.catch(() => {});
-  return {
-    signal: controller.signal,
-    broken,
-    breakOff(reason) {
-      reject(reason);
-      controller.abort(reason);
-    },
+/** For how many calls a signal is used: making one takes long, but each call leaves a listener on it for a while. */
+const CALLS_PER_SIGNAL = 5;
+
+/** Creates what makes breakers: each has its signal to itself until its call has ended, and then another may. */
+export function createBreakers(): () => Breaker {
+  const free: { readonly controller: AbortController; readonly callsLeft: number }[] = [];
+
+  return () => {
+    const { controller, callsLeft } = free.pop() ?? {
+      controller: new AbortController(),
+      callsLeft: CALLS_PER_SIGNAL,
+    };
+    let reject = (_: Error) => {};
+    const broken = new Promise<never>((_, refuse) => {
+      reject = refuse;
+    });
+    broken.catch(() => {});
+    return {
+      signal: controller.signal,
+      broken,
+      breakOff(reason) {
+        reject(reason);
+        controller.abort(reason);
+      },
+      end() {
+        if (callsLeft > 1 && !controller.signal.aborted) free.push({ controller, callsLeft: callsLeft - 1 });
+      },
+    };
   };
 }

@@ -18,6 +18,8 @@ export interface Deliverer {
   collect(publish: () => void): Delivery[];
   /** The deliveries that are being sent at present. */
   inFlight(): Delivery[];
+  /** How many wait for what is being sent. */
+  waiting(): number;
   /** Breaks off and forgets every delivery and every plan. */
   reset(): void;
 }
@@ -74,6 +76,7 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
       // The log may have had no room for the first of many.
       return ids.flatMap((id) => lookUp(id)?.delivery ?? []);
     },
+    waiting: () => all().reduce((sum, deliveries) => sum + deliveries.waiting(), 0),
     inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
     reset() {
       for (const deliveries of tenants.values()) deliveries.end();

@@ -1,19 +1,21 @@
 import type { Choices } from '../contract/behaviours.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, createBreakers } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { createLane, type Lane } from './lane.ts';
 import { type DeliveryContext, type MadeAttempt, makeAttempt, type Sending } from './make-attempt.ts';
 
 /** Makes the attempts of one tenant, and knows which are being made. */
 export interface Sender {
-  /** Does a task when it is the turn of what goes to this webhook. */
-  inTurn(webhookId: string, task: () => Promise<void>): Promise<void>;
+  /** Does a task when it is the turn of what goes to this webhook; the clock waits for it where it is asked to move on. */
+  inTurn(webhookId: string, task: () => Promise<void>): void;
   /** Sends a delivery once; `undefined` when everything ended meanwhile. */
   send(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined>;
   /** The ids of the deliveries that are being sent. */
   inFlight(): ReadonlySet<string>;
+  /** How many wait for what is being sent. */
+  waiting(): number;
   /** Breaks off what is being sent. */
   end(): void;
 }
@@ -27,13 +29,14 @@ export function createSender(world: World, context: DeliveryContext): Sender {
   const lanes = new Map<string, Lane>();
   /** What is being sent, and the id of its delivery. */
   const calls = new Map<Breaker, string>();
+  const createBreaker = createBreakers();
   let isEnded = false;
 
   return {
     inTurn(webhookId, task) {
-      const lane = lanes.get(webhookId) ?? createLane(width, () => lanes.delete(webhookId));
+      const lane = lanes.get(webhookId) ?? createLane(width, world.clock.track, () => lanes.delete(webhookId));
       lanes.set(webhookId, lane);
-      return lane.run(task);
+      lane.run(task);
     },
     async send(delivery, webhook, sending) {
       const breaker = createBreaker();
@@ -43,9 +46,11 @@ export function createSender(world: World, context: DeliveryContext): Sender {
         return isEnded ? undefined : made;
       } finally {
         calls.delete(breaker);
+        breaker.end();
       }
     },
     inFlight: () => new Set(calls.values()),
+    waiting: () => [...lanes.values()].reduce((sum, lane) => sum + lane.waiting, 0),
     end() {
       isEnded = true;
       for (const { breakOff } of calls.keys()) breakOff(new Error('The deliveries were reset.'));

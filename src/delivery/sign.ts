@@ -1,7 +1,6 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from '../contract/base64.ts';
+import { hmacSha256 } from './hmac.ts';
 
 /**
  * Signs a delivery as Standard Webhooks says: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key
@@ -10,10 +9,10 @@ import { fromBase64, toBase64 } from '../contract/base64.ts';
 export function signStandard(secret: string, id: string, timestampSeconds: number, body: Uint8Array): string {
   const key = fromBase64(secret.replace(/^whsec_/, ''));
   const content = concatBytes(utf8ToBytes(`${id}.${timestampSeconds}.`), body);
-  return `v1,${toBase64(hmac(sha256, key, content))}`;
+  return `v1,${toBase64(hmacSha256(key, content))}`;
 }
 
 /** Signs a delivery in the simpler way: the hex HMAC-SHA256 of the raw body; the key is the secret as it is written. */
 export function signHex(secret: string, body: Uint8Array): string {
-  return bytesToHex(hmac(sha256, utf8ToBytes(secret), body));
+  return bytesToHex(hmacSha256(utf8ToBytes(secret), body));
 }

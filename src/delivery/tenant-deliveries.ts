@@ -24,6 +24,8 @@ export interface TenantDeliveries {
   release(count: number, webhookId: string | undefined): void;
   /** The deliveries that are being sent at present. */
   inFlight(): Delivery[];
+  /** How many wait for what is being sent. */
+  waiting(): number;
   /** Breaks off what is on its way and forgets the rest. */
   end(): void;
 }
@@ -72,7 +74,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   const later = (delayMs: number) => new Date(clock.now().getTime() + delayMs);
 
-  const attemptNow = (job: Job) => scheduleAttempt(job, clock.now());
+  const attemptNow = (job: Job) => sender.inTurn(job.webhookId, () => attempt(job));
 
   /** How a delivery begins, under each plan. */
   const BEGIN: Record<HostilePlanName | 'plain', (job: Job, planned: HostilePlan | undefined) => void> = {
@@ -84,7 +86,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     'oversize-body': attemptNow,
     duplicate(job) {
       attemptNow(job);
-      clock.schedule(clock.now(), () => sender.inTurn(job.webhookId, () => repeat(job)));
+      sender.inTurn(job.webhookId, () => repeat(job));
     },
     drop: (job) => finish(job, 'dropped', 'A hostile plan dropped it.'),
     hold: (job) => hold(job, 'It is held until it is released.'),
@@ -113,7 +115,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   }
 
   function scheduleAttempt(job: Job, at: Date): void {
-    job.cancel = clock.schedule(at, () => sender.inTurn(job.webhookId, () => attempt(job)));
+    job.cancel = clock.schedule(at, () => attemptNow(job));
   }
 
   async function attempt(job: Job): Promise<void> {
@@ -192,6 +194,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
         .forEach(letGo);
     },
     inFlight: () => [...sender.inFlight()].flatMap((id) => log.get(id) ?? []),
+    waiting: sender.waiting,
     end() {
       sender.end();
       jobs.endAll();

@@ -1,0 +1,22 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+
+/** Makes the HMAC-SHA256 of some data. */
+export type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
+
+/** Runs everywhere: the platform's own in browsers answers only later, and a delivery is written at once. */
+export const portableHmac: Hmac = (key, data) => hmac(sha256, key, data);
+
+/** Node's own where there is one, which is several times as quick. */
+export const hmacSha256: Hmac = findNodeHmac() ?? portableHmac;
+
+/** The part of `node:crypto` that is used, which no import may name here. */
+interface NodeCrypto {
+  createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
+}
+
+function findNodeHmac(): Hmac | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  const crypto = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
+  return crypto && ((key, data) => crypto.createHmac('sha256', key).update(data).digest());
+}
