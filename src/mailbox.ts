@@ -126,7 +126,7 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     receives: (address) => typeof findRoute({ worlds, choose }, address.toLowerCase()) === 'object',
     receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, choose }, message),
     clock: createMailboxClock(worlds),
-    settled: (settledOptions) => settle({ worlds, deliverer, outside }, settledOptions),
+    settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),

@@ -18,10 +18,14 @@ export function findRefusal(error: unknown): RefusedError | undefined {
 export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
   const { hostname } = new URL(url);
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
+  if (!takesDispatcher()) {
+    throw new RefusedError(
+      `${hostname} is not a loopback address, and in a page it cannot be told whether it is intercepted, so it was not called.`,
+    );
+  }
   const refusal = new RefusedError(
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
-  if (!takesDispatcher()) throw refusal;
   try {
     return await globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refusal) } as RequestInit);
   } catch (error) {

@@ -34,10 +34,22 @@ async function answerOrFail(mailbox: Controlled, request: ApiRequest): Promise<A
 
 async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
   const resolve = (schema: NonNullable<typeof query>) => ({ schema, fixedChoices: [], others: [] });
+  if (query) refuseUnknown(query, request.query);
   return {
     query: parseQuery(query && resolve(query), request.query, choose),
     body: body && parseBody(resolve(body), await receive(request, maxBodyBytes), contentTypeOf(request), choose),
   };
+}
+
+/** A filter that is misspelt would let everything through. */
+function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(shape).join(', ');
+  throw new ApiError(
+    'VALIDATION_ERROR',
+    `The query has ${JSON.stringify(unknown.slice(0, 100))}, which is not known here; it takes ${known}.`,
+  );
 }
 
 async function receive(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {

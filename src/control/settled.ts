@@ -3,7 +3,6 @@ import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import type { Environment } from '../environment.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** How long to wait at most. */
@@ -25,16 +24,17 @@ const MAX_NAMED = 3;
  *   timeout that is none.
  */
 export async function settle(
-  { worlds, deliverer, outside }: { worlds: Worlds; deliverer: Deliverer; outside: Environment },
+  { worlds, deliverer }: { readonly worlds: Worlds; readonly deliverer: Deliverer },
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<void> {
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
-  let cancelTimer = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
-    cancelTimer = outside.setTimer(timeoutMs, () => resolve('late'));
+    // Unlike that of the environment, this timer keeps the process alive: somebody waits for it.
+    timer = setTimeout(() => resolve('late'), timeoutMs);
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
-  cancelTimer();
+  clearTimeout(timer);
   if (outcome === 'late') throw notSettled(timeoutMs, deliverer);
 }
 

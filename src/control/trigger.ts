@@ -66,7 +66,11 @@ export function trigger(
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
-  const parsed = triggerOptions.safeParse(asJson(options));
+  const json = asJson(options);
+  if (isDeep(json)) {
+    throw new ApiError('VALIDATION_ERROR', `The event is not valid: it is nested more than ${MAX_DEPTH} deep.`);
+  }
+  const parsed = triggerOptions.safeParse(json);
   if (!parsed.success) throw invalid('The event', parsed.error);
   const { tenant, webhookId, ...overrides } = parsed.data;
   const fired = findPlaces(worlds, parsed.data).map((place) => toEvent(place, kind, overrides));
@@ -81,6 +85,17 @@ function asJson(options: TriggerOptions): unknown {
   } catch {
     throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot write.');
   }
+}
+
+/** How deep a payload may be nested: what is deeper could not be written everywhere. */
+const MAX_DEPTH = 100;
+
+function isDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return level.length > 0;
 }
 
 type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
@@ -136,10 +151,11 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
   const { messageId = newId(world.environment) } = overrides;
   const known = world.messages.get(String(messageId).toLowerCase());
   const base = known ?? inventMessage(world, inboxId, kind, String(messageId));
-  const texts = TEXTS.flatMap((field) => (overrides[field] === undefined ? [] : [[field, String(overrides[field])]]));
+  const texts = TEXTS.flatMap((field) => (overrides[field] == null ? [] : [[field, String(overrides[field])]]));
   return {
     ...base,
     ...Object.fromEntries(texts),
+    ...(overrides.htmlBody === null && { htmlBody: null }),
     ...(typeof overrides.to === 'string' && { to: overrides.to.split(', ') }),
   };
 }

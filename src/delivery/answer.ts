@@ -19,7 +19,8 @@ const MAX_BODY_BYTES = 16 * 1024;
 export async function toAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
   return {
-    status,
+    // In browsers, a redirect that is not followed has none.
+    status: status === 0 ? null : status,
     responseHeaders: Object.fromEntries(headers),
     responseBody: await readBody(response),
     error: response.ok ? null : failureOf(response),
@@ -28,7 +29,6 @@ export async function toAnswer(response: Response): Promise<Answer> {
 }
 
 function failureOf({ status, type }: Response): string {
-  // In browsers, a redirect that is not followed has no status.
   if (type === 'opaqueredirect') return 'The receiver answered with a redirect, and redirects are not followed.';
   if (status >= 300 && status < 400) return `The receiver answered ${status}, and redirects are not followed.`;
   return `The receiver answered ${status}.`;

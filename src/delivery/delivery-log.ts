@@ -4,7 +4,7 @@ import { type Attempt, type Delivery, isOver } from './delivery.ts';
 const MAX_DELIVERIES = 10_000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** What became of the events of one tenant. Bounded: what has been over for longest goes first, and then the oldest. */
+/** What became of the events of one tenant. Bounded: what has been over for longest goes first. */
 export interface DeliveryLog {
   get(id: string): Delivery | undefined;
   /** Every delivery, oldest first. */
@@ -15,71 +15,84 @@ export interface DeliveryLog {
   clear(): void;
 }
 
-/** Creates an empty log; `onEvicted` hears of each delivery for which there is no room any more. */
-export function createDeliveryLog(onEvicted: (id: string) => void): DeliveryLog {
+/**
+ * Creates an empty log. Only what is over makes room; where nothing is, `onFull` is to end something that can wait no
+ * longer, or the log grows.
+ */
+export function createDeliveryLog(onFull: () => void): DeliveryLog {
   const deliveries = new Map<string, Delivery>();
+  const lengths = new Map<string, number>();
   const over = new Set<string>();
   let characters = 0;
 
-  function put(delivery: Delivery): void {
-    const previous = deliveries.get(delivery.id);
-    characters += lengthOf(delivery) - (previous ? lengthOf(previous) : 0);
-    deliveries.set(delivery.id, Object.freeze(delivery));
-    if (isOver(delivery)) over.add(delivery.id);
-    else over.delete(delivery.id);
+  function put(delivery: Delivery, lengthAdded: number): void {
+    const { id } = delivery;
+    deliveries.set(id, Object.freeze(delivery));
+    lengths.set(id, (lengths.get(id) ?? 0) + lengthAdded);
+    characters += lengthAdded;
+    if (isOver(delivery)) over.add(id);
+    else over.delete(id);
+    makeRoom(id);
+  }
+
+  const isFull = () => deliveries.size > MAX_DELIVERIES || characters > MAX_CHARACTERS;
+
+  function oldestOver(): string | undefined {
+    if (over.size === 0 && deliveries.size > MAX_DELIVERIES) onFull();
+    const [oldest] = over;
+    return oldest;
   }
 
   function makeRoom(newest: string): void {
-    while (deliveries.size > MAX_DELIVERIES || characters > MAX_CHARACTERS) {
-      const [oldest] = over.size > 0 ? over : deliveries.keys();
+    while (isFull()) {
+      const oldest = oldestOver();
       if (oldest === undefined || oldest === newest) return;
       evict(oldest);
     }
   }
 
   function evict(id: string): void {
-    const delivery = deliveries.get(id);
-    if (!delivery) return;
-    characters -= lengthOf(delivery);
+    characters -= lengths.get(id) ?? 0;
     deliveries.delete(id);
+    lengths.delete(id);
     over.delete(id);
-    onEvicted(id);
   }
 
   return {
     get: (id) => deliveries.get(id),
     all: () => [...deliveries.values()],
     add(delivery) {
-      put(delivery);
-      makeRoom(delivery.id);
+      put(delivery, lengthOfFields(delivery.payload));
       return delivery;
     },
     update(id, changes) {
       const previous = deliveries.get(id);
       if (!previous) return;
-      put({ ...previous, ...changes });
-      makeRoom(id);
+      const added = changes.attempts?.slice(previous.attempts.length) ?? [];
+      put({ ...previous, ...changes }, sum(added.map(lengthOfAttempt)));
     },
     clear() {
       deliveries.clear();
+      lengths.clear();
       over.clear();
       characters = 0;
     },
   };
 }
 
-function lengthOf({ payload, attempts }: Delivery): number {
-  return attempts.reduce((sum, attempt) => sum + lengthOfAttempt(attempt), lengthOfPayload(payload));
+function sum(lengths: readonly number[]): number {
+  return lengths.reduce((total, length) => total + length, 0);
 }
 
-function lengthOfPayload(payload: object): number {
-  return Object.values(payload).reduce<number>((sum, value) => sum + lengthOfValue(value), 0);
+function lengthOfFields(fields: object): number {
+  return sum(Object.entries(fields).map(([field, value]) => field.length + lengthOfValue(value)));
 }
 
 function lengthOfValue(value: unknown): number {
   return typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
 }
 
-function lengthOfAttempt({ requestBody, responseBody }: Attempt): number {
-  return requestBody.length + responseBody.length;
+function lengthOfAttempt({ requestHeaders, requestBody, responseHeaders, responseBody, error }: Attempt): number {
+  const headers = [requestHeaders, responseHeaders].map(lengthOfFields);
+  return sum([...headers, requestBody.length, responseBody.length, error?.length ?? 0]);
 }

@@ -40,7 +40,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   const jobs = createJobs();
   const sender = createSender(world, context);
   const plans = createHostilePlans();
-  const log = createDeliveryLog(jobs.end);
+  const log = createDeliveryLog(dropOldest);
 
   function accept(event: MailEvent): string[] {
     const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
@@ -123,9 +123,17 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     const webhook = findWebhook(job);
     if (typeof webhook === 'string') return finish(job, 'dropped', webhook);
     const made = await send(job, webhook);
-    if (!made || !jobs.has(job)) return;
-    conclude(job, made);
+    if (!made) return;
+    if (jobs.has(job)) conclude(job, made);
+    else log.update(job.id, withAttempt(job, made, log.get(job.id)?.nextAttemptAt ?? null));
     jobs.takeBehind(job).forEach(letGo);
+  }
+
+  /** Makes room in the log: what waits for its next attempt has been tried at least. */
+  function dropOldest(): void {
+    const inFlight = sender.inFlight();
+    const waiting = jobs.all().find(({ id }) => !inFlight.has(id) && log.get(id)?.attempts.length !== 0);
+    if (waiting) finish(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
   /** The webhook as it is now, or why it gets nothing. */

@@ -14,7 +14,8 @@ export interface Listening {
 export async function listen(answer: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
     // A client that hangs up, or a receiver that is closed, is no error of the server's.
-    serve(answer, incoming, outgoing).catch(() => outgoing.destroy());
+    if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
+    else serve(answer, incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -29,6 +30,19 @@ export async function listen(answer: (request: Request) => Promise<Response>, po
   };
 }
 
+/** So that a mailbox in a web page can deliver to it too. */
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': '*',
+  'access-control-allow-headers': '*',
+  'access-control-expose-headers': '*',
+  'access-control-allow-private-network': 'true',
+};
+
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
 async function serve(
   answer: (request: Request) => Promise<Response>,
   incoming: IncomingMessage,
@@ -41,6 +55,6 @@ async function serve(
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   const init = { method, headers: fields, signal: gone.signal, ...(body.length > 0 && { body: new Uint8Array(body) }) };
   const response = await answer(new Request(`http://127.0.0.1${url}`, init));
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));
 }

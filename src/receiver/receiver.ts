@@ -14,6 +14,7 @@ export interface ReceiverOptions {
 
 /** A delivery as it came in. */
 export interface ReceivedRequest {
+  readonly method: string;
   /** Its path and query. */
   readonly path: string;
   /** By their names in lower case. */
@@ -81,7 +82,15 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
     const body = await request.text();
     const verification = verify(headers, body);
     const answer = verification.problem === null ? (script.shift() ?? 200) : 401;
-    requests.push({ path: pathname + search, headers, body, json: readJson(body), ...verification, answer });
+    requests.push({
+      method: request.method,
+      path: pathname + search,
+      headers,
+      body,
+      json: readJson(body),
+      ...verification,
+      answer,
+    });
     for (const look of watchers) look();
     return giveAnswer(answer, request.signal);
   }
