@@ -74,6 +74,7 @@ everywhere('a login in the URL of a webhook goes out as a header', async (world)
   expect((await fire(world, id)).state).toBe('delivered');
   const authorization = `Basic ${Buffer.from('kim:päss@').toString('base64')}`;
   expect(receiver.requests).toMatchObject([{ path: '/in', verified: true, headers: { authorization } }]);
+  expect(world.mailbox.deliveries().at(-1)?.attempts[0]?.requestHeaders).toMatchObject({ authorization });
 });
 
 everywhere('a receiver that cannot be reached has failed', async (world) => {

@@ -115,7 +115,7 @@ everywhere('a reordered delivery is sent after the next one to its webhook', asy
   await world.mailbox.settled();
   expect(world.mailbox.delivery(id)).toMatchObject({
     state: 'held',
-    reason: 'It is held until the next delivery to its webhook has been sent.',
+    reason: 'It is held until the next delivery to its webhook has been sent, or for a minute.',
     attempts: [],
   });
   two.fire('other');

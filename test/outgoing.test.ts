@@ -79,7 +79,7 @@ describe('the rules', () => {
 
   test.for([...ELSEWHERE])('let %s be called only if it is let', (written, { expect }) => {
     const host = hostOf(written);
-    const said = `${host} is not this machine; to let it be called, start with --deliver-to ${host}.`;
+    const said = `${host} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
     expect(createReceiverRules([])(host)).toBe(said);
     expect(createReceiverRules(['hooks.example', '8.8.8.0/24', '2001:4860::/32'])(host)).toBe(said);
     expect(createReceiverRules([host])(host)).toBeUndefined();
@@ -123,7 +123,7 @@ describe('the rules', () => {
     const rules = createReceiverRules([entry]);
     for (const target of permitted) expect(rules(...target), target.join()).toBeUndefined();
     for (const target of refused)
-      expect(rules(...target), target.join()).toContain('is not this machine; to let it be');
+      expect(rules(...target), target.join()).toContain('is no loopback address; to let it be');
   });
 
   test.for([
@@ -226,7 +226,7 @@ describe('a server', () => {
       for (const protocol of ['http', 'https']) {
         const { state, reason, attempts } = await deliver(server.mailbox, `${protocol}://${written}/in`);
         const host = hostOf(written);
-        const said = `${host} is not this machine; to let it be called, start with --deliver-to ${host}.`;
+        const said = `${host} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
         expect([state, reason, attempts.length, attempts[0]?.error]).toEqual(['refused', said, 1, said]);
       }
     }

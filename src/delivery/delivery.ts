@@ -28,7 +28,7 @@ export interface Attempt {
   readonly error: string | null;
   /** How long it took, in real time. */
   readonly durationMs: number;
-  /** When the next attempt is due; null where this is the last so far. */
+  /** When the next attempt was then due; null where none was to follow. */
   readonly nextAttemptAt: string | null;
 }
 

@@ -6,6 +6,7 @@ import type { Breaker } from './breaker.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import type { HostilePlanName } from './hostile.ts';
+import { splitLogin } from './login.ts';
 import { createRequest } from './request.ts';
 
 /** What delivering works with besides the tenant. */
@@ -45,7 +46,8 @@ export async function makeAttempt(
   { content, plan, breaker }: Sending & { readonly breaker: Breaker },
 ): Promise<MadeAttempt> {
   const at = clock.now();
-  const { headers, body } = createRequest({
+  const { href, login } = splitLogin(webhook.url);
+  const { headers: signed, body } = createRequest({
     id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
     secret: webhook.secret,
     content,
@@ -54,9 +56,10 @@ export async function makeAttempt(
     newSecret: () => newWebhookSecret(environment),
     choices,
   });
+  const headers = login ? { ...signed, ...login } : signed;
   const startedMs = outside.now().getTime();
   const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
-  const answer = await callReceiver(outside, webhook.url, { headers, body }, { timeoutMs, breaker });
+  const answer = await callReceiver(outside, href, { headers, body }, { timeoutMs, breaker });
   return {
     at: at.toISOString(),
     url: webhook.url,

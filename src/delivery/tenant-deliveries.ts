@@ -91,7 +91,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     drop: (job) => finish(job, 'dropped', 'A hostile plan dropped it.'),
     hold: (job) => hold(job, 'It is held until it is released.'),
     reorder(job) {
-      hold(job, 'It is held until the next delivery to its webhook has been sent.');
+      hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
       jobs.putBehindNext(job);
       job.cancel = clock.schedule(later(REORDER_MS), () => letGo(job));
     },
