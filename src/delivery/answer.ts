@@ -17,12 +17,12 @@ const MAX_BODY_BYTES = 16 * 1024;
 
 /** What a receiver answered; rejects where its body breaks off. */
 export async function toAnswer(response: Response): Promise<Answer> {
-  const { status, headers } = response;
+  const { status, headers, body } = response;
   return {
     // In browsers, a redirect that is not followed has none.
     status: status === 0 ? null : status,
     responseHeaders: Object.fromEntries(headers),
-    responseBody: await readBody(response),
+    responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
     error: response.ok ? null : failureOf(response),
     isRefused: false,
   };
@@ -32,12 +32,6 @@ function failureOf({ status, type }: Response): string {
   if (type === 'opaqueredirect') return 'The receiver answered with a redirect, and redirects are not followed.';
   if (status >= 300 && status < 400) return `The receiver answered ${status}, and redirects are not followed.`;
   return `The receiver answered ${status}.`;
-}
-
-/** Reads the beginning of a body, if there is one. */
-async function readBody({ headers, body }: Response): Promise<string> {
-  const isEmpty = body === null || headers.get('content-length') === '0';
-  return isEmpty ? '' : readStart(body);
 }
 
 /** Reads the beginning of a body, and lets the rest go. */

@@ -69,7 +69,10 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
       const previous = deliveries.get(id);
       if (!previous) return;
       const added = changes.attempts?.slice(previous.attempts.length) ?? [];
-      put({ ...previous, ...changes }, sum(added.map(lengthOfAttempt)));
+      put(
+        { ...previous, ...changes },
+        added.reduce((length, attempt) => length + lengthOfAttempt(attempt), 0),
+      );
     },
     clear() {
       deliveries.clear();
@@ -80,12 +83,10 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
   };
 }
 
-function sum(lengths: readonly number[]): number {
-  return lengths.reduce((total, length) => total + length, 0);
-}
-
 function lengthOfFields(fields: object): number {
-  return sum(Object.entries(fields).map(([field, value]) => field.length + lengthOfValue(value)));
+  let length = 0;
+  for (const [field, value] of Object.entries(fields)) length += field.length + lengthOfValue(value);
+  return length;
 }
 
 function lengthOfValue(value: unknown): number {
@@ -93,6 +94,6 @@ function lengthOfValue(value: unknown): number {
 }
 
 function lengthOfAttempt({ requestHeaders, requestBody, responseHeaders, responseBody, error }: Attempt): number {
-  const headers = [requestHeaders, responseHeaders].map(lengthOfFields);
-  return sum([...headers, requestBody.length, responseBody.length, error?.length ?? 0]);
+  const headers = lengthOfFields(requestHeaders) + lengthOfFields(responseHeaders);
+  return headers + requestBody.length + responseBody.length + (error?.length ?? 0);
 }

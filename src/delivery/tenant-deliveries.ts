@@ -143,7 +143,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     return webhook.isActive || isByHand ? webhook : 'Its webhook is not active.';
   }
 
-  async function send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> {
+  function send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> | undefined {
     const delivery = log.get(job.id);
     const { content, plan } = job;
     job.plan = undefined;

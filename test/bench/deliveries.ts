@@ -32,7 +32,7 @@ async function compareWithFetch(): Promise<Row[]> {
 async function relate(where: string, mailbox: Anyone, urls: readonly string[]): Promise<Row> {
   const bare = sampleFetch(urls, await exampleOf(mailbox));
   const comparison = await compare(sampleDeliveries(mailbox), bare, { rounds: 5, warmUp: 1 });
-  return atMostTimes(1.5, `${EVENTS} events to ${RECEIVERS} receivers, ${where}, against bare fetches`, comparison);
+  return atMostTimes(1.5, `${EVENTS} events to ${RECEIVERS} receivers ${where} ÷ bare fetches`, comparison);
 }
 
 type Anyone = Pick<Mailbox<unknown>, 'reset' | 'settled' | 'trigger' | 'deliveries' | 'clock'>;
