@@ -5,10 +5,12 @@ import { createInterface } from 'node:readline';
 import { type BehaviourOptions, EVENT_KINDS } from 'agent-mailbox-mock';
 import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
+import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
 import { parseBehaviours } from '../src/contract/behaviours.ts';
+import { hmacSha256, portableHmac } from '../src/delivery/hmac.ts';
 import { createRequest, type RequestParts } from '../src/delivery/request.ts';
 import { ADDRESS, openDesks } from './support/desk.ts';
 import { everywhere, interceptRequests, send, type World } from './support/everywhere.ts';
@@ -292,4 +294,14 @@ test('a receiver in another process verifies what a server sends, and its retry'
   expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp) + 5);
   const { json } = await send(`${server.control}/deliveries?webhookId=${webhook.id}`, 'GET', {});
   expect(json.deliveries).toMatchObject([{ state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] }]);
+});
+
+test('where there is no crypto of Node, the same is signed', ({ expect }) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ maxLength: 500 }), (key, data) => {
+      const expected = createHmac('sha256', key).update(data).digest('hex');
+      const made = [portableHmac(key, data), hmacSha256(key, data)];
+      expect(made.map((bytes) => Buffer.from(bytes).toString('hex'))).toEqual([expected, expected]);
+    }),
+  );
 });
