@@ -1,4 +1,5 @@
 import ms, { type StringValue } from 'ms';
+import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 
 /**
@@ -8,12 +9,12 @@ import { ApiError } from '../contract/errors.ts';
 export type Duration = number | string;
 
 /** What is right for a duration, for messages. */
-export const DURATION_RULE = 'must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years';
+const DURATION_RULE = 'must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years';
 
-/** Says whether this is a span of time. */
-export function isDuration(duration: Duration): boolean {
-  return readDuration(duration) !== undefined;
-}
+/** A span of time as a field of what a test sends. */
+export const durationField = z
+  .union([z.string(), z.number()], DURATION_RULE)
+  .refine((duration) => readDuration(duration) !== undefined, DURATION_RULE);
 
 /**
  * Reads a span of time, in milliseconds.

@@ -1,6 +1,17 @@
 import type { z } from 'zod';
 import { ApiError } from './errors.ts';
 
+/** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR that says where it is, and what of it is wrong. */
+export function parseOrRefuse<Schema extends z.ZodType>(
+  where: string,
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(where, parsed.error);
+}
+
 /** The error for what a schema refuses: where it is, and what of it is wrong. */
 export function invalid(where: string, error: z.ZodError): ApiError {
   const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${wording(issue)}`.trim());

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_RULE, isDuration } from '../clock/duration.ts';
+import { durationField } from '../clock/duration.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
@@ -13,8 +13,6 @@ import { deliveryFilter, type HostileOptions } from './webhook-lab.ts';
 
 const tenant = tenantField.optional();
 
-const duration = z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE);
-
 const moment = z
   .union([z.literal(true), z.string()], `must be true or ${MOMENT_RULE}`)
   .refine((at) => at === true || parseMoment(at) !== undefined, `must be true or ${MOMENT_RULE}`);
@@ -22,7 +20,7 @@ const moment = z
 const clockChange = z
   .strictObject({
     freeze: moment.optional(),
-    advance: duration.optional(),
+    advance: durationField.optional(),
     resume: z.literal(true, 'must be true').optional(),
     tenant,
   })
@@ -121,7 +119,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   defineControl({
     method: 'POST',
     path: `${CONTROL_PATH}/settle`,
-    body: z.strictObject({ timeout: duration.optional() }),
+    body: z.strictObject({ timeout: durationField.optional() }),
     async run(mailbox, { body }) {
       await mailbox.settled(body);
       return { settled: true };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import { invalid } from '../contract/invalid.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
@@ -70,10 +70,9 @@ export function trigger(
   if (isDeep(json)) {
     throw new ApiError('VALIDATION_ERROR', `The event is not valid: it is nested more than ${MAX_DEPTH} deep.`);
   }
-  const parsed = triggerOptions.safeParse(json);
-  if (!parsed.success) throw invalid('The event', parsed.error);
-  const { tenant, webhookId, ...overrides } = parsed.data;
-  const fired = findPlaces(worlds, parsed.data).map((place) => toEvent(place, kind, overrides));
+  const parsed = parseOrRefuse('The event', triggerOptions, json);
+  const { tenant, webhookId, ...overrides } = parsed;
+  const fired = findPlaces(worlds, parsed).map((place) => toEvent(place, kind, overrides));
   fired.forEach(events.publish);
   return fired;
 }

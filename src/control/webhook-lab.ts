@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DURATION_RULE, type Duration, isDuration, parseDuration } from '../clock/duration.ts';
+import { type Duration, durationField, parseDuration } from '../clock/duration.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import { invalid } from '../contract/invalid.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import { DELIVERY_STATES, type Delivery, type DeliveryFilter } from '../delivery/delivery.ts';
 import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../delivery/hostile.ts';
@@ -87,7 +87,7 @@ const hostileOptions = z.strictObject(
     webhookId: webhookField.optional(),
     plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
     count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
-    delay: z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE).default('1m'),
+    delay: durationField.default('1m'),
   },
   'must be an object',
 );
@@ -99,7 +99,7 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
   const standing = () => worlds.all().flatMap((world) => standingIn(world, deliverer.of(world).plans.list()));
 
   return {
-    deliveries: (filter = {}) => deliverer.list(parse('The filter', deliveryFilter, filter)),
+    deliveries: (filter = {}) => deliverer.list(parseOrRefuse('The filter', deliveryFilter, filter)),
     delivery: (id) => deliverer.find(id).delivery,
     redeliver(id) {
       const { delivery, deliveries } = deliverer.find(id);
@@ -109,7 +109,7 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
     trigger: (kind, options) => deliverer.collect(() => trigger({ worlds, events }, kind, options)),
     hostile(options) {
       if (options === undefined) return standing();
-      const parsed = parse('The plan', hostileOptions, options);
+      const parsed = parseOrRefuse('The plan', hostileOptions, options);
       for (const world of findWorlds(worlds, parsed)) change(deliverer, world, parsed);
       return standing();
     },
@@ -129,10 +129,4 @@ function change(deliverer: Deliverer, world: World, { plan, count, webhookId, de
     const delayMs = plan === 'delay' ? parseDuration(delay) : 0;
     deliveries.plans.add({ plan, tenantId: world.id, webhookId: webhookId ?? null, count: count ?? 1, delayMs });
   }
-}
-
-function parse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalid(where, parsed.error);
 }

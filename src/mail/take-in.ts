@@ -3,7 +3,7 @@ import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
-import { invalid } from '../contract/invalid.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
 import { type Environment, newId } from '../environment.ts';
 import type { AddressHolder } from '../store/rings.ts';
 import type { MailContext } from './mail-context.ts';
@@ -50,8 +50,6 @@ interface ReadMail {
 }
 
 function readComposed({ environment }: MailContext, message: IncomingMessage): ReadMail {
-  const parsed = composedMessage.safeParse(message);
-  if (!parsed.success) throw invalid('The message', parsed.error);
   const {
     tenant,
     to,
@@ -63,7 +61,7 @@ function readComposed({ environment }: MailContext, message: IncomingMessage): R
     references,
     replyTo = null,
     ...rest
-  } = parsed.data;
+  } = parseOrRefuse('The message', composedMessage, message);
   checkSize(rest.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
   const mail = {
     ...rest,
@@ -81,17 +79,16 @@ function readComposed({ environment }: MailContext, message: IncomingMessage): R
 }
 
 async function readRaw(context: MailContext, message: IncomingMessage): Promise<ReadMail> {
-  const parsed = rawMessage.safeParse(message);
-  if (!parsed.success) throw invalid('The message', parsed.error);
-  const bytes = fromBase64(parsed.data.eml);
+  const parsed = parseOrRefuse('The message', rawMessage, message);
+  const bytes = fromBase64(parsed.eml);
   checkSize(bytes.byteLength);
   const { mail, recipients } = await parseEml(bytes, newMessageId(context.environment, DEFAULT_DOMAIN));
   // Its head may name others too; those that are inboxes here are meant.
   const here = recipients.filter((recipient) => typeof findRoute(context, toBareAddress(recipient)) !== 'string');
   return {
-    tenant: parsed.data.tenant,
-    mail: { ...mail, raw: parsed.data.eml },
-    recipients: parsed.data.to ?? (here.length > 0 ? here : recipients),
+    tenant: parsed.tenant,
+    mail: { ...mail, raw: parsed.eml },
+    recipients: parsed.to ?? (here.length > 0 ? here : recipients),
   };
 }
 

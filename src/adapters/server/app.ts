@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
@@ -93,18 +94,24 @@ function serve(mailbox: Mailbox<unknown>): RequestHandler {
     request.url = `http://${request.headers.host}${request.url}`;
     // By this msw would leave a request alone, but behind this server there is nobody else to answer it.
     if (request.headers.accept?.includes('msw/passthrough')) request.headers.accept = '*/*';
-    const { socket } = request;
-    const idleMs = socket.timeout ?? 0;
-    // A control call may take as long as what it waits for, such as receivers that do not answer.
-    if (isControlPath(request.path)) socket.setTimeout(0);
+    const handle = async () => middleware(request, response, next);
     try {
-      await middleware(request, response, next);
+      await (isControlPath(request.path) ? withoutTimeLimit(request.socket, handle) : handle());
     } catch (error) {
       next(error);
-    } finally {
-      socket.setTimeout(idleMs);
     }
   };
+}
+
+/** A control call may take as long as what it waits for, such as receivers that do not answer. */
+async function withoutTimeLimit(socket: Socket, work: () => Promise<unknown>): Promise<void> {
+  const idleMs = socket.timeout ?? 0;
+  socket.setTimeout(0);
+  try {
+    await work();
+  } finally {
+    socket.setTimeout(idleMs);
+  }
 }
 
 function isControlPath(path: string): boolean {
