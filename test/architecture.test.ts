@@ -44,7 +44,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^uuid$/, allowed: ['src/contract/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
-  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/hmac.ts', 'src/delivery/sign.ts'] },
+  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/hmac.ts'] },
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/adapters/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },

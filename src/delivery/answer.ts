@@ -21,7 +21,8 @@ export async function toAnswer(response: Response): Promise<Answer> {
   return {
     // In browsers, a redirect that is not followed has none.
     status: status === 0 ? null : status,
-    responseHeaders: Object.fromEntries(headers),
+    // Pages that a test runner imitates leave names in the letter case in which they came.
+    responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
     responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
     error: response.ok ? null : failureOf(response),
     isRefused: false,
