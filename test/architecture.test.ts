@@ -129,8 +129,49 @@ test('no source file is longer than 250 lines', () => {
   expect(long.map(({ fileName }) => fileName)).toEqual([]);
 });
 
+test('nothing that is thrown is swallowed', () => {
+  const swallowing = FILES.flatMap((file) => swallowersIn(file).map((code) => `${file.fileName}: ${code}`));
+  expect(swallowing).toEqual([]);
+});
+
+test.for([
+  ['try { a(); } catch {}', 1],
+  ['try { a(); } catch (error) { /* never mind */ }', 1],
+  ['a().catch(() => {});', 1],
+  ['a().then(b, function () {});', 1],
+  ['a().finally(() => {});', 0],
+  ['try { a(); } catch { b(); }', 0],
+  ['a().catch(() => undefined);', 0],
+  ['a().catch(report);', 0],
+] as const)('in %j, %i places swallow what is thrown', ([code, count], { expect }) => {
+  expect(swallowersIn(parseText('src/x.ts', code))).toHaveLength(count);
+});
+
 function parseFile(path: string): ts.SourceFile {
-  return ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.ES2022, true);
+  return parseText(path, readFileSync(join(ROOT, path), 'utf8'));
+}
+
+function parseText(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+}
+
+/** Every catch clause, and every function for a rejection, that does nothing. */
+function swallowersIn(file: ts.SourceFile): string[] {
+  const swallowers = nodesOf(file).filter((node) =>
+    ts.isCatchClause(node) ? node.block.statements.length === 0 : isEmptyFunction(rejectionHandlerOf(node)),
+  );
+  return swallowers.map((node) => node.getText(file));
+}
+
+/** What a call such as `promise.catch(handler)` or `promise.then(next, handler)` does with a rejection. */
+function rejectionHandlerOf(node: ts.Node): ts.Node | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  return { catch: node.arguments[0], then: node.arguments[1] }[node.expression.name.text];
+}
+
+function isEmptyFunction(node: ts.Node | undefined): boolean {
+  if (!node || !(ts.isArrowFunction(node) || ts.isFunctionExpression(node))) return false;
+  return ts.isBlock(node.body) && node.body.statements.length === 0;
 }
 
 function layerOf(path: string): number {

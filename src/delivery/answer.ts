@@ -47,8 +47,18 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     bytes += value.length;
   }
   // Not waited for: where an interceptor has a copy of the body, it would take until that copy is read.
-  reader.cancel().catch(() => {});
+  void isCancelled(reader);
   return text;
+}
+
+/** Lets the rest of a body go, and answers whether its sender went along; a body that has failed already cannot be. */
+async function isCancelled(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+  try {
+    await reader.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What there is to say where no answer came, because of an error or a refusal. */

@@ -48,7 +48,7 @@ async function answerOrFail(service: Service, request: ApiRequest, choose: Choos
     if ('isStream' in row) return refuseWithoutUpgrade(service, request, choose);
     return call(service, request, { row, params }, await readBody(request), choose);
   } catch (error) {
-    return toErrorReply(error, choose);
+    return toErrorReply(error, choose, service.worlds.environment.report);
   }
 }
 
