@@ -166,7 +166,8 @@ function swallowersIn(file: ts.SourceFile): string[] {
 /** What a call such as `promise.catch(handler)` or `promise.then(next, handler)` does with a rejection. */
 function rejectionHandlerOf(node: ts.Node): ts.Node | undefined {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
-  return { catch: node.arguments[0], then: node.arguments[1] }[node.expression.name.text];
+  const place = ['catch', 'then'].indexOf(node.expression.name.text);
+  return place < 0 ? undefined : node.arguments[place];
 }
 
 function isEmptyFunction(node: ts.Node | undefined): boolean {

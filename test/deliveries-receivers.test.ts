@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { EVENT_KINDS } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
@@ -125,6 +126,21 @@ everywhere('an answer without end is let go', async (world) => {
   const { id } = await createWebhook(world, server.url);
   const { state, attempts } = await fire(world, id);
   expect([state, attempts[0]?.responseBody.length]).toEqual(['delivered', 16_384]);
+});
+
+everywhere('a receiver whose answer has no status of HTTP has failed, in words', async (world) => {
+  for (const status of ['000', '099']) {
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { id } = await createWebhook(world, `http://127.0.0.1:${port}/in`);
+    const { state, attempts } = await fire(world, id);
+    server.close();
+    const error = 'What the receiver answered is not valid HTTP.';
+    expect([state, attempts]).toMatchObject(['pending', [{ status: null, error }]]);
+  }
 });
 
 /** Starts a receiver in a process of its own; `next` is the next line that it prints. */

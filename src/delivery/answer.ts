@@ -74,14 +74,18 @@ export function noAnswer(error: unknown): Answer {
 }
 
 function sentenceOf(error: unknown): string {
-  const detail = innermost(error);
+  const cause = innermost(error);
+  // What Node asserts of an answer that it cannot make sense of, such as one with the status 000, says nothing.
+  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
+    return 'What the receiver answered is not valid HTTP.';
+  const detail = cause?.message ?? '';
   if (detail.endsWith('.')) return detail;
   return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
 }
 
-/** What the innermost cause of an error says, which is most: `fetch` itself only says that it failed. */
-function innermost(error: unknown): string {
-  if (!(error instanceof Error)) return '';
+/** The innermost cause of an error, which says most: `fetch` itself only says that it failed. */
+function innermost(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
   if (error.cause instanceof Error) return innermost(error.cause);
-  return error instanceof AggregateError ? innermost(error.errors[0]) : error.message;
+  return error instanceof AggregateError ? innermost(error.errors[0]) : error;
 }

@@ -12,6 +12,7 @@ import { createFetch } from '../fetch.ts';
 import {
   allowOrigins,
   createOriginRule,
+  guardControlDelivery,
   guardControlOrigin,
   guardControlToken,
   guardHost,
@@ -54,7 +55,7 @@ export function createApp(options: AppOptions): App {
   if (log) app.use(logRequests(log));
   app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
   app.use('/v1', allowOrigins(isAllowed));
-  app.use(CONTROL_PATH, guardControlOrigin());
+  app.use(CONTROL_PATH, guardControlDelivery(), guardControlOrigin());
   if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
   app.use(streams.handler, serve(mailbox, report), replyWithError(mailbox, report));
   return { answer: leadThrough(app), upgrades, closeStreams: streams.close };

@@ -102,6 +102,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(mailbox);
 
   const boundPort = await http.listen(wantedPort, boundHost);
+  outgoing.refuseOwnPort(boundPort);
   const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
     await Promise.all([http.close(), outgoing.close()]);
     throw error;
