@@ -227,6 +227,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [[], { AGENT_MAILBOX_BEHAVIOUR: 'webhooks' }, /AGENT_MAILBOX_BEHAVIOUR must be <id>=<value>, not "webhooks"/],
   [['--behaviour', 'a=b=c'], {}, new RegExp(`no behaviour "a"; there are: ${Object.keys(BEHAVIOURS).join(', ')}\\.`)],
   [['--behaviour', '__proto__=x'], {}, /no behaviour "__proto__"/],
+  [['--behaviour', 'deliveries.signature.header=Host'], {}, /cannot be "Host"; it can be: .*any other header name/],
   [['--behaviour', 'webhooks.list.secret=no'], {}, /cannot be "no"; it can be: included, omitted/],
   [['--behaviour', 'webhooks.list.secret=omitted=no'], {}, /cannot be "omitted=no"/],
   [
