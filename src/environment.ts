@@ -1,7 +1,7 @@
-import { toBase64 } from './contract/base64.ts';
+import { toBase64, toHex } from './contract/base64.ts';
 import { fetchInProcess } from './outgoing.ts';
 
-/** The outside world as an argument: time, chance, and who can be called. Replace any to make a mailbox repeatable. */
+/** The outside world as an argument: time, chance, who can be called, and who is told of a bug. Replace any to make a mailbox repeatable. */
 export interface Environment {
   /** The present moment; `createdAt` and every other timestamp comes from here. */
   now(): Date;
@@ -14,6 +14,8 @@ export interface Environment {
    * in this process; anything else it refuses.
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Prints a failure of the emulator itself, once; by default with its cause and its stack by `console.error`. */
+  report(error: unknown): void;
 }
 
 /** The real clock, the platform's source of randomness, and its `fetch` with a guard before it. */
@@ -23,8 +25,14 @@ export function createEnvironment(overrides: Partial<Environment> = {}): Environ
     setTimer: startTimer,
     randomBytes: createRandomBytes(),
     fetch: fetchInProcess,
+    report: printError,
     ...overrides,
   };
+}
+
+function printError(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: this is the one place where a failure of ours is printed.
+  console.error(error);
 }
 
 /** How many bytes are fetched at once: asking the platform takes longer than what most ids need. */
@@ -65,10 +73,6 @@ export function newId(environment: Environment): string {
 /** New hexadecimal digits in lower case, two for each of this many bytes. */
 export function newHex(environment: Environment, bytes: number): string {
   return toHex(environment.randomBytes(bytes));
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */

@@ -19,11 +19,11 @@ export type {
 } from './contract/incoming-message.ts';
 export type { OpenApiDocument } from './contract/openapi.ts';
 export type { MailboxClock, TenantOption } from './control/clock.ts';
-export type { SettledOptions } from './control/settled.ts';
+export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
 export type { HostileOptions, WebhookLab } from './control/webhook-lab.ts';
 export { defaultFixture } from './default-fixture.ts';
-export type { Attempt, Delivery, DeliveryFilter, DeliveryState } from './delivery/delivery.ts';
+export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { HostilePlan, HostilePlanName } from './delivery/hostile.ts';
 export type { DeliveryPayload } from './delivery/payload.ts';
 export type { Environment } from './environment.ts';

@@ -8,12 +8,14 @@ import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
 import { createMailboxClock, type MailboxClock } from './control/clock.ts';
-import { type SettledOptions, settle } from './control/settled.ts';
+import { type Settled, type SettledOptions, settle } from './control/settled.ts';
 import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
 import { defaultFixture } from './default-fixture.ts';
 import { createDeliverer } from './delivery/deliverer.ts';
 import { createEnvironment, type Environment } from './environment.ts';
+import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
+import { publishMail } from './events/mail-activity.ts';
 import { findRoute } from './mail/route.ts';
 import { type ReceivedMessage, takeIn } from './mail/take-in.ts';
 import { answer } from './pipeline/answer.ts';
@@ -66,11 +68,13 @@ export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
   /** The time of the mailbox: freeze it, move it on, let it go. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when nothing is due or on its way to a receiver; a retry that is due later is not waited for.
+   * Resolves when nothing is due or on its way to a receiver, with what full logs have lost; a retry that is due
+   * later is not waited for.
    *
-   * @throws {ApiError} CONFLICT after 4 seconds, or the `timeout`, with what is still on its way.
+   * @throws {ApiError} CONFLICT after 4 seconds, or the `timeout`, with what is still on its way; INTERNAL_ERROR, once,
+   *   when a bug in the emulator has ended something, with the error as its cause.
    */
-  settled(options?: SettledOptions): Promise<void>;
+  settled(options?: SettledOptions): Promise<Settled>;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
   /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
@@ -95,26 +99,46 @@ export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F },
 ): Mailbox<FixtureKeys<F>>;
 export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never> {
+  return buildMailbox(options).mailbox;
+}
+
+/** A mailbox with what only our own server uses of it. */
+export interface BuiltMailbox {
+  readonly mailbox: Mailbox<never>;
+  readonly activity: Activity;
+  /** Reports a failure of the emulator, as an activity too. */
+  readonly report: Environment['report'];
+}
+
+/** Creates a mailbox as `createMailbox` does, for our own server. */
+export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbox {
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures);
   const choices = parseBehaviours(options.behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const outside = createEnvironment(options.environment);
+  const given = createEnvironment(options.environment);
+  const activity: Activity = createEventBus(given.report);
+  const report = (error: unknown) => {
+    given.report(error);
+    activity.publish({ kind: 'failure', error });
+  };
+  const outside = { ...given, report };
   const worlds = createWorlds(outside);
-  const events = createEventBus();
-  const deliverer = createDeliverer(worlds, events, { outside, choices });
+  const events = createEventBus((error) => worlds.clock.fail('an event', error));
+  publishMail(worlds, events, activity);
+  const deliverer = createDeliverer(worlds, events, { outside, choices, activity });
   seed(worlds, fixture);
   const start = worlds.snapshot();
   const choose: Choose = (id) => choices[id];
   const service = createService({ worlds, events, choices });
 
   const fetch = createFetch((request) => answer(service, request));
-  const connect = createConnect(createStreams(worlds, events, choices).admit);
+  const connect = createConnect(createStreams({ worlds, events, choices, activity }).admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
     isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
 
-  return {
+  const mailbox: Mailbox<never> = {
     baseUrl,
-    handlers: createHandlers(baseUrl, fetch, connect),
+    handlers: createHandlers(baseUrl, { fetch, connect, report }),
     keys: readFixtureKeys(fixture) as never,
     behaviours: choices,
     fetch: (request) => fetch(request, prefixOf(request)),
@@ -131,6 +155,7 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     snapshot: () => readState(worlds),
     openApi: () => createOpenApi(choices),
   };
+  return { mailbox, activity, report };
 }
 
 function parseBaseUrl(baseUrl: string): string {

@@ -44,7 +44,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^uuid$/, allowed: ['src/contract/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
-  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/hmac.ts', 'src/delivery/sign.ts'] },
+  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/hmac.ts'] },
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/adapters/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
@@ -129,8 +129,50 @@ test('no source file is longer than 250 lines', () => {
   expect(long.map(({ fileName }) => fileName)).toEqual([]);
 });
 
+test('nothing that is thrown is swallowed', () => {
+  const swallowing = FILES.flatMap((file) => swallowersIn(file).map((code) => `${file.fileName}: ${code}`));
+  expect(swallowing).toEqual([]);
+});
+
+test.for([
+  ['try { a(); } catch {}', 1],
+  ['try { a(); } catch (error) { /* never mind */ }', 1],
+  ['a().catch(() => {});', 1],
+  ['a().then(b, function () {});', 1],
+  ['a().finally(() => {});', 0],
+  ['try { a(); } catch { b(); }', 0],
+  ['a().catch(() => undefined);', 0],
+  ['a().catch(report);', 0],
+] as const)('in %j, %i places swallow what is thrown', ([code, count], { expect }) => {
+  expect(swallowersIn(parseText('src/x.ts', code))).toHaveLength(count);
+});
+
 function parseFile(path: string): ts.SourceFile {
-  return ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.ES2022, true);
+  return parseText(path, readFileSync(join(ROOT, path), 'utf8'));
+}
+
+function parseText(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+}
+
+/** Every catch clause, and every function for a rejection, that does nothing. */
+function swallowersIn(file: ts.SourceFile): string[] {
+  const swallowers = nodesOf(file).filter((node) =>
+    ts.isCatchClause(node) ? node.block.statements.length === 0 : isEmptyFunction(rejectionHandlerOf(node)),
+  );
+  return swallowers.map((node) => node.getText(file));
+}
+
+/** What a call such as `promise.catch(handler)` or `promise.then(next, handler)` does with a rejection. */
+function rejectionHandlerOf(node: ts.Node): ts.Node | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  const place = ['catch', 'then'].indexOf(node.expression.name.text);
+  return place < 0 ? undefined : node.arguments[place];
+}
+
+function isEmptyFunction(node: ts.Node | undefined): boolean {
+  if (!node || !(ts.isArrowFunction(node) || ts.isFunctionExpression(node))) return false;
+  return ts.isBlock(node.body) && node.body.statements.length === 0;
 }
 
 function layerOf(path: string): number {

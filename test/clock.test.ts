@@ -17,13 +17,18 @@ interface FakeTime extends TimeSource {
   pass(durationMs: number): Promise<void>;
   /** How long the timers that run were asked to wait. */
   readonly delays: readonly number[];
+  /** What it was told of as a bug. */
+  readonly reported: unknown[];
 }
 
 /** Real time as the test has it. */
 function createTime(): FakeTime {
   const timers = new Set<{ atMs: number; delayMs: number; wake(): void }>();
+  const reported: unknown[] = [];
   let nowMs = START;
   return {
+    reported,
+    report: (error) => void reported.push(error),
     now: () => new Date(nowMs),
     setTimer(delayMs, wake) {
       const timer = { atMs: nowMs + delayMs, delayMs, wake };
@@ -150,16 +155,22 @@ describe('a clock', () => {
     expect([done, hoursOf(clock)]).toEqual([['a 1', 'b 2'], 2]);
   });
 
-  test('goes on after a task that fails', async ({ expect }) => {
-    const { clock, done, at, plan } = createWatched();
+  test('goes on after a task that fails, reports it, and keeps it until it is asked', async ({ expect }) => {
+    const { time, clock, done, at, plan } = createWatched();
     clock.freeze();
-    clock.schedule(at(1), () => Promise.reject(new Error('refused')));
+    const [refused, thrown] = [new Error('refused'), new Error('at once')];
+    clock.schedule(at(1), () => Promise.reject(refused));
     clock.schedule(at(1), () => {
-      throw new Error('at once');
+      throw thrown;
     });
     plan(1, 'next');
     await clock.advance(HOUR);
     expect(done).toEqual(['next 1']);
+    expect(new Set(time.reported)).toEqual(new Set([refused, thrown]));
+    const what = 'a scheduled task';
+    const failures = clock.takeFailures();
+    expect(failures).toEqual(time.reported.map((error) => ({ what, error })));
+    expect(clock.takeFailures()).toEqual([]);
   });
 
   test('is woken by real time, unless it is frozen', async ({ expect }) => {

@@ -11,6 +11,8 @@ test('the log keeps 10,000 deliveries of a tenant: first what is over goes, olde
   }
   const kept = mailbox.deliveries();
   expect(kept).toHaveLength(10_000);
+  const lost = { dropped: 0, forgotten: 200 };
+  expect([mailbox.losses(), await mailbox.settled()]).toEqual([lost, { losses: lost }]);
   expect(kept[0]).toMatchObject({ state: 'held', eventId: 'evt_0', webhookId: ids[7] });
   expect(kept.slice(1).every(({ state }) => state === 'delivered')).toBe(true);
   expect([kept[1]?.eventId, kept.at(-1)?.eventId]).toEqual(['evt_2', 'evt_101']);
@@ -30,10 +32,17 @@ test('what is not over goes too where the log has room for nothing else, and is 
   await mailbox.settled({ timeout: '25s' });
   const kept = mailbox.deliveries();
   expect([kept.length, kept[0]?.eventId, kept.at(-1)?.eventId]).toEqual([10_000, 'evt_1', 'evt_100']);
+  const { acme, globex } = IDS;
+  const lost = { dropped: 100, forgotten: 0 };
+  expect([mailbox.losses(), await mailbox.settled()]).toEqual([lost, { losses: lost }]);
+  expect(mailbox.losses({ tenant: acme.tenant.toUpperCase() })).toEqual(lost);
+  expect(mailbox.losses({ tenant: globex.tenant })).toEqual({ dropped: 0, forgotten: 0 });
   isUp = true;
   await mailbox.clock.advance('5s');
   expect(called).toHaveLength(10_000);
   expect(mailbox.deliveries({ state: 'delivered' })).toHaveLength(10_000);
+  mailbox.reset();
+  expect(mailbox.losses()).toEqual({ dropped: 0, forgotten: 0 });
 });
 
 test('the log keeps 64 MiB of text of a tenant', async () => {

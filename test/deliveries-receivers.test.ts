@@ -1,6 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { EVENT_KINDS } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { fire, startCalling, stateOf } from './support/deliveries.ts';
-import { everywhere, interceptRequests } from './support/everywhere.ts';
+import { ADDRESS } from './support/desk.ts';
+import { everywhere, interceptRequests, send } from './support/everywhere.ts';
 import { serve } from './support/serve.ts';
 import { createWebhook, hook, startReceiver } from './support/webhooks.ts';
 
@@ -119,4 +126,61 @@ everywhere('an answer without end is let go', async (world) => {
   const { id } = await createWebhook(world, server.url);
   const { state, attempts } = await fire(world, id);
   expect([state, attempts[0]?.responseBody.length]).toEqual(['delivered', 16_384]);
+});
+
+everywhere('a receiver whose answer has no status of HTTP has failed, in words', async (world) => {
+  for (const status of ['000', '099']) {
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { id } = await createWebhook(world, `http://127.0.0.1:${port}/in`);
+    const { state, attempts } = await fire(world, id);
+    server.close();
+    const error = 'What the receiver answered is not valid HTTP.';
+    expect([state, attempts]).toMatchObject(['pending', [{ status: null, error }]]);
+  }
+});
+
+/** Starts a receiver in a process of its own; `next` is the next line that it prints. */
+function startReceiverProcess() {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/receiver-process.ts'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    next: async () => JSON.parse((await lines.next()).value),
+    tell: (line: string) => void child.stdin.write(`${line}\n`),
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+test('a receiver in another process verifies what a server sends, and its retry', async ({ expect }) => {
+  await using receiver = startReceiverProcess();
+  await using server = await startServer({ port: 0 });
+  const key = server.mailbox.keys.acme.tenant;
+  const { url } = await receiver.next();
+  const { json: webhook } = await send(`${server.url}/v1/webhooks`, 'POST', {
+    key,
+    json: { url, events: EVENT_KINDS },
+  });
+  receiver.tell(webhook.secret);
+  expect(await receiver.next()).toEqual({ secret: 'taken' });
+
+  const mail = { from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße 😀' };
+  expect((await send(`${server.control}/messages`, 'POST', { json: mail })).status).toBe(200);
+  const first = await receiver.next();
+  await send(`${server.control}/settle`, 'POST', { json: {} });
+  await send(`${server.control}/clock`, 'POST', { json: { advance: '5s' } });
+  const second = await receiver.next();
+  expect(first).toMatchObject({ verified: true, problem: null, json: { event: 'message.received', ...mail } });
+  expect(second).toMatchObject({ verified: true, id: first.id, json: first.json });
+  expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp) + 5);
+  const { json } = await send(`${server.control}/deliveries?webhookId=${webhook.id}`, 'GET', {});
+  expect(json.deliveries).toMatchObject([{ state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] }]);
 });

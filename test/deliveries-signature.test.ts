@@ -1,10 +1,6 @@
-import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { type BehaviourOptions, EVENT_KINDS } from 'agent-mailbox-mock';
+import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
-import { startServer } from 'agent-mailbox-mock/server';
 import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
@@ -13,7 +9,7 @@ import { parseBehaviours } from '../src/contract/behaviours.ts';
 import { hmacSha256, portableHmac } from '../src/delivery/hmac.ts';
 import { createRequest, type RequestParts } from '../src/delivery/request.ts';
 import { ADDRESS, openDesks } from './support/desk.ts';
-import { everywhere, interceptRequests, send, type World } from './support/everywhere.ts';
+import { everywhere, interceptRequests, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
 import { createWebhook, hook } from './support/webhooks.ts';
 
@@ -253,48 +249,6 @@ everywhere(
     expect(Object.keys(request.headers)).not.toContain('x-webhook-signature');
   },
 );
-
-/** Starts a receiver in a process of its own; `next` is the next line that it prints. */
-function startReceiverProcess() {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/receiver-process.ts'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    next: async () => JSON.parse((await lines.next()).value),
-    tell: (line: string) => void child.stdin.write(`${line}\n`),
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
-    },
-  };
-}
-
-test('a receiver in another process verifies what a server sends, and its retry', async ({ expect }) => {
-  await using receiver = startReceiverProcess();
-  await using server = await startServer({ port: 0 });
-  const key = server.mailbox.keys.acme.tenant;
-  const { url } = await receiver.next();
-  const { json: webhook } = await send(`${server.url}/v1/webhooks`, 'POST', {
-    key,
-    json: { url, events: EVENT_KINDS },
-  });
-  receiver.tell(webhook.secret);
-  expect(await receiver.next()).toEqual({ secret: 'taken' });
-
-  const mail = { from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße 😀' };
-  expect((await send(`${server.control}/messages`, 'POST', { json: mail })).status).toBe(200);
-  const first = await receiver.next();
-  await send(`${server.control}/settle`, 'POST', { json: {} });
-  await send(`${server.control}/clock`, 'POST', { json: { advance: '5s' } });
-  const second = await receiver.next();
-  expect(first).toMatchObject({ verified: true, problem: null, json: { event: 'message.received', ...mail } });
-  expect(second).toMatchObject({ verified: true, id: first.id, json: first.json });
-  expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp) + 5);
-  const { json } = await send(`${server.control}/deliveries?webhookId=${webhook.id}`, 'GET', {});
-  expect(json.deliveries).toMatchObject([{ state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] }]);
-});
 
 test('where there is no crypto of Node, the same is signed', ({ expect }) => {
   fc.assert(

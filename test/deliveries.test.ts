@@ -174,7 +174,7 @@ everywhere('the log has every field of a delivery and of its attempts', async (w
     ],
   };
   const { json } = await lab.deliveries({ webhookId: webhook.id });
-  expect(json).toEqual({ deliveries: [expected] });
+  expect(json).toEqual({ deliveries: [expected], losses: { dropped: 0, forgotten: 0 } });
   expect((await lab.delivery(first?.id ?? '')).json).toEqual(expected);
   expect(json.deliveries[0].payload.messageId).toBe(arrived?.id);
   expect(receiver.requests.map(({ body }) => body)).toEqual(
@@ -223,7 +223,7 @@ everywhere('the log is filtered by tenant, webhook, kind and state', async (worl
 everywhere('a filter that there is not is refused, and says what there is', async (world) => {
   const lab = openLab(world);
   for (const [filter, said] of [
-    [{ state: 'lost' }, 'state must be one of pending, held, delivered, exhausted, dropped, refused.'],
+    [{ state: 'lost' }, 'state must be one of pending, held, delivered, exhausted, dropped, refused, failed.'],
     [{ event: 'message.lost' }, `event ${KINDS}`],
     [{ webhookId: 'x' }, 'webhookId must be the UUID of a webhook.'],
     [{ tenant: 'acme' }, 'tenant must be the UUID of a tenant.'],

@@ -4,6 +4,7 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { createApp } from '../src/adapters/server/app.ts';
 import { createHttpServer, type TimeLimits } from '../src/adapters/server/http-server.ts';
+import { createEnvironment } from '../src/environment.ts';
 import { checkReply } from './support/check-reply.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from './support/raw-http.ts';
 
@@ -440,12 +441,14 @@ async function startWithLimits(
   limits: Partial<TimeLimits>,
 ): Promise<Served & Pick<MailboxServer, 'close'> & AsyncDisposable> {
   const mailbox = createMailbox();
+  const { report } = createEnvironment();
   const none = new Set<string>();
   const app = createApp({
     mailbox,
     allowedHosts: none,
     allowedOrigins: none,
     controlToken: undefined,
+    report,
     log: undefined,
   });
   const { listen, close } = createHttpServer(app, {

@@ -8,6 +8,7 @@ import { BehaviourError, FixtureError } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { send } from './support/everywhere.ts';
+import { withoutTimes } from './support/log.ts';
 import { exchange, openConnection, request, watchForCrashes, within } from './support/raw-http.ts';
 
 watchForCrashes();
@@ -319,35 +320,35 @@ async function logOf(act: (server: MailboxServer) => Promise<number>): Promise<s
   await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(count));
   await server.close();
   expect(lines).toHaveLength(count);
-  return lines.map((line) => line.replace(/ \d+\.\d ms/, ' _ ms'));
+  return lines.map(withoutTimes);
 }
 
 test.each<[string, string[], string]>([
   ['GET /v1/webhooks', [KEY], 'GET /v1/webhooks 200 _ ms tk_acme_…'],
-  ['GET /v1/webhooks', ['Authorization: bearer ak_acme_helpdesk_key'], 'GET /v1/webhooks 403 _ ms ak_acme_…'],
+  ['GET /v1/webhooks', ['Authorization: bearer ak_acme_helpdesk_key'], 'GET /v1/webhooks 403 FORBIDDEN _ ms ak_acme_…'],
   [
     'GET /v1/webhooks',
     ['X-API-Key:', 'Authorization: Bearer wk_acme_sales_key'],
     'GET /v1/webhooks 200 _ ms wk_acme_…',
   ],
-  ['GET /v1/webhooks', ['X-API-Key: sa_platform_operator_key'], 'GET /v1/webhooks 403 _ ms sa_platf…'],
-  ['GET /v1/webhooks', ['X-API-Key: tk_short'], 'GET /v1/webhooks 401 _ ms tk_…'],
-  ['GET /v1/webhooks', ['Authorization: Basic dXNlcjpzZWNyZXQ='], 'GET /v1/webhooks 401 _ ms (not a key)'],
-  ['GET /v1/webhooks', ['X-API-Key: hunter2 secret'], 'GET /v1/webhooks 401 _ ms (not a key)'],
-  ['GET /v1/webhooks', [KEY, KEY], 'GET /v1/webhooks 401 _ ms (not a key)'],
-  ['GET /v1/webhooks?api_key=tk_acme_tenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 _ ms'],
-  ['GET /v1/webhooks?api_key=%74k_acme%5Ftenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 _ ms'],
-  ['GET /v1/webhooks?api_key=%2574k_acme_tenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 _ ms'],
-  ['GET /v1/webhooks?key=_tk_acme_tenant_key', [], 'GET /v1/webhooks?key=_tk_acme_… 401 _ ms'],
-  ['GET /tk_acme_tenant_key', [], 'GET /tk_acme_… 404 _ ms'],
+  ['GET /v1/webhooks', ['X-API-Key: sa_platform_operator_key'], 'GET /v1/webhooks 403 FORBIDDEN _ ms sa_platf…'],
+  ['GET /v1/webhooks', ['X-API-Key: tk_short'], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms tk_…'],
+  ['GET /v1/webhooks', ['Authorization: Basic dXNlcjpzZWNyZXQ='], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key)'],
+  ['GET /v1/webhooks', ['X-API-Key: hunter2 secret'], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key)'],
+  ['GET /v1/webhooks', [KEY, KEY], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key)'],
+  ['GET /v1/webhooks?api_key=tk_acme_tenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms'],
+  ['GET /v1/webhooks?api_key=%74k_acme%5Ftenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms'],
+  ['GET /v1/webhooks?api_key=%2574k_acme_tenant_key', [], 'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms'],
+  ['GET /v1/webhooks?key=_tk_acme_tenant_key', [], 'GET /v1/webhooks?key=_tk_acme_… 401 UNAUTHORIZED _ ms'],
+  ['GET /tk_acme_tenant_key', [], 'GET /tk_acme_… 404 NOT_FOUND _ ms'],
   ['GET /health', [], 'GET /health 200 _ ms'],
   ['POST /__mock/reset', [], 'POST /__mock/reset 200 _ ms'],
-  ['GET /health', ['Host: evil.example'], 'GET /health 403 _ ms'],
-  ['TRACE /v1/webhooks', [], 'TRACE /v1/webhooks 405 _ ms'],
-  ['CONNECT localhost:80', [], 'CONNECT localhost:80 405 _ ms'],
-  ['GET http://evil.example/tk_acme_tenant_key', [], 'GET http://evil.example/tk_acme_… 400 _ ms'],
-  ['GET /x%0d%0aGET%20/fake%20200', [], 'GET /x%0d%0aGET?/fake?200 404 _ ms'],
-  ['GET /%1b%5b31mred', [], 'GET /%1b[31mred 404 _ ms'],
+  ['GET /health', ['Host: evil.example'], 'GET /health 403 HOST_NOT_ALLOWED _ ms'],
+  ['TRACE /v1/webhooks', [], 'TRACE /v1/webhooks 405 METHOD_NOT_ALLOWED _ ms'],
+  ['CONNECT localhost:80', [], 'CONNECT localhost:80 405 METHOD_NOT_ALLOWED _ ms'],
+  ['GET http://evil.example/tk_acme_tenant_key', [], 'GET http://evil.example/tk_acme_… 400 VALIDATION_ERROR _ ms'],
+  ['GET /x%0d%0aGET%20/fake%20200', [], 'GET /x%0d%0aGET?/fake?200 404 NOT_FOUND _ ms'],
+  ['GET /%1b%5b31mred', [], 'GET /%1b[31mred 404 NOT_FOUND _ ms'],
 ])('the log has one line for %s with %j', async (line, headers, expected) => {
   const lines = await logOf(async (server) => {
     await exchange(server, request(line, headers));
@@ -361,7 +362,7 @@ test('the log cuts what is very long', async () => {
     await exchange(server, request(`GET /${'a'.repeat(5_000)}`, [`X-API-Key: tk_${'a'.repeat(5_000)}`]));
     return 1;
   });
-  expect(line).toBe(`GET /${'a'.repeat(199)} 404 _ ms tk_aaaaa…`);
+  expect(line).toBe(`GET /${'a'.repeat(199)} 404 NOT_FOUND _ ms tk_aaaaa…`);
 });
 
 test('the log has a line for a request that its client gave up', async () => {
@@ -382,5 +383,5 @@ test('the log has a line for each request of a connection', async () => {
     for (const _ of [1, 2, 3]) await connection.reply();
     return 3;
   });
-  expect(lines).toEqual(['GET /health 200 _ ms', 'GET /v1/webhooks 401 _ ms', 'GET /health?x 200 _ ms']);
+  expect(lines).toEqual(['GET /health 200 _ ms', 'GET /v1/webhooks 401 UNAUTHORIZED _ ms', 'GET /health?x 200 _ ms']);
 });

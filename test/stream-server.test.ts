@@ -5,8 +5,10 @@ import { expect, test, vi } from 'vitest';
 import { createApp } from '../src/adapters/server/app.ts';
 import { createHttpServer } from '../src/adapters/server/http-server.ts';
 import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../src/contract/stream.ts';
+import { createEnvironment } from '../src/environment.ts';
 import { checkReply } from './support/check-reply.ts';
 import { IDS } from './support/ids.ts';
+import { withoutTimeOfDay, withoutTimes } from './support/log.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from './support/raw-http.ts';
 import { openSocket, type Refused, refusalOf, type SocketClient } from './support/stream-client.ts';
 import { KEYS } from './support/streams.ts';
@@ -159,7 +161,7 @@ test.each([
   expectError(server, raw, 400, 'VALIDATION_ERROR');
   connection.socket.end();
   await connection.over();
-  expect(log).toEqual([expect.stringMatching(/^GET \/v1\/ws 400 /)]);
+  expect(log.map(withoutTimes)).toEqual(['GET /v1/ws 400 VALIDATION_ERROR _ ms tk_acme_…']);
   await expectServed(server);
 });
 
@@ -459,8 +461,16 @@ test('a client that pings without reading the pongs is cut off', async () => {
 /** A server whose patience for requests is short. */
 async function startImpatient() {
   const mailbox = createMailbox();
+  const { report } = createEnvironment();
   const none = new Set<string>();
-  const app = createApp({ mailbox, allowedHosts: none, allowedOrigins: none, controlToken: undefined, log: undefined });
+  const app = createApp({
+    mailbox,
+    allowedHosts: none,
+    allowedOrigins: none,
+    controlToken: undefined,
+    report,
+    log: undefined,
+  });
   const limits = { requestMs: 200, idleMs: 200, checkMs: 20, closeMs: 0 };
   const { listen, close } = createHttpServer(app, limits);
   const port = await listen(0, '127.0.0.1');
@@ -480,23 +490,30 @@ test('a stream may be silent for longer than a request', async () => {
   expect(await client.next()).toMatchObject({ type: 'event' });
 });
 
-test('a stream has a line in the log once it is over, with its key masked', async () => {
+test('the log has lines for a stream when it opens and when it is over, with its key masked', async () => {
   const log: string[] = [];
   await using server = await startServer({ port: 0, log: (line) => log.push(line) });
   const byQuery = await openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}`);
   await byQuery.news();
-  expect(log).toEqual([]);
+  expect(log).toHaveLength(1);
   byQuery.close(1000);
-  await vi.waitFor(() => expect(log).toHaveLength(1));
+  await vi.waitFor(() => expect(log).toHaveLength(3));
   const byHeader = await openSocket(`${server.url}/v1/inboxes/${helpdesk}/ws`, withKey());
   byHeader.socket.terminate();
-  await vi.waitFor(() => expect(log).toHaveLength(2));
+  await vi.waitFor(() => expect(log).toHaveLength(6));
   await refusalOf(openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}%78`));
-  await vi.waitFor(() => expect(log).toHaveLength(3));
-  expect(log).toEqual([
+  await vi.waitFor(() => expect(log).toHaveLength(7));
+  const [opened, closed] = ['opened with', 'closed that was opened with'].map(
+    (what) => `stream ${what} the tenant key tk_acme_…`,
+  );
+  expect(log.map(withoutTimeOfDay)).toEqual([
+    opened,
+    closed,
     expect.stringMatching(/^GET \/v1\/ws\?api_key=tk_acme_… 101 [\d.]+ ms$/),
+    opened,
+    closed,
     expect.stringMatching(/^GET \/v1\/inboxes\/[\w-]+\/ws 101 [\d.]+ ms tk_acme_…$/),
-    expect.stringMatching(/^GET \/v1\/ws\?api_key=tk_acme_… 401 [\d.]+ ms$/),
+    expect.stringMatching(/^GET \/v1\/ws\?api_key=tk_acme_… 401 UNAUTHORIZED [\d.]+ ms$/),
   ]);
 });
 
@@ -508,8 +525,10 @@ test('the log has each stream once, when the server ends too', async () => {
   await server.close();
   await one.closed;
   await other.over();
-  const lines = () => log.map((line) => line.split(' ').slice(0, 3).join(' '));
-  await vi.waitFor(() => expect(lines()).toEqual(Array(2).fill('GET /v1/ws 101')));
+  const lines = () => log.map((line) => withoutTimeOfDay(line).split(' ').slice(0, 3).join(' '));
+  await vi.waitFor(() => expect(log).toHaveLength(6));
+  const each = ['stream opened with', 'stream closed that', 'GET /v1/ws 101'];
+  expect(lines().sort()).toEqual([...each, ...each].sort());
 });
 
 test('the control plane ends a stream by a reset, and pings it by the clock', async () => {

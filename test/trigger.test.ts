@@ -43,7 +43,8 @@ test.for(EVENT_KINDS)('fires %s, which arrives signed', async (kind, test) => {
   const [request] = await lab.receiver.received(1);
   const [delivery] = lab.server.mailbox.deliveries();
   test.expect([code, err]).toEqual([0, '']);
-  test.expect(out).toBe(`Delivery ${delivery?.id} of ${kind} to webhook ${lab.webhookId}.\n`);
+  test.expect(out).toContain(`Delivery ${delivery?.id} of ${kind} to webhook ${lab.webhookId}: `);
+  test.expect(out).toMatch(/^Delivery \S+ of \S+ to webhook \S+: delivered, 200 in \d+ ms\.\n$/);
   test.expect(request).toMatchObject({ verified: true, json: { event: kind, inboxId: helpdesk } });
 });
 
@@ -86,6 +87,40 @@ test('writes into the payload what --data and --set say, and --set wins', async 
   test.expect(request?.json).toMatchObject({ ...data, subject: '1 + 1 = 2', note: '', event: 'message.received' });
 });
 
+test('waits for the first attempt of each delivery, and says what came of it', async (test) => {
+  await using lab = await openLab();
+  const { mailbox, url } = lab.server;
+  const outcomeOf = async (...args: string[]) => {
+    const { code, out } = await trigger(test, ['message.sent', '--url', url, ...args]);
+    test.expect([code, out.trimEnd().split('\n').length]).toEqual([0, 1]);
+    return out
+      .trim()
+      .replace(/^Delivery \S+ of message\.sent to webhook \S+: /, '')
+      .replace(/\d+ ms/, 'N ms');
+  };
+  test.expect(await outcomeOf()).toBe('delivered, 200 in N ms.');
+  lab.receiver.answer(503);
+  test.expect(await outcomeOf()).toBe('503 in N ms, again in 5s.');
+  lab.receiver.answer(410);
+  const gone = 'exhausted: The receiver answered 410, so its webhook is not active any more.';
+  test.expect(await outcomeOf()).toBe(`410 in N ms, ${gone}`);
+  mailbox.hostile({ plan: 'hold' });
+  test.expect(await outcomeOf('--webhook', lab.webhookId)).toBe('held: It is held until it is released.');
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  mailbox.hostile({ plan: 'delay', delay: '1h', webhookId: lab.webhookId });
+  test
+    .expect(await outcomeOf('--webhook', lab.webhookId))
+    .toBe('its first attempt is due at 2026-03-01T10:00:00.000Z.');
+
+  const world = { mailbox, send: senderTo(mailbox) };
+  const forbidden = await createWebhook(world, 'http://203.0.113.1/in');
+  const refused = '203.0.113.1 is no loopback address; to let it be called, start with --deliver-to 203.0.113.1.';
+  test.expect(await outcomeOf('--webhook', forbidden.id)).toBe(`refused: ${refused}`);
+  const unreachable = await createWebhook(world, 'http://127.0.0.1:1/in');
+  const failed = 'no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in N ms, again in 5s.';
+  test.expect(await outcomeOf('--webhook', unreachable.id)).toBe(failed);
+});
+
 test('says what it led to in one line of JSON', async (test) => {
   await using lab = await openLab();
   const { code, out, err } = await trigger(test, ['message.bounced', '--json', '--url', lab.server.url]);
@@ -94,7 +129,9 @@ test('says what it led to in one line of JSON', async (test) => {
   test.expect([code, err]).toEqual([0, '']);
   test.expect(out).toMatch(/^[^\n]+\n$/);
   test.expect(JSON.parse(out)).toMatchObject({
-    deliveries: [{ id: delivery?.id, webhookId: lab.webhookId, payload: delivery?.payload, attempts: [] }],
+    deliveries: [
+      { id: delivery?.id, webhookId: lab.webhookId, payload: delivery?.payload, attempts: delivery?.attempts },
+    ],
   });
 });
 

@@ -57,19 +57,22 @@ test.each([
   expect(mailbox.clock.now().toISOString()).toBe(START);
 });
 
-test('a stream that cannot be closed does not keep a mailbox from its reset', () => {
-  const mailbox = createMailbox();
+test('a stream that cannot be closed does not keep a mailbox from its reset, and is reported', () => {
+  const reported: unknown[] = [];
+  const mailbox = createMailbox({ environment: { report: (error) => void reported.push(error) } });
+  const gone = new Error('Gone.');
   const before = mailbox.snapshot();
   const url = `${mailbox.baseUrl}/v1/ws?api_key=${mailbox.keys.acme.tenant}`;
   mailbox.stream({ url, headers: new Headers() })({
     send() {},
     close() {
-      throw new Error('Gone.');
+      throw gone;
     },
     bufferedBytes: 0,
   });
   mailbox.reset();
   expect(mailbox.snapshot()).toEqual(before);
+  expect(reported).toEqual([gone]);
 });
 
 test('a mailbox without tenants has no event to fire, and nobody to be hostile to', () => {

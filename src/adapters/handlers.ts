@@ -1,6 +1,8 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
-import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import type { ApiError, ErrorCode } from '../contract/errors.ts';
 import { CLOSE_CODES } from '../contract/stream.ts';
+import type { Environment } from '../environment.ts';
+import { toApiError } from '../pipeline/error-reply.ts';
 import { isStreamPath } from '../stream/admit.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { Connect } from './connect.ts';
@@ -9,20 +11,30 @@ import type { Fetch } from './fetch.ts';
 /** The paths that are ours; anything else at the same origin, such as a page's own files, is left alone. */
 const API_PATH = /^\/(?:v1|health)(?:[/?#]|$)/;
 
+/** What answers requests and streams, and who is told of a bug. */
+export interface HandlerParts {
+  readonly fetch: Fetch;
+  readonly connect: Connect;
+  readonly report: Environment['report'];
+}
+
 /**
  * Makes the msw handlers of a mailbox: one for requests and one for event streams. One handler serves the whole
  * operation table, so the number of operations does not show in the time of a request, and it matches by a string
  * comparison before anything is parsed. It is made with `http.all` and a predicate: public exports that msw 2 and 3
  * share.
  */
-export function createHandlers(baseUrl: string, fetch: Fetch, connect: Connect): (HttpHandler | WebSocketHandler)[] {
+export function createHandlers(
+  baseUrl: string,
+  { fetch, connect, report }: HandlerParts,
+): (HttpHandler | WebSocketHandler)[] {
   const isOurs = ({ url }: Request) => url.startsWith(baseUrl) && API_PATH.test(url.slice(baseUrl.length));
   return [
     http.all(
       ({ request }) => isOurs(request),
       ({ request }) => fetch(request, baseUrl),
     ),
-    createStreamHandler(baseUrl, connect),
+    createStreamHandler(baseUrl, connect, report),
   ];
 }
 
@@ -33,13 +45,13 @@ export function createHandlers(baseUrl: string, fetch: Fetch, connect: Connect):
 const STREAMS = ws.link('wss://streams.invalid');
 
 /** Serves clients that use the global `WebSocket`, which Node has from version 22 on. */
-function createStreamHandler(baseUrl: string, connect: Connect): WebSocketHandler {
+function createStreamHandler(baseUrl: string, connect: Connect, report: Environment['report']): WebSocketHandler {
   const handler = STREAMS.addEventListener('connection', ({ client }) => {
     const request = { url: client.url.href, headers: new Headers() };
     try {
       serve(client, connect(request, baseUrl));
     } catch (error) {
-      refuse(client, error);
+      refuse(client, toApiError(error, report));
     }
   });
   return confine(handler, baseUrl.replace(/^http/, 'ws'));
@@ -82,7 +94,6 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
 const MAX_REASON_BYTES = 123;
 
 /** Where there is no upgrade to refuse, the connection is closed with the kind of error as its code. */
-function refuse(client: Client, error: unknown): void {
-  const { code, message } = error instanceof ApiError ? error : new ApiError('INTERNAL_ERROR', 'The emulator failed.');
+function refuse(client: Client, { code, message }: ApiError): void {
   client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
 }

@@ -13,6 +13,12 @@ export interface ControlClient {
    * @throws {CannotRunError} with what the emulator says where it refuses, or when none is there.
    */
   post<Item>(path: string, body: object, name: string): Promise<readonly Item[]>;
+  /**
+   * Reads what is at a path of the control plane; `undefined` where nothing is there any more.
+   *
+   * @throws {CannotRunError} when no emulator is there.
+   */
+  get<Item>(path: string): Promise<Item | undefined>;
 }
 
 /**
@@ -33,6 +39,10 @@ export function createControlClient(given: GivenFlags): ControlClient {
       if (Array.isArray(list)) return list as Item[];
       if (typeof reply?.error === 'string') throw new CannotRunError(reply.error);
       throw new CannotRunError(`What answers at ${url} is no emulator with a control plane.`);
+    },
+    async get<Item>(path: string) {
+      const reply = await send(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });
+      return typeof reply?.error === 'string' ? undefined : (reply as Item | undefined);
     },
   };
 }

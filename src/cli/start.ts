@@ -24,8 +24,13 @@ async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyS
   const { json, quiet, fixtures: file, ...options } = settings;
   const fixtures = file === undefined ? defaultFixture : await readFixture(file);
   const log = json ? terminal.err : terminal.out;
+  const colour = terminal.colour && !json;
   try {
-    const server = await startServer({ ...options, ...(!quiet && { log }), fixtures: fixtures as NamedFixture });
+    const server = await startServer({
+      ...options,
+      ...(!quiet && { log, colour }),
+      fixtures: fixtures as NamedFixture,
+    });
     return server as AnyServer;
   } catch (error) {
     throw explain(error, settings);

@@ -2,12 +2,13 @@ import { EVENT_KINDS } from '../contract/events.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { type Command, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
+import { outcomeText, untilTried } from './first-attempt.ts';
 import { TRIGGER_FLAGS } from './flags.ts';
 import { parseEach, parsePair, textOf } from './read-given.ts';
 
 /** Fires an event by hand, in an emulator that runs. */
 export const trigger: Command = {
-  help: 'Fire an event by hand in an emulator that runs',
+  help: 'Fire an event by hand in an emulator that runs, and say what came of it',
   argument: '<event>',
   flags: TRIGGER_FLAGS,
   async run(terminal, given, event = '') {
@@ -19,10 +20,15 @@ async function fire(terminal: Terminal, given: GivenFlags, event: string): Promi
   checkKind(event);
   const client = createControlClient(given);
   const body = { ...payloadOf(given), ...placeOf(given), event };
-  const deliveries = await client.post<Delivery>('events', body, 'deliveries');
+  const deliveries = await untilTried(client, await client.post<Delivery>('events', body, 'deliveries'));
   if (given.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook hears of ${event}, so nothing is delivered.`);
-  for (const { id, webhookId } of deliveries) terminal.out(`Delivery ${id} of ${event} to webhook ${webhookId}.`);
+  for (const delivery of deliveries) terminal.out(describe(delivery));
+}
+
+function describe(delivery: Delivery): string {
+  const { id, event, webhookId } = delivery;
+  return `Delivery ${id} of ${event} to webhook ${webhookId}: ${outcomeText(delivery)}`;
 }
 
 function checkKind(event: string): void {

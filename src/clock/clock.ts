@@ -1,7 +1,14 @@
 import type { Environment } from '../environment.ts';
 
-/** Real time, and a way to be woken by it. */
-export type TimeSource = Pick<Environment, 'now' | 'setTimer'>;
+/** Real time, a way to be woken by it, and who is told of a bug. */
+export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
+
+/** Work that failed by a fault of the emulator. */
+export interface Failure {
+  /** What failed, such as `a scheduled task`. */
+  readonly what: string;
+  readonly error: unknown;
+}
 
 /** What is to be done at some time; the clock waits for it where it is asked to move on. */
 export type Task = () => Promise<void> | void;
@@ -26,6 +33,10 @@ export interface Clock {
   schedule(at: Date, task: Task): () => void;
   /** Counts other work among what is being done. */
   track(work: Promise<void>): void;
+  /** Reports that work failed, and keeps it for `takeFailures`. */
+  fail(what: string, error: unknown): void;
+  /** What failed since this was last called, or since the last reset. */
+  takeFailures(): Failure[];
   /** Resolves once nothing is being done and nothing is due. */
   idle(): Promise<void>;
   /** How many tasks are being done at present. */
@@ -51,12 +62,10 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How many moments a clock moves past before anything else may happen in the process. */
 const STEPS_AT_ONCE = 1000;
 
-/** Does a task a moment later; one that fails has only itself to harm. */
+/** Does a task a moment later. */
 async function perform(task: Task): Promise<void> {
-  try {
-    await null;
-    await task();
-  } catch {}
+  await null;
+  await task();
 }
 
 /** Lets the platform do something else, such as read what was sent; until then the process stays alive. */
@@ -69,6 +78,7 @@ export function createClock(source: TimeSource): Clock {
   /** Sorted by time, then by the order in which they came. */
   const waiting: Scheduled[] = [];
   const doing = new Set<Promise<void>>();
+  const failures: Failure[] = [];
   let offsetMs = 0;
   let frozenMs: number | undefined;
   let cancelTimer = () => {};
@@ -94,8 +104,17 @@ export function createClock(source: TimeSource): Clock {
     waiting.splice(low, 0, scheduled);
   }
 
+  function fail(what: string, error: unknown): void {
+    failures.push({ what, error });
+    source.report(error);
+  }
+
   function track(work: Promise<void>): void {
-    const done = work.then(() => void doing.delete(done));
+    const end = () => void doing.delete(done);
+    const done = work.then(end, (error) => {
+      end();
+      fail('a scheduled task', error);
+    });
     doing.add(done);
   }
 
@@ -113,7 +132,16 @@ export function createClock(source: TimeSource): Clock {
     const [first] = waiting;
     if (frozenMs !== undefined || !first) return;
     const delayMs = Math.min(Math.max(first.atMs - nowMs(), 0), MAX_TIMER_MS);
-    cancelTimer = source.setTimer(delayMs, () => startDue());
+    cancelTimer = source.setTimer(delayMs, wake);
+  }
+
+  /** The platform calls this, so nobody else could take what it throws. */
+  function wake(): void {
+    try {
+      startDue();
+    } catch (error) {
+      fail('a scheduled task', error);
+    }
   }
 
   async function finishWork(): Promise<void> {
@@ -161,7 +189,8 @@ export function createClock(source: TimeSource): Clock {
     advance(durationMs) {
       const resetsBefore = resets;
       const moved = moves.then(() => move(durationMs, resetsBefore));
-      moves = moved;
+      // One that fails tells its caller, and holds up none of the others.
+      moves = Promise.allSettled([moved]);
       return moved;
     },
     schedule(at, task) {
@@ -176,6 +205,8 @@ export function createClock(source: TimeSource): Clock {
       };
     },
     track,
+    fail,
+    takeFailures: () => failures.splice(0),
     async idle() {
       await moves;
       startDue();
@@ -200,6 +231,7 @@ export function createClock(source: TimeSource): Clock {
     reset() {
       resets += 1;
       waiting.length = 0;
+      failures.length = 0;
       cancelTimer();
       offsetMs = 0;
       frozenMs = undefined;

@@ -27,6 +27,11 @@ export function parseDuration(duration: Duration): number {
   throw new ApiError('VALIDATION_ERROR', `The duration ${DURATION_RULE}.`);
 }
 
+/** Writes a span of time as a person does, such as `5m`. */
+export function formatDuration(durationMs: number): string {
+  return ms(durationMs);
+}
+
 /** The longest that a clock is moved at once: it has to stay within the years that a timestamp can write. */
 const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 

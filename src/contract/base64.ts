@@ -1,3 +1,16 @@
+/**
+ * Says whether a value is bytes. Pages that a test runner imitates have a `Uint8Array` of their own, of which what
+ * Node makes, such as the result of `TextEncoder`, is no instance.
+ */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
+}
+
+/** Bytes as hexadecimal digits in lower case. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** How many bytes are handed on at once: a call takes only so many arguments. */
 const CHUNK_BYTES = 8192;
 

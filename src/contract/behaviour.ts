@@ -1,6 +1,14 @@
 /** Where a default comes from: the service document, the public reference, or our own choice. */
 export type Origin = 'document' | 'reference' | 'assumed';
 
+/** Values that a behaviour takes besides its choices. */
+export interface OtherValues {
+  /** What is right for one, as the end of a sentence. */
+  readonly rule: string;
+  /** The value as it counts; `undefined` for a text that is none. */
+  parse(text: string): string | undefined;
+}
+
 /** One point that the service document leaves open, and how the emulator can decide it. */
 export interface BehaviourDefinition {
   /** What the document does not say. */
@@ -9,6 +17,8 @@ export interface BehaviourDefinition {
   readonly section: string;
   /** Each value the behaviour can take, with what it means. */
   readonly choices: Readonly<Record<string, string>>;
+  /** The values that it takes besides these, where there are such. */
+  readonly otherValues?: OtherValues;
   readonly default: string;
   /** Where the default comes from. */
   readonly origin: Origin;

@@ -1,4 +1,4 @@
-import type { BehaviourDefinition, Origin } from './behaviour.ts';
+import type { BehaviourDefinition, Origin, OtherValues } from './behaviour.ts';
 import { deliveryBehaviours } from './behaviours/deliveries.ts';
 import { domainBehaviours } from './behaviours/domains.ts';
 import { draftBehaviours } from './behaviours/drafts.ts';
@@ -15,7 +15,7 @@ import { threadBehaviours } from './behaviours/threads.ts';
 import { webhookBehaviours } from './behaviours/webhooks.ts';
 import { workspaceBehaviours } from './behaviours/workspaces.ts';
 
-export type { BehaviourDefinition, Origin };
+export type { BehaviourDefinition, Origin, OtherValues };
 
 /**
  * The behaviour ledger: every choice that the service document leaves open.
@@ -43,7 +43,10 @@ export const BEHAVIOURS = {
 export type BehaviourId = keyof typeof BEHAVIOURS;
 
 /** The values that the behaviour `Id` can take. */
-export type Choice<Id extends BehaviourId> = keyof (typeof BEHAVIOURS)[Id]['choices'];
+export type Choice<Id extends BehaviourId> =
+  | keyof (typeof BEHAVIOURS)[Id]['choices']
+  // An intersection, so that editors still offer the choices.
+  | ((typeof BEHAVIOURS)[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
 /** A value for every behaviour. */
 export type Choices = { readonly [Id in BehaviourId]: Choice<Id> };
@@ -68,21 +71,22 @@ export class BehaviourError extends Error {
  * @throws {BehaviourError} on an unknown id or value, with the list of what there is.
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
-  for (const [id, value] of Object.entries(options)) {
-    if (value !== undefined) checkBehaviour(id, value);
-  }
-  const choices = BEHAVIOUR_IDS.map((id) => [id, options[id] ?? BEHAVIOURS[id].default]);
+  const switched = Object.entries(options).filter(([, value]) => value !== undefined);
+  const defaults = BEHAVIOUR_IDS.map((id) => [id, BEHAVIOURS[id].default]);
+  const choices = [...defaults, ...switched.map(([id, value]) => [id, parseBehaviour(id, value)])];
   return Object.freeze(Object.fromEntries(choices)) as Choices;
 }
 
-function checkBehaviour(id: string, value: unknown): void {
+function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
     throw new BehaviourError(`There is no behaviour "${id}"; there are: ${BEHAVIOUR_IDS.join(', ')}.`);
   }
-  const choices = Object.keys(BEHAVIOURS[id].choices);
-  if (typeof value !== 'string' || !choices.includes(value)) {
-    throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${choices.join(', ')}.`);
-  }
+  const { choices, otherValues }: BehaviourDefinition = BEHAVIOURS[id];
+  const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
+  const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
+  if (parsed !== undefined) return parsed;
+  const names = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])].join(', ');
+  throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${names}.`);
 }
 
 function isBehaviourId(id: string): id is BehaviourId {

@@ -14,6 +14,7 @@ export const ERRORS = {
   },
   HOST_NOT_ALLOWED: { status: 403, meaning: 'The Host header names neither this machine nor an allowed host.' },
   FOREIGN_ORIGIN: { status: 403, meaning: 'A page of another origin called the control plane, or opened a stream.' },
+  DELIVERY_REFUSED: { status: 403, meaning: 'A delivery to a webhook called the control plane.' },
   NOT_FOUND: { status: 404, meaning: 'There is no such route, or nothing with this id within the reach of the key.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, but not with this method; see the Allow header.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request took too long to arrive.' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64, toBase64 } from './base64.ts';
+import { fromBase64, isBytes, toBase64 } from './base64.ts';
 import { emailAddress, emailAddresses } from './email-address.ts';
 import { MAX_SUBJECT_LENGTH } from './operations/sending.ts';
 import { expected, line, text } from './schemas.ts';
@@ -24,7 +24,7 @@ const headerName = z
   .refine((name) => !OWN_FIELDS.test(name), 'is what another field of the mail is for');
 
 const bytes = z
-  .union([z.base64('must be base64'), z.instanceof(Uint8Array)], 'must be base64')
+  .union([z.base64('must be base64'), z.custom<Uint8Array>(isBytes)], 'must be base64')
   .transform((content) => (typeof content === 'string' ? content : toBase64(content)));
 
 const attachment = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBytes } from './base64.ts';
 import { uuid } from './schemas.ts';
 
 /** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
@@ -20,4 +21,4 @@ export const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyRepl
 export const updatedReply = z.strictObject({ updated: z.literal(true), id: uuid });
 
 /** A reply of bytes as they are. */
-export const bytesReply = z.instanceof(Uint8Array);
+export const bytesReply = z.custom<Uint8Array>(isBytes);

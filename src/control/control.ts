@@ -1,5 +1,6 @@
 import { type Choose, parseBehaviours } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { Environment } from '../environment.ts';
 import { toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
 import { type ApiReply, type ApiRequest, bodyAsAsked, jsonReply, optionsReply } from '../pipeline/http.ts';
@@ -17,18 +18,26 @@ const CHOICES = parseBehaviours();
 const choose: Choose = (id) => CHOICES[id];
 
 /** Answers a request to the control plane. It never rejects. */
-export async function answerControl(mailbox: Controlled, request: ApiRequest): Promise<ApiReply> {
-  return bodyAsAsked(request.method, await answerOrFail(mailbox, request));
+export async function answerControl(
+  mailbox: Controlled,
+  request: ApiRequest,
+  report: Environment['report'],
+): Promise<ApiReply> {
+  return bodyAsAsked(request.method, await answerOrFail(mailbox, request, report));
 }
 
-async function answerOrFail(mailbox: Controlled, request: ApiRequest): Promise<ApiReply> {
+async function answerOrFail(
+  mailbox: Controlled,
+  request: ApiRequest,
+  report: Environment['report'],
+): Promise<ApiReply> {
   try {
     const found = findRow(route, request, choose);
     if ('allow' in found) return optionsReply(found.allow);
     const input = { params: found.params, ...(await parseInput(found.row, request)) };
     return jsonReply(200, await found.row.run(mailbox, input as ControlInput<never, never>));
   } catch (error) {
-    return toErrorReply(error, choose);
+    return toErrorReply(error, choose, report);
   }
 }
 

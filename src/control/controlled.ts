@@ -3,7 +3,7 @@ import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { OpenApiDocument } from '../contract/openapi.ts';
 import type { ReceivedMessage } from '../mail/take-in.ts';
 import type { MailboxClock } from './clock.ts';
-import type { SettledOptions } from './settled.ts';
+import type { Settled, SettledOptions } from './settled.ts';
 import type { WebhookLab } from './webhook-lab.ts';
 
 /** What the control plane needs of a mailbox. */
@@ -11,7 +11,7 @@ export interface Controlled extends WebhookLab {
   readonly behaviours: Choices;
   readonly clock: MailboxClock;
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
-  settled(options?: SettledOptions): Promise<void>;
+  settled(options?: SettledOptions): Promise<Settled>;
   reset(): void;
   openApi(): OpenApiDocument;
 }

@@ -1,8 +1,8 @@
-import { MAX_TIMER_MS } from '../clock/clock.ts';
+import { type Failure, MAX_TIMER_MS } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
-import type { Delivery } from '../delivery/delivery.ts';
+import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** How long to wait at most. */
@@ -17,16 +17,22 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 /** How many deliveries an error names. */
 const MAX_NAMED = 3;
 
+/** What there is to say once nothing is on its way any more. */
+export interface Settled {
+  /** What full logs have lost since the last reset. */
+  readonly losses: DeliveryLosses;
+}
+
 /**
  * Resolves when nothing is due or on its way. What is due later, such as the retry of a delivery, is not waited for.
  *
  * @throws {ApiError} CONFLICT when something still is after the timeout, with what it is; VALIDATION_ERROR for a
- *   timeout that is none.
+ *   timeout that is none; INTERNAL_ERROR when a bug in the emulator has ended something, with the error as its cause.
  */
 export async function settle(
   { worlds, deliverer }: { readonly worlds: Worlds; readonly deliverer: Deliverer },
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
-): Promise<void> {
+): Promise<Settled> {
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
@@ -36,6 +42,21 @@ export async function settle(
   const outcome = await Promise.race([late, allIdle(worlds)]);
   clearTimeout(timer);
   if (outcome === 'late') throw notSettled(timeoutMs, deliverer);
+  const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
+  if (failures.length > 0) throw failed(failures);
+  return { losses: deliverer.losses() };
+}
+
+function failed(failures: readonly Failure[]): ApiError {
+  const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
+  const message = `A bug in the emulator has ended ${listOf(named, failures.length)}.`;
+  return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
+}
+
+/** The first few of so many. */
+function listOf(named: readonly string[], count: number): string {
+  const more = count - named.length;
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 async function allIdle(worlds: Worlds): Promise<void> {
@@ -47,8 +68,7 @@ function notSettled(timeoutMs: number, deliverer: Deliverer): ApiError {
   const inFlight = deliverer.inFlight();
   const waiting = deliverer.waiting();
   const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
-  const more = inFlight.length - named.length;
-  const open = named.length > 0 ? named.join(', ') + (more > 0 ? ` and ${more} more` : '') : 'work that has no name';
+  const open = named.length > 0 ? listOf(named, inFlight.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
   return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still on its way: ${open}${behind}.`);
 }

@@ -87,7 +87,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries`,
     query: deliveryFilter,
-    run: (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query) }),
+    run: (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query), losses: mailbox.losses(query) }),
   }),
   defineControl({
     method: 'GET',
@@ -121,8 +121,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/settle`,
     body: z.strictObject({ timeout: durationField.optional() }),
     async run(mailbox, { body }) {
-      await mailbox.settled(body);
-      return { settled: true };
+      return { settled: true, ...(await mailbox.settled(body)) };
     },
   }),
 ];

@@ -3,7 +3,7 @@ import { type Duration, durationField, parseDuration } from '../clock/duration.t
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
-import { DELIVERY_STATES, type Delivery, type DeliveryFilter } from '../delivery/delivery.ts';
+import { DELIVERY_STATES, type Delivery, type DeliveryFilter, type DeliveryLosses } from '../delivery/delivery.ts';
 import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../delivery/hostile.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { World } from '../store/world.ts';
@@ -38,6 +38,8 @@ export interface WebhookLab {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** One delivery. @throws {ApiError} NOT_FOUND when the log does not have it. */
   delivery(id: string): Delivery;
+  /** How many deliveries the full logs of all tenants, or of one, have lost since the last reset. */
+  losses(options?: TenantOption): DeliveryLosses;
   /**
    * Sends a delivery once more, now, whatever became of it, with the same id and a new signature. What fails is tried
    * again from the first step of the schedule.
@@ -101,6 +103,9 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
   return {
     deliveries: (filter = {}) => deliverer.list(parseOrRefuse('The filter', deliveryFilter, filter)),
     delivery: (id) => deliverer.find(id).delivery,
+    losses({ tenant } = {}) {
+      return deliverer.losses(tenant?.toLowerCase());
+    },
     redeliver(id) {
       const { delivery, deliveries } = deliverer.find(id);
       deliveries.redeliver(delivery);

@@ -21,7 +21,8 @@ export async function toAnswer(response: Response): Promise<Answer> {
   return {
     // In browsers, a redirect that is not followed has none.
     status: status === 0 ? null : status,
-    responseHeaders: Object.fromEntries(headers),
+    // Pages that a test runner imitates leave names in the letter case in which they came.
+    responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
     responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
     error: response.ok ? null : failureOf(response),
     isRefused: false,
@@ -46,8 +47,18 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     bytes += value.length;
   }
   // Not waited for: where an interceptor has a copy of the body, it would take until that copy is read.
-  reader.cancel().catch(() => {});
+  void isCancelled(reader);
   return text;
+}
+
+/** Lets the rest of a body go, and answers whether its sender went along; a body that has failed already cannot be. */
+async function isCancelled(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+  try {
+    await reader.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What there is to say where no answer came, because of an error or a refusal. */
@@ -63,14 +74,18 @@ export function noAnswer(error: unknown): Answer {
 }
 
 function sentenceOf(error: unknown): string {
-  const detail = innermost(error);
+  const cause = innermost(error);
+  // What Node asserts of an answer that it cannot make sense of, such as one with the status 000, says nothing.
+  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
+    return 'What the receiver answered is not valid HTTP.';
+  const detail = cause?.message ?? '';
   if (detail.endsWith('.')) return detail;
   return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
 }
 
-/** What the innermost cause of an error says, which is most: `fetch` itself only says that it failed. */
-function innermost(error: unknown): string {
-  if (!(error instanceof Error)) return '';
+/** The innermost cause of an error, which says most: `fetch` itself only says that it failed. */
+function innermost(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
   if (error.cause instanceof Error) return innermost(error.cause);
-  return error instanceof AggregateError ? innermost(error.errors[0]) : error.message;
+  return error instanceof AggregateError ? innermost(error.errors[0]) : error;
 }

@@ -2,8 +2,8 @@
 export interface Breaker {
   /** For what is called. */
   readonly signal: AbortSignal;
-  /** Rejects when the call is broken off, also where what is called takes no notice. */
-  readonly broken: Promise<never>;
+  /** Resolves with the reason when the call is broken off, also where what is called takes no notice. */
+  readonly broken: Promise<Error>;
   breakOff(reason: Error): void;
   /** Says that the call has ended. */
   end(): void;
@@ -21,16 +21,15 @@ export function createBreakers(): () => Breaker {
       controller: new AbortController(),
       callsLeft: CALLS_PER_SIGNAL,
     };
-    let reject = (_: Error) => {};
-    const broken = new Promise<never>((_, refuse) => {
-      reject = refuse;
+    let resolve = (_: Error) => {};
+    const broken = new Promise<Error>((settle) => {
+      resolve = settle;
     });
-    broken.catch(() => {});
     return {
       signal: controller.signal,
       broken,
       breakOff(reason) {
-        reject(reason);
+        resolve(reason);
         controller.abort(reason);
       },
       end() {

@@ -14,7 +14,7 @@ export async function callReceiver(
   const cancelTimer = environment.setTimer(timeoutMs, late);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: breaker.signal };
-    return await Promise.race([environment.fetch(url, init).then(toAnswer), breaker.broken]);
+    return await Promise.race([environment.fetch(url, init).then(toAnswer), breaker.broken.then(noAnswer)]);
   } catch (error) {
     return noAnswer(error);
   } finally {

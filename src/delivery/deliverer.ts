@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import type { Delivery, DeliveryFilter } from './delivery.ts';
+import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
 import type { DeliveryContext } from './make-attempt.ts';
 import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts';
 
@@ -16,6 +16,8 @@ export interface Deliverer {
   find(id: string): { readonly delivery: Delivery; readonly deliveries: TenantDeliveries };
   /** The deliveries to which the events lead that are published meanwhile. */
   collect(publish: () => void): Delivery[];
+  /** What the full logs of a tenant, or of all, have lost since the last reset. */
+  losses(tenantId?: string): DeliveryLosses;
   /** The deliveries that are being sent at present. */
   inFlight(): Delivery[];
   /** How many wait for what is being sent. */
@@ -76,6 +78,10 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
       // The log may have had no room for the first of many.
       return ids.flatMap((id) => lookUp(id)?.delivery ?? []);
     },
+    losses(tenantId) {
+      const losses = [...tenants].filter(([{ id }]) => tenantId === undefined || id === tenantId);
+      return losses.reduce((sum, [, each]) => addLosses(sum, each.losses()), { dropped: 0, forgotten: 0 });
+    },
     waiting: () => all().reduce((sum, deliveries) => sum + deliveries.waiting(), 0),
     inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
     reset() {
@@ -83,6 +89,10 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
       tenants = new Map();
     },
   };
+}
+
+function addLosses(one: DeliveryLosses, other: DeliveryLosses): DeliveryLosses {
+  return { dropped: one.dropped + other.dropped, forgotten: one.forgotten + other.forgotten };
 }
 
 function fits(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {

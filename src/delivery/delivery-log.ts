@@ -13,6 +13,8 @@ export interface DeliveryLog {
   /** Replaces properties of a delivery; nothing happens to one that is not there any more. */
   update(id: string, changes: Partial<Delivery>): void;
   clear(): void;
+  /** How many deliveries were taken out to make room. */
+  readonly evicted: number;
 }
 
 /**
@@ -24,6 +26,7 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
   const lengths = new Map<string, number>();
   const over = new Set<string>();
   let characters = 0;
+  let evicted = 0;
 
   function put(delivery: Delivery, lengthAdded: number): void {
     const { id } = delivery;
@@ -52,6 +55,7 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
   }
 
   function evict(id: string): void {
+    evicted += 1;
     characters -= lengths.get(id) ?? 0;
     deliveries.delete(id);
     lengths.delete(id);
@@ -59,6 +63,9 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
   }
 
   return {
+    get evicted() {
+      return evicted;
+    },
     get: (id) => deliveries.get(id),
     all: () => [...deliveries.values()],
     add(delivery) {
@@ -79,6 +86,7 @@ export function createDeliveryLog(onFull: () => void): DeliveryLog {
       lengths.clear();
       over.clear();
       characters = 0;
+      evicted = 0;
     },
   };
 }

@@ -2,12 +2,12 @@ import type { EventKind } from '../contract/events.ts';
 import type { DeliveryPayload } from './payload.ts';
 
 /** Every state of a delivery. */
-export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused'] as const;
+export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused', 'failed'] as const;
 
 /**
  * Where a delivery stands. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
  * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a hostile plan, or because its webhook is
- * gone or inactive) and `refused` (the emulator may not call this address).
+ * gone or inactive), `refused` (the emulator may not call this address) and `failed` (a bug in the emulator ended it).
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -42,7 +42,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly payload: DeliveryPayload;
   readonly state: DeliveryState;
-  /** Why it is held, dropped, refused or exhausted, in a sentence; null otherwise. */
+  /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
   readonly reason: string | null;
   readonly createdAt: string;
   /** When the next attempt is due; null where there is none to come, and while it is being sent for the first time. */
@@ -51,12 +51,30 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
 }
 
+/** How many deliveries a full log has lost. */
+export interface DeliveryLosses {
+  /** Those that were still to be tried again, and never will be. */
+  readonly dropped: number;
+  /** Those that were over; they are only no longer listed. */
+  readonly forgotten: number;
+}
+
 /** Which deliveries are wanted; each part that is left out admits all. */
 export interface DeliveryFilter {
   readonly tenant?: string | undefined;
   readonly webhookId?: string | undefined;
   readonly event?: EventKind | undefined;
   readonly state?: DeliveryState | undefined;
+}
+
+/** What a delivery says that a bug of ours has ended. */
+export function failureReason(error: unknown): string {
+  return `The emulator failed, which is a bug in it: ${messageOf(error)}.`;
+}
+
+/** What an error says, without a full stop at its end. */
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
 
 /** Says whether nothing more will happen to a delivery by itself. */

@@ -4,8 +4,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 /** Makes the HMAC-SHA256 of some data. */
 export type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
-/** Runs everywhere: the platform's own in browsers answers only later, and a delivery is written at once. */
-export const portableHmac: Hmac = (key, data) => hmac(sha256, key, data);
+/**
+ * Runs everywhere: the platform's own in browsers answers only later, and a delivery is written at once. The library
+ * takes only bytes of the `Uint8Array` that it sees itself, so it gets copies.
+ */
+export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
 
 /** Node's own where there is one, which is several times as quick. */
 export const hmacSha256: Hmac = findNodeHmac() ?? portableHmac;

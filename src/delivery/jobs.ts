@@ -1,3 +1,4 @@
+import type { EventKind } from '../contract/events.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostilePlanName } from './hostile.ts';
 
@@ -5,6 +6,7 @@ import type { HostilePlanName } from './hostile.ts';
 export interface Job {
   readonly id: string;
   readonly webhookId: string;
+  readonly event: EventKind;
   /** Its place among all that were opened. */
   readonly order: number;
   /** Whether it was sent by hand, and so also to a webhook that is not active. */
@@ -55,10 +57,10 @@ export function createJobs(): Jobs {
   }
 
   return {
-    open({ id, webhookId }, how) {
+    open({ id, webhookId, event }, how) {
       end(id);
       opened += 1;
-      const job: Job = { id, webhookId, order: opened, ...how, failures: 0, cancel: () => {} };
+      const job: Job = { id, webhookId, event, order: opened, ...how, failures: 0, cancel: () => {} };
       jobs.set(id, job);
       return job;
     },

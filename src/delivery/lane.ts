@@ -6,11 +6,18 @@ export interface Lane {
   readonly waiting: number;
 }
 
-/**
- * Creates a lane in which nothing is done yet. `onWork` gets the work of doing what there is, each time that it begins;
- * `onIdle` is called each time that nothing is done any more.
- */
-export function createLane(width: number, onWork: (work: Promise<void>) => void, onIdle: () => void): Lane {
+/** Who is told what a lane does. */
+export interface LaneListeners {
+  /** Gets the work of doing what there is, each time that it begins. */
+  onWork(work: Promise<void>): void;
+  /** Gets what a task throws. */
+  onFailure(error: unknown): void;
+  /** Is called each time that nothing is done any more. */
+  onIdle(): void;
+}
+
+/** Creates a lane in which nothing is done yet. */
+export function createLane(width: number, { onWork, onFailure, onIdle }: LaneListeners): Lane {
   const tasks: (() => Promise<void>)[] = [];
   let working = 0;
 
@@ -20,7 +27,9 @@ export function createLane(width: number, onWork: (work: Promise<void>) => void,
     for (let task = tasks.shift(); task; task = tasks.shift()) {
       try {
         await task();
-      } catch {}
+      } catch (error) {
+        onFailure(error);
+      }
     }
     working -= 1;
     if (working === 0) onIdle();

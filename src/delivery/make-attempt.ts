@@ -1,5 +1,6 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../environment.ts';
+import type { Activity } from '../events/activity.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Breaker } from './breaker.ts';
@@ -14,6 +15,7 @@ export interface DeliveryContext {
   /** The outside world with real time, in which receivers live. */
   readonly outside: Environment;
   readonly choices: Choices;
+  readonly activity: Activity;
 }
 
 /** What is sent, and what is to be wrong with it. */

@@ -32,9 +32,17 @@ export function createSender(world: World, context: DeliveryContext): Sender {
   const createBreaker = createBreakers();
   let isEnded = false;
 
+  function openLane(webhookId: string): Lane {
+    return createLane(width, {
+      onWork: world.clock.track,
+      onFailure: (error) => world.clock.fail(`a delivery to webhook ${webhookId}`, error),
+      onIdle: () => lanes.delete(webhookId),
+    });
+  }
+
   return {
     inTurn(webhookId, task) {
-      const lane = lanes.get(webhookId) ?? createLane(width, world.clock.track, () => lanes.delete(webhookId));
+      const lane = lanes.get(webhookId) ?? openLane(webhookId);
       lanes.set(webhookId, lane);
       lane.run(task);
     },

@@ -3,8 +3,10 @@ import { newId, timestampNow } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Delivery, DeliveryState } from './delivery.ts';
+import { attemptEntry, endEntry } from './activity-entries.ts';
+import { type Delivery, type DeliveryLosses, type DeliveryState, failureReason } from './delivery.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
+import { hears } from './hears.ts';
 import { createHostilePlans, type HostilePlan, type HostilePlanName, type HostilePlans } from './hostile.ts';
 import { createJobs, type Job } from './jobs.ts';
 import type { DeliveryContext, MadeAttempt } from './make-attempt.ts';
@@ -26,6 +28,8 @@ export interface TenantDeliveries {
   inFlight(): Delivery[];
   /** How many wait for what is being sent. */
   waiting(): number;
+  /** What a full log has lost. */
+  losses(): DeliveryLosses;
   /** Breaks off what is on its way and forgets the rest. */
   end(): void;
 }
@@ -35,12 +39,13 @@ const REORDER_MS = 60_000;
 
 /** Creates the deliveries of a tenant: none so far. */
 export function createTenantDeliveries(world: World, context: DeliveryContext): TenantDeliveries {
-  const { choices } = context;
+  const { choices, activity } = context;
   const { clock, environment, webhooks } = world;
   const jobs = createJobs();
   const sender = createSender(world, context);
   const plans = createHostilePlans();
   const log = createDeliveryLog(dropOldest);
+  let dropped = 0;
 
   function accept(event: MailEvent): string[] {
     const hearing = webhooks.all().filter((webhook) => hears(webhook, event));
@@ -68,13 +73,25 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     const planned = plans.take(webhook.id);
     const isByHand = event.webhookId !== undefined;
     const job = jobs.open(delivery, { isByHand, content, plan: planned?.plan });
-    BEGIN[planned?.plan ?? 'plain'](job, planned);
+    void guard(job, async () => BEGIN[planned?.plan ?? 'plain'](job, planned));
     return delivery.id;
   }
 
   const later = (delayMs: number) => new Date(clock.now().getTime() + delayMs);
 
-  const attemptNow = (job: Job) => sender.inTurn(job.webhookId, () => attempt(job));
+  const inTurn = (job: Job, work: (job: Job) => Promise<void>) => sender.inTurn(job.webhookId, () => guard(job, work));
+
+  const attemptNow = (job: Job) => inTurn(job, attempt);
+
+  /** Does a part of a delivery; a bug of ours in it ends the delivery. */
+  async function guard(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
+    try {
+      await work(job);
+    } catch (error) {
+      clock.fail(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
+      if (jobs.has(job)) drop(job, 'failed', failureReason(error));
+    }
+  }
 
   /** How a delivery begins, under each plan. */
   const BEGIN: Record<HostilePlanName | 'plain', (job: Job, planned: HostilePlan | undefined) => void> = {
@@ -86,9 +103,9 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     'oversize-body': attemptNow,
     duplicate(job) {
       attemptNow(job);
-      sender.inTurn(job.webhookId, () => repeat(job));
+      inTurn(job, repeat);
     },
-    drop: (job) => finish(job, 'dropped', 'A hostile plan dropped it.'),
+    drop: (job) => drop(job, 'dropped', 'A hostile plan dropped it.'),
     hold: (job) => hold(job, 'It is held until it is released.'),
     reorder(job) {
       hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
@@ -121,11 +138,11 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   async function attempt(job: Job): Promise<void> {
     if (!jobs.has(job)) return;
     const webhook = findWebhook(job);
-    if (typeof webhook === 'string') return finish(job, 'dropped', webhook);
+    if (typeof webhook === 'string') return drop(job, 'dropped', webhook);
     const made = await send(job, webhook);
     if (!made) return;
     if (jobs.has(job)) conclude(job, made);
-    else log.update(job.id, withAttempt(job, made, log.get(job.id)?.nextAttemptAt ?? null));
+    else note(job, made);
     jobs.takeBehind(job).forEach(letGo);
   }
 
@@ -133,7 +150,9 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
   function dropOldest(): void {
     const inFlight = sender.inFlight();
     const waiting = jobs.all().find(({ id }) => !inFlight.has(id) && log.get(id)?.attempts.length !== 0);
-    if (waiting) finish(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
+    if (!waiting) return;
+    dropped += 1;
+    drop(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
   /** The webhook as it is now, or why it gets nothing. */
@@ -152,7 +171,8 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   /** Lets a delivery go on after an attempt, or ends it. */
   function conclude(job: Job, made: MadeAttempt): void {
-    const { state, reason, nextAt, isGone } = outcomeOf(made, job.failures + 1, clock, choices);
+    const outcome = outcomeOf(made, job.failures + 1, clock, choices);
+    const { state, reason, nextAt, isGone } = outcome;
     if (isGone && webhooks.get(job.webhookId)) webhooks.update(job.webhookId, { isActive: false });
     if (nextAt) {
       job.failures += 1;
@@ -161,6 +181,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     } else {
       finish(job, state, reason, withAttempt(job, made, null));
     }
+    activity.publish(attemptEntry(world.id, job, made, outcome));
   }
 
   /** What an attempt changes in the log, whatever came of it. */
@@ -170,9 +191,22 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     return { nextAttemptAt: next, attempts: Object.freeze([...attempts, attempt]) };
   }
 
+  /** Logs an attempt that does not decide what becomes of the delivery. */
+  function note(job: Job, made: MadeAttempt): void {
+    const { state = 'pending', reason = null, nextAttemptAt = null } = log.get(job.id) ?? {};
+    log.update(job.id, withAttempt(job, made, nextAttemptAt));
+    activity.publish(attemptEntry(world.id, job, made, { state, reason }));
+  }
+
   function finish({ id }: Job, state: DeliveryState, reason: string | null, more: Partial<Delivery> = {}): void {
     jobs.end(id);
     log.update(id, { nextAttemptAt: null, ...more, state, reason });
+  }
+
+  /** Ends a delivery without another attempt. */
+  function drop(job: Job, state: DeliveryState, reason: string): void {
+    finish(job, state, reason);
+    activity.publish(endEntry(world.id, job, { state, reason }));
   }
 
   /** Sends what a plan wants to arrive twice for the second time; what comes of it can only make it better. */
@@ -180,7 +214,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     const webhook = findWebhook(job);
     const made = typeof webhook === 'string' ? undefined : await send(job, webhook);
     if (!made) return;
-    log.update(job.id, withAttempt(job, made, log.get(job.id)?.nextAttemptAt ?? null));
+    note(job, made);
     if (made.error === null && !jobs.isReplaced(job)) finish(job, 'delivered', null);
   }
 
@@ -203,6 +237,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     },
     inFlight: () => [...sender.inFlight()].flatMap((id) => log.get(id) ?? []),
     waiting: sender.waiting,
+    losses: () => ({ dropped, forgotten: log.evicted - dropped }),
     end() {
       sender.end();
       jobs.endAll();
@@ -210,10 +245,4 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
       plans.clear();
     },
   };
-}
-
-/** Says whether a webhook is to hear of an event: it is active, lists the kind, and has the inbox in its scope. */
-function hears({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
-  if (event.webhookId !== undefined) return id === event.webhookId;
-  return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
 }

@@ -17,22 +17,19 @@ export interface MailEvent {
   readonly webhookId?: string;
 }
 
-/** Hears of every event of a mailbox, of whatever tenant. */
-export type EventListener = (event: MailEvent) => void;
-
-/** Tells whoever listens what happened. */
-export interface EventBus {
+/** Tells whoever listens what happened in a mailbox, in whatever tenant. */
+export interface EventBus<Event = MailEvent> {
   /** Tells every listener, in the order in which they came; none can hold up or harm the one that publishes. */
-  publish(event: MailEvent): void;
+  publish(event: Event): void;
   /** Adds a listener and answers what takes it away again. */
-  subscribe(listener: EventListener): () => void;
+  subscribe(listener: (event: Event) => void): () => void;
 }
 
-/** Creates the event bus of a mailbox; `onError` hears of a listener that throws. */
-export function createEventBus(onError: (error: unknown) => void = () => {}): EventBus {
-  const listeners = new Set<EventListener>();
+/** Creates an event bus; `onError` gets what a listener throws. */
+export function createEventBus<Event = MailEvent>(onError: (error: unknown) => void): EventBus<Event> {
+  const listeners = new Set<(event: Event) => void>();
 
-  function tell(listener: EventListener, event: MailEvent): void {
+  function tell(listener: (event: Event) => void, event: Event): void {
     try {
       listener(event);
     } catch (error) {

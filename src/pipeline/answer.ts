@@ -1,6 +1,7 @@
 import { readKey } from '../auth/credentials.ts';
 import { mayCall } from '../auth/policy.ts';
 import { findPrincipal, type Principal } from '../auth/principal.ts';
+import { isBytes } from '../contract/base64.ts';
 import { type BehaviourId, type Choices, type Choose, isAssumption } from '../contract/behaviours.ts';
 import { createChoiceReader } from '../contract/choice-reader.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -47,7 +48,7 @@ async function answerOrFail(service: Service, request: ApiRequest, choose: Choos
     if ('isStream' in row) return refuseWithoutUpgrade(service, request, choose);
     return call(service, request, { row, params }, await readBody(request), choose);
   } catch (error) {
-    return toErrorReply(error, choose);
+    return toErrorReply(error, choose, service.worlds.environment.report);
   }
 }
 
@@ -91,7 +92,7 @@ function call(
     body,
     headers,
   } = run({ principal, worlds, environment, events, choose } as Context, input as never);
-  return body instanceof Uint8Array ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
+  return isBytes(body) ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
 }
 
 function authorise(

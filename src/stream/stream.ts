@@ -1,5 +1,6 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
+import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';
 import { connectedFrame, eventFrame, type ServerFrame, subscribedFrame } from './frames.ts';
@@ -58,7 +59,7 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   function close(code: number, reason: string): void {
     if (!isOpen) return;
     end();
-    closeQuietly(connection, code, reason);
+    closeOrReport(connection, [code, reason], world.environment.report);
   }
 
   function end(): void {
@@ -110,11 +111,17 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   };
 }
 
-/** Closes a connection, which may fail to: what ends a stream must not be held up. */
-export function closeQuietly(connection: StreamConnection, code: number, reason: string): void {
+/** Closes a connection; where that fails, what ends the stream is not held up by it. */
+export function closeOrReport(
+  connection: StreamConnection,
+  [code, reason]: readonly [code: number, reason: string],
+  report: Environment['report'],
+): void {
   try {
     connection.close(code, reason);
-  } catch {}
+  } catch (error) {
+    report(error);
+  }
 }
 
 /** What a client hears of before it has said what it wants. */

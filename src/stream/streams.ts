@@ -1,9 +1,10 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { CLOSE_CODES } from '../contract/stream.ts';
+import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { admit, type StreamRequest } from './admit.ts';
-import { closeQuietly, openStream, type Stream, type StreamConnection } from './stream.ts';
+import { closeOrReport, openStream, type Stream, type StreamConnection } from './stream.ts';
 
 /** What an adapter tells an open stream. */
 export interface StreamSession {
@@ -24,8 +25,16 @@ export interface Streams {
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
+/** What streams work with. */
+export interface StreamContext {
+  readonly worlds: Worlds;
+  readonly events: EventBus;
+  readonly choices: Choices;
+  readonly activity: Activity;
+}
+
 /** Creates the streams of a mailbox, which tell of its events from now on. */
-export function createStreams(worlds: Worlds, events: EventBus, choices: Choices): Streams {
+export function createStreams({ worlds, events, choices, activity }: StreamContext): Streams {
   /** By the text of the key with which they were opened: they end with it. */
   const streams = new Map<string, Set<Stream>>();
 
@@ -58,16 +67,22 @@ export function createStreams(worlds: Worlds, events: EventBus, choices: Choices
       const holder = worlds.findKey(admission.key);
       return (connection) => {
         if (worlds.findKey(admission.key) !== holder) {
-          closeQuietly(connection, ...KEY_ENDED);
+          closeOrReport(connection, KEY_ENDED, worlds.environment.report);
           return { receive() {}, end() {} };
         }
         const stream = openStream(admission, connection, choices);
+        const { tier, world } = admission.principal;
+        const facts = { tenantId: world.id, tier, key: admission.key };
+        let isOpen = true;
         keep(admission.key, stream);
+        activity.publish({ kind: 'stream-opened', ...facts });
         return {
           receive: stream.receive,
           end() {
             stream.end();
             forget(admission.key, stream);
+            if (isOpen) activity.publish({ kind: 'stream-closed', ...facts });
+            isOpen = false;
           },
         };
       };

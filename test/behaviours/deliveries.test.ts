@@ -3,10 +3,12 @@ import {
   BEHAVIOURS,
   type BehaviourId,
   type BehaviourOptions,
+  createMailbox,
   type Delivery,
   type Environment,
 } from 'agent-mailbox-mock';
 import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
+import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
 import type { Choice } from '../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
@@ -220,6 +222,42 @@ const READINGS: { readonly [Id in DeliveryBehaviour]: Readings<Id> } = {
     environment: countOpenCalls(),
   },
 };
+
+const HEADER = 'deliveries.signature.header';
+
+/** Names that no library knows, among them one of every sign that a header name may have. */
+for (const name of ['X-Acme-Signature', 'signature', "a!#$%&'*+-.^_`|~0", 'x'.repeat(100)]) {
+  everywhere(`${HEADER}=${name.slice(0, 20)} shows in what is delivered`, { behaviours: { [HEADER]: name } }, (world) =>
+    inLab(world, async ({ deliver, receiver }) => {
+      const [delivery] = await deliver();
+      const value = expect.stringMatching(/^v1=[0-9a-f]{64}$/);
+      expect(receiver.requests[0]?.headers).toMatchObject({ [name.toLowerCase()]: value });
+      expect(receiver.requests[0]?.headers).not.toHaveProperty(['x-webhook-signature']);
+      expect(delivery?.attempts[0]?.requestHeaders).toMatchObject({ [name.toLowerCase()]: value });
+      expect(world.mailbox.behaviours[HEADER]).toBe(name.toLowerCase());
+    }),
+  );
+}
+
+test.for([
+  ...['', ' ', 'x y', 'x:', 'x\r\ny', 'größe', 'x/y', '"x"', '(x)', 'x'.repeat(101), '__proto__'],
+  ...['Content-Type', 'content-length', 'Host', 'webhook-id', 'Webhook-Timestamp', 'webhook-signature', 'user-agent'],
+  ...['authorization', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'cookie', 'sec-fetch-mode', 'proxy-x'],
+])(`${HEADER} is not %j, which is refused with what is right`, (name, { expect: expectHere }) => {
+  expectHere(() => createMailbox({ behaviours: { [HEADER]: name } })).toThrow(
+    `Behaviour "${HEADER}" cannot be ${JSON.stringify(name)}; it can be: x-webhook-signature, x-signature, x-mailbox-signature, x-hub-signature-256, any other header name, as x-acme-signature, but none that HTTP or the delivery uses, as host or webhook-id.`,
+  );
+});
+
+test(`the ledger says what is right for ${HEADER}`, async ({ expect: expectHere }) => {
+  await using server = await startServer({ port: 0, behaviours: { [HEADER]: 'X-Acme-Signature' } });
+  const { behaviours } = await (await fetch(`${server.control}/behaviours`)).json();
+  expectHere(behaviours.find(({ id }: { id: string }) => id === HEADER)).toMatchObject({
+    value: 'x-acme-signature',
+    default: 'x-webhook-signature',
+    otherValues: { rule: expectHere.stringContaining('any other header name') },
+  });
+});
 
 describe('behaviours of deliveries', () => {
   for (const [id, { read, values, environment = {} }] of Object.entries<Readings<DeliveryBehaviour>>(READINGS)) {

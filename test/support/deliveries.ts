@@ -33,6 +33,7 @@ export function openLab(world: World) {
     deliveries: (filter: DeliveryFilter = {}) =>
       control(world, `GET /deliveries?${new URLSearchParams(filter as Record<string, string>)}`, undefined, () => ({
         deliveries: mailbox.deliveries(filter),
+        losses: mailbox.losses(filter),
       })),
     delivery: (id: string) => control(world, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
     redeliver: (id: string) =>
@@ -42,7 +43,10 @@ export function openLab(world: World) {
         deliveries: mailbox.trigger(event as never, options),
       })),
     settled: (timeout?: number | string) =>
-      control(world, 'POST /settle', { timeout }, () => mailbox.settled({ timeout })),
+      control(world, 'POST /settle', { timeout }, async () => ({
+        settled: true,
+        ...(await mailbox.settled({ timeout })),
+      })),
   };
 }
 

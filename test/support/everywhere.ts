@@ -25,13 +25,16 @@ type Body = (world: World) => Promise<void>;
 const interceptor = setupServer();
 let mailboxes = 0;
 
-/** Registers one behaviour twice: once against intercepted requests, once against a real server. */
+/** Whether the tests run in the environment of a page, such as jsdom, in which nobody starts a server. */
+const isInPage = 'window' in globalThis;
+
+/** Registers one behaviour twice: once against intercepted requests, once against a real server; in a page only once. */
 export function everywhere(title: string, body: Body): void;
 export function everywhere(title: string, options: Options, body: Body): void;
 export function everywhere(title: string, ...rest: [Body] | [Options, Body]): void {
   const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
   test(`${title} (in process)`, ({ task }) => inProcess(task, options, body));
-  test(`${title} (http)`, ({ task }) => overHttp(task, options, body));
+  if (!isInPage) test(`${title} (http)`, ({ task }) => overHttp(task, options, body));
 }
 
 type Task = TestContext['task'];
@@ -60,8 +63,12 @@ function throughPrism({ meta }: Task, server: MailboxServer): Send {
   return (method, path, options = {}) => sendChecked(target, { method, path, options }, meta);
 }
 
-/** Call once at the top of a test file that uses `everywhere`. */
+let isIntercepting = false;
+
+/** Call once at the top of a test file that uses `everywhere`; one file may import another that has called it. */
 export function interceptRequests(): void {
+  if (isIntercepting) return;
+  isIntercepting = true;
   beforeAll(() => interceptor.listen({ onUnhandledRequest: 'bypass' }));
   afterAll(() => interceptor.close());
 }

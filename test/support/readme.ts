@@ -154,6 +154,7 @@ function behaviourRow(id: BehaviourId): Cells {
     const name = value === behaviour.default ? `**${code(value)}**` : code(value);
     return `${name}: ${meaning}`;
   });
+  if (behaviour.otherValues) options.push(`or ${behaviour.otherValues.rule}`);
   return [code(id), `${question} (${section})`, options.join('<br>'), origin];
 }
 

@@ -48,6 +48,7 @@ describe('types', () => {
 
   test('behaviours are known by id and value', () => {
     expectTypeOf({ 'webhooks.list.secret': 'omitted' } as const).toExtend<BehaviourOptions>();
+    expectTypeOf({ 'deliveries.signature.header': 'x-acme-signature' } as const).toExtend<BehaviourOptions>();
     // @ts-expect-error no such value
     createMailbox({ behaviours: { 'webhooks.list.secret': 'hidden' } });
     // @ts-expect-error no such behaviour

@@ -3,21 +3,23 @@ import type { Socket } from 'node:net';
 import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
-import { ApiError } from '../../contract/errors.ts';
 import { answerControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
+import type { Environment } from '../../environment.ts';
 import type { Mailbox } from '../../mailbox.ts';
 import { toErrorReply } from '../../pipeline/error-reply.ts';
 import { createFetch } from '../fetch.ts';
 import {
   allowOrigins,
   createOriginRule,
+  guardControlDelivery,
   guardControlOrigin,
   guardControlToken,
   guardHost,
   guardTarget,
 } from './guards.ts';
 import type { Served } from './http-server.ts';
+import type { Log } from './log.ts';
 import { logRequests } from './request-log.ts';
 import { createStreamServer } from './serve-streams.ts';
 import type { Upgrades } from './upgrade.ts';
@@ -31,7 +33,9 @@ export interface AppOptions {
   readonly allowedOrigins: ReadonlySet<string>;
   /** The token that the control plane asks for; `undefined` where it is only reachable from this machine. */
   readonly controlToken: string | undefined;
-  readonly log: ((line: string) => void) | undefined;
+  /** Gets each failure of the emulator itself. */
+  readonly report: Environment['report'];
+  readonly log: Log | undefined;
 }
 
 /** The application, as an HTTP server needs it. */
@@ -42,7 +46,7 @@ export interface App extends Served {
 
 /** Puts the guards in front of the mailbox, its streams and its control plane. */
 export function createApp(options: AppOptions): App {
-  const { mailbox, allowedHosts, allowedOrigins, controlToken, log } = options;
+  const { mailbox, allowedHosts, allowedOrigins, controlToken, report, log } = options;
   const isAllowed = createOriginRule(allowedOrigins);
   const upgrades: Upgrades = new WeakMap();
   const streams = createStreamServer(mailbox, upgrades, isAllowed);
@@ -51,9 +55,9 @@ export function createApp(options: AppOptions): App {
   if (log) app.use(logRequests(log));
   app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
   app.use('/v1', allowOrigins(isAllowed));
-  app.use(CONTROL_PATH, guardControlOrigin());
+  app.use(CONTROL_PATH, guardControlDelivery(), guardControlOrigin());
   if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
-  app.use(streams.handler, serve(mailbox), replyWithError(mailbox));
+  app.use(streams.handler, serve(mailbox, report), replyWithError(mailbox, report));
   return { answer: leadThrough(app), upgrades, closeStreams: streams.close };
 }
 
@@ -79,8 +83,8 @@ function normalisePath(): RequestHandler {
 }
 
 /** Serves the mailbox and its control plane through msw's own request handling. */
-function serve(mailbox: Mailbox<unknown>): RequestHandler {
-  const control = createFetch(async (request) => answerControl(mailbox, request));
+function serve(mailbox: Mailbox<unknown>, report: Environment['report']): RequestHandler {
+  const control = createFetch(async (request) => answerControl(mailbox, request, report));
   const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
   const handler = http.all(
@@ -119,11 +123,10 @@ function isControlPath(path: string): boolean {
 }
 
 /** The one place where what a guard or the server itself throws becomes a response. */
-function replyWithError(mailbox: Mailbox<unknown>): ErrorRequestHandler {
+function replyWithError(mailbox: Mailbox<unknown>, report: Environment['report']): ErrorRequestHandler {
   return (thrown, _request, response, next) => {
     if (response.headersSent) return next(thrown);
-    const error = thrown instanceof ApiError ? thrown : new Error('The server could not handle the request.');
-    const { status, headers, body } = toErrorReply(error, (id) => mailbox.behaviours[id]);
+    const { status, headers, body } = toErrorReply(thrown, (id) => mailbox.behaviours[id], report);
     response.writeHead(status, headers).end(body);
   };
 }

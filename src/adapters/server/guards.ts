@@ -5,6 +5,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
+import { NAME } from '../../version.ts';
 import { hostnameOf, isLoopbackHost } from './loopback.ts';
 
 /** The header that carries the control token where one is needed. */
@@ -89,6 +90,18 @@ export function guardControlOrigin(): RequestHandler {
     const site = headers['sec-fetch-site'];
     if (sameOrigin && (site === undefined || site === 'same-origin' || site === 'none')) return;
     throw new ApiError('FOREIGN_ORIGIN', `A page of another origin may not call ${CONTROL_PATH}.`);
+  });
+}
+
+/** What tells a delivery from every other request, whatever signs it. */
+const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+/** Keeps deliveries out of the control plane: a webhook that leads there could reset the emulator, or feed itself. */
+export function guardControlDelivery(): RequestHandler {
+  return guard(({ headers }) => {
+    const isDelivery = headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
+    if (!isDelivery) return;
+    throw new ApiError('DELIVERY_REFUSED', `A delivery to a webhook may not call ${CONTROL_PATH}.`);
   });
 }
 

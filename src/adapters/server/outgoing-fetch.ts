@@ -4,11 +4,14 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../outgoing.ts';
+import { isOfThisMachine } from './loopback.ts';
 import type { ReceiverRules } from './receiver-rules.ts';
 
 /** What calls receivers, behind the guard. */
 export interface OutgoingFetch {
   readonly fetch: Environment['fetch'];
+  /** From now on refuses to call this port of this machine, on which the emulator itself listens. */
+  refuseOwnPort(port: number): void;
   /** Breaks off what is on its way; from then on every call is refused. */
   close(): Promise<void>;
 }
@@ -22,26 +25,47 @@ const CONNECT_MS = 10_000;
  * at ports too that browsers call bad.
  */
 export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
-  const agent = new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } });
+  const elsewhere = createGuardedAgent(rules);
+  const ownPort = createGuardedAgent((host, address = host) => rules(host, address) ?? findOwnAddress(address));
+  let refusedPort: number | undefined;
   let isClosed = false;
 
   return {
+    refuseOwnPort(port) {
+      refusedPort = port;
+    },
     async fetch(url, init) {
       if (isClosed) throw new RefusedError('The emulator is being closed.');
-      checkLiteral(new URL(url).hostname.replace(/^\[|\]$/g, ''), rules);
+      const target = new URL(url);
+      const { agent, check } = portOf(target) === refusedPort ? ownPort : elsewhere;
+      check(target.hostname.replace(/^\[|\]$/g, ''));
       return toResponse(await request(url, { ...init, dispatcher: agent } as never));
     },
-    close() {
+    async close() {
       isClosed = true;
-      return agent.destroy();
+      await Promise.all([elsewhere.agent.destroy(), ownPort.agent.destroy()]);
     },
   };
 }
 
-/** Node looks up names only. @throws {RefusedError} for an address that may not be called. */
-function checkLiteral(host: string, rules: ReceiverRules): void {
-  const hindrance = isIP(host) === 0 ? undefined : rules(host);
-  if (hindrance !== undefined) throw new RefusedError(hindrance);
+/** What calls addresses by these rules: `check` is for those in a URL, because Node looks up names only. */
+function createGuardedAgent(rules: ReceiverRules) {
+  return {
+    agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } }),
+    check(host: string): void {
+      const hindrance = isIP(host) === 0 ? undefined : rules(host);
+      if (hindrance !== undefined) throw new RefusedError(hindrance);
+    },
+  };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
+}
+
+/** Why an address is not called at the port on which the emulator listens; `undefined` for one of another machine. */
+function findOwnAddress(address: string): string | undefined {
+  return isOfThisMachine(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
 }
 
 /** The highest that a response can have. */

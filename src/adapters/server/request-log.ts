@@ -1,20 +1,66 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import type { Log } from './log.ts';
 
-/** Writes one line for each request when it is over: method, path, status, time taken and the masked key. */
-export function logRequests(log: (line: string) => void): RequestHandler {
+/**
+ * Writes one line for each request when it is over: method, path, status, the code of a refusal, time taken and the
+ * masked key.
+ */
+export function logRequests(log: Log): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
     const target = request.originalUrl;
-    response.once('close', () => log(maskKeys(describe(request, response, target, performance.now() - startedAt))));
+    const end = keepEnd(response);
+    response.once('close', () => {
+      const status = isWhole(response) ? response.statusCode : 499;
+      log(
+        describe(request, { target, result: resultOf(response, end()), durationMs: performance.now() - startedAt }),
+        status,
+      );
+    });
     next();
   };
 }
 
-function describe(request: IncomingMessage, response: ServerResponse, target: string, durationMs: number): string {
-  const isWhole = response.writableFinished || response.statusCode === 101;
-  const status = isWhole ? response.statusCode : 'aborted';
-  return `${request.method} ${printable(target)} ${status} ${durationMs.toFixed(1)} ms ${sentKey(request)}`.trimEnd();
+interface Answered {
+  readonly target: string;
+  readonly result: string;
+  readonly durationMs: number;
+}
+
+function describe(request: IncomingMessage, { target, result, durationMs }: Answered): string {
+  return `${request.method} ${printable(target)} ${result} ${durationMs.toFixed(1)} ms ${sentKey(request)}`.trimEnd();
+}
+
+function isWhole({ writableFinished, statusCode }: ServerResponse): boolean {
+  return writableFinished || statusCode === 101;
+}
+
+/** The status, and the code of a refusal, which stands at the end of its body. */
+function resultOf(response: ServerResponse, end: string): string {
+  if (!isWhole(response)) return 'aborted';
+  const code = response.statusCode < 400 ? undefined : /"code":"([A-Z_]+)"\}$/.exec(end)?.[1];
+  return code === undefined ? String(response.statusCode) : `${response.statusCode} ${code}`;
+}
+
+/** How much of the end of a body is kept: more than the longest code has. */
+const END_LENGTH = 100;
+
+/** Keeps the end of what is written to a response. */
+function keepEnd(response: ServerResponse): () => string {
+  let kept = '';
+  const keep = (chunk: unknown) => {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+    kept = (kept + Buffer.from(chunk.slice(-END_LENGTH) as string).toString('latin1')).slice(-END_LENGTH);
+  };
+  for (const method of ['write', 'end'] as const) {
+    const original = response[method].bind(response) as (...args: unknown[]) => never;
+    response[method] = (...args: unknown[]) => {
+      keep(args[0]);
+      return original(...args);
+    };
+  }
+  return () => kept;
 }
 
 /** The key that a request was sent with; other secrets, such as a password, are not shown at all. */
@@ -25,13 +71,6 @@ function sentKey({ headers }: IncomingMessage): string {
 }
 
 const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
-
-/** Shortens every key in a text to what tells it from others: `tk_acme_…`. */
-export function maskKeys(text: string): string {
-  return text.replace(/(sa|tk|wk|ak)_[\w-]+/g, (key) =>
-    key.length < 13 ? `${key.slice(0, 3)}…` : `${key.slice(0, 8)}…`,
-  );
-}
 
 /** Decodes what hides a key, and takes out what would break or fake a line. */
 function printable(text: string): string {

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture/keys.ts';
 import type { FixtureInput } from '../../contract/fixture.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
-import { createMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
+import type { Activity } from '../../events/activity.ts';
+import { buildMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
+import { logActivity } from './activity-log.ts';
 import { createApp } from './app.ts';
 import { createHttpServer } from './http-server.ts';
 import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './listen-options.ts';
+import { createLog, type Log } from './log.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { createOutgoingFetch } from './outgoing-fetch.ts';
 import { createReceiverRules } from './receiver-rules.ts';
@@ -34,8 +37,13 @@ export interface ListenOptions {
    * cloud metadata addresses are never called.
    */
   readonly deliverTo?: readonly string[];
-  /** Gets one line for each request, with keys masked. Default: none. */
+  /**
+   * Gets one line for each request, each attempt at a delivery, each mail that comes in, and each stream that is opened
+   * or closed, with keys and secrets masked. Default: none.
+   */
   readonly log?: (line: string) => void;
+  /** Whether the lines of the log have colours, for a terminal. Default: no. */
+  readonly colour?: boolean;
 }
 
 /** What `startServer` takes; everything has a default. */
@@ -78,7 +86,7 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
-  const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log, ...mailboxOptions } = options;
+  const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log: write, colour, ...mailboxOptions } = options;
   const boundHost = parseHost(host ?? DEFAULT_HOST);
   const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
   const wantedSmtpPort = smtpPort === undefined ? undefined : parsePort(smtpPort, 'smtpPort');
@@ -87,12 +95,14 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
   const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
-  const mailbox = createMailbox({ ...mailboxOptions, environment } as never) as Mailbox<never>;
-  const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, log: parseLog(log) });
+  const { mailbox, activity, report } = buildMailbox({ ...mailboxOptions, environment });
+  const log = openLog(activity, parseLog(write), colour);
+  const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, report, log });
   const http = createHttpServer(app);
   const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(mailbox);
 
   const boundPort = await http.listen(wantedPort, boundHost);
+  outgoing.refuseOwnPort(boundPort);
   const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
     await Promise.all([http.close(), outgoing.close()]);
     throw error;
@@ -112,6 +122,13 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The log of a server; none where nobody reads it. */
+function openLog(activity: Activity, write: ListenOptions['log'], colour = false): Log | undefined {
+  const log = write && createLog(write, colour);
+  if (log) logActivity(activity, log);
+  return log;
 }
 
 /** The host by which this machine reaches what is bound to `host`. */

@@ -1,4 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
+import { headerName } from '../header-name.ts';
 
 /** How events reach webhooks. */
 export const deliveryBehaviours = defineBehaviours({
@@ -34,6 +35,7 @@ export const deliveryBehaviours = defineBehaviours({
       'x-mailbox-signature': 'X-Mailbox-Signature',
       'x-hub-signature-256': 'X-Hub-Signature-256',
     },
+    otherValues: headerName,
     default: 'x-webhook-signature',
     origin: 'assumed',
   },

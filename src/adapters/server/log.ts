@@ -1,0 +1,35 @@
+import { styleText } from 'node:util';
+
+/** Writes one line about something that happened; its colour is that of the status, where it has one. */
+export type Log = (text: string, status?: number) => void;
+
+/** Newer versions of Node would decide on colour once more. */
+const AS_DECIDED = { validateStream: false };
+
+/** The colour of a status: that of its first digit. */
+const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
+  1: 'cyan',
+  2: 'green',
+  3: 'cyan',
+  4: 'yellow',
+  5: 'red',
+};
+
+/** Creates a log of lines that begin with the time of day and show no secret. */
+export function createLog(write: (line: string) => void, isColoured = false): Log {
+  const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+    isColoured ? styleText(format, text, AS_DECIDED) : text;
+
+  return (text, status = 200) => {
+    const time = new Date().toTimeString().slice(0, 'hh:mm:ss'.length);
+    write(`${paint('dim', time)} ${paint(COLOURS[String(status).charAt(0)] ?? 'red', maskSecrets(text))}`);
+  };
+}
+
+/** Shortens every key in a text to what tells it from others, `tk_acme_…`, and leaves out other secrets and logins. */
+export function maskSecrets(text: string): string {
+  return text
+    .replace(/whsec_[\w+/=-]+/g, 'whsec_…')
+    .replace(/\/\/[^/@\s]+@/g, '//…@')
+    .replace(/(sa|tk|wk|ak)_[\w-]+/g, (key) => (key.length < 13 ? `${key.slice(0, 3)}…` : `${key.slice(0, 8)}…`));
+}

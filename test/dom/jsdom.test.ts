@@ -1,0 +1,5 @@
+// @vitest-environment jsdom
+import '../deliveries.test.ts';
+import '../deliveries-lab.test.ts';
+import '../deliveries-signature.test.ts';
+import '../messages.test.ts';

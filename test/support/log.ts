@@ -1,0 +1,13 @@
+/** The time of day with which each line of a log begins. */
+const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d /;
+
+/** A line of a log without the time of day in front. */
+export function withoutTimeOfDay(line: string): string {
+  if (TIME_OF_DAY.test(line)) return line.replace(TIME_OF_DAY, '');
+  throw new Error(`The line of the log has no time of day in front: ${line}`);
+}
+
+/** A line of a log without its time of day, and with `_` for how long something took. */
+export function withoutTimes(line: string): string {
+  return withoutTimeOfDay(line).replace(/ \d+(?:\.\d)? ms/, ' _ ms');
+}
