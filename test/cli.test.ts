@@ -902,6 +902,10 @@ test.runIf(process.platform === 'linux' && existsSync(SCRIPT)).for<[env: NodeJS.
   const line = `exec ${[...COMMAND, '--port', '0'].map((word) => `'${word}'`).join(' ')}`;
   const running = run(test, [SCRIPT, '-qefc', line, '/dev/null'], { env: { TERM: 'xterm', ...env } });
   const banner = await running.untilStdout(/Ready\.\r\n/);
+  const url = /http:\S+?:\d+/.exec(banner)?.[0];
+  await get(`${url}/v1/webhooks`);
+  const log = (await running.untilStdout(/ 401 UNAUTHORIZED .*\r\n/)).slice(banner.length);
+  test.expect(log.includes(COLOUR)).toBe(coloured);
   running.child.stdin?.write('\u0003');
   test.expect(await running.ended).toEqual({ code: 0, signal: null });
   test.expect(banner.includes(COLOUR)).toBe(coloured);

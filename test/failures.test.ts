@@ -4,7 +4,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createMailbox, type Environment } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
+import { createTransport } from 'nodemailer';
 import { expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { openLab } from './support/deliveries.ts';
 import { everywhere, interceptRequests, type Options, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
@@ -157,6 +159,32 @@ test('the log of a server tells of what a bug has ended', async () => {
   await vi.waitFor(() => expect(lines).toHaveLength(2));
   const said = 'The emulator failed, which is a bug in it: The dice are broken.';
   expect(lines.map(withoutTimes)).toEqual([`! ${said}`, `→ message.received webhook ac3e… failed: ${said}`]);
+});
+
+test('a bug while mail comes in over SMTP is reported, and the client may try again', async () => {
+  const { environment, reported, break: breakPart } = createBreakable();
+  await using server = await startServer({ port: 0, smtpPort: 0, environment });
+  const transport = createTransport({ host: '127.0.0.1', port: server.smtp?.port ?? 0, ignoreTLS: true });
+  breakPart('randomBytes');
+  const mail = { from: 'dana@customer.test', to: 'helpdesk@acme.test', text: 'Hello' };
+  await expect(transport.sendMail(mail)).rejects.toMatchObject({ responseCode: 451 });
+  transport.close();
+  expect(reported).toEqual([CAUSE]);
+});
+
+test('a bug while a stream opens is a 500 that is reported', async () => {
+  const { environment, reported } = createBreakable();
+  await using server = await startServer({ port: 0, environment });
+  Object.assign(server.mailbox, {
+    stream() {
+      throw CAUSE;
+    },
+  });
+  const key = server.mailbox.keys.acme.tenant;
+  const client = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws`, { headers: { 'X-API-Key': key } });
+  const [, reply] = await once(client, 'unexpected-response');
+  expect([reply.statusCode, JSON.parse(await text(reply))]).toEqual([500, REPLY]);
+  expect(reported).toEqual([CAUSE]);
 });
 
 test('a server prints the cause and the stack of a bug to stderr, once', async () => {

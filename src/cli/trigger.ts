@@ -8,7 +8,7 @@ import { parseEach, parsePair, textOf } from './read-given.ts';
 
 /** Fires an event by hand, in an emulator that runs. */
 export const trigger: Command = {
-  help: 'Fire an event by hand in an emulator that runs, and say what came of it',
+  help: 'Fire an event by hand in an emulator that runs',
   argument: '<event>',
   flags: TRIGGER_FLAGS,
   async run(terminal, given, event = '') {

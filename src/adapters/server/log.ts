@@ -15,14 +15,27 @@ const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
   5: 'red',
 };
 
-/** Creates a log of lines that begin with the time of day and show no secret. */
-export function createLog(write: (line: string) => void, isColoured = false): Log {
+/** Where a log writes, and how. */
+export interface LogOptions {
+  write(line: string): void;
+  readonly isColoured: boolean;
+  /** Gets what `write` throws. */
+  report(error: unknown): void;
+}
+
+/** Creates a log of lines that begin with the time of day and show no secret. It never throws. */
+export function createLog({ write, isColoured, report }: LogOptions): Log {
   const paint = (format: Parameters<typeof styleText>[0], text: string) =>
     isColoured ? styleText(format, text, AS_DECIDED) : text;
 
   return (text, status = 200) => {
     const time = new Date().toTimeString().slice(0, 'hh:mm:ss'.length);
-    write(`${paint('dim', time)} ${paint(COLOURS[String(status).charAt(0)] ?? 'red', maskSecrets(text))}`);
+    const colour = COLOURS[String(status).charAt(0)] ?? 'red';
+    try {
+      write(`${paint('dim', time)} ${paint(colour, maskSecrets(text))}`);
+    } catch (error) {
+      report(error);
+    }
   };
 }
 

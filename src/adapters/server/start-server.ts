@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { ApiError } from '../../contract/errors.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture/keys.ts';
 import type { FixtureInput } from '../../contract/fixture.ts';
+import type { IncomingMessage } from '../../contract/incoming-message.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
+import { createEnvironment, type Environment } from '../../environment.ts';
 import type { Activity } from '../../events/activity.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from '../../mailbox.ts';
 import { logActivity } from './activity-log.ts';
@@ -96,10 +99,10 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
   const { mailbox, activity, report } = buildMailbox({ ...mailboxOptions, environment });
-  const log = openLog(activity, parseLog(write), colour);
+  const log = openLog(activity, { log: parseLog(write), colour }, createEnvironment(environment).report);
   const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, report, log });
   const http = createHttpServer(app);
-  const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(mailbox);
+  const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(reporting(mailbox, report));
 
   const boundPort = await http.listen(wantedPort, boundHost);
   outgoing.refuseOwnPort(boundPort);
@@ -124,9 +127,28 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   };
 }
 
-/** The log of a server; none where nobody reads it. */
-function openLog(activity: Activity, write: ListenOptions['log'], colour = false): Log | undefined {
-  const log = write && createLog(write, colour);
+/** The part of a mailbox that takes mail in over SMTP, by which a client is only told that the emulator failed. */
+function reporting({ receives, receiveMessage }: Mailbox<never>, report: Environment['report']) {
+  return {
+    receives,
+    receiveMessage: (message: IncomingMessage) =>
+      receiveMessage(message).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) report(error);
+        throw error;
+      }),
+  };
+}
+
+/** The log of a server; none where nobody reads it. What it throws is only printed, since a log would repeat it. */
+function openLog(
+  activity: Activity,
+  {
+    log: write,
+    colour = false,
+  }: { readonly log: ListenOptions['log'] | undefined; readonly colour?: boolean | undefined },
+  report: Environment['report'],
+): Log | undefined {
+  const log = write && createLog({ write, isColoured: colour, report });
   if (log) logActivity(activity, log);
   return log;
 }
