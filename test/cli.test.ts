@@ -387,6 +387,11 @@ test.for<[title: string, content: string, said: RegExp]>([
     /cannot be read as JSON: "tenants" stands there twice, again at line 3, column 3\.$/,
   ],
   [
+    'is nested far too deep',
+    `{"tenants":{"acme":${'['.repeat(100_000)}`,
+    /cannot be read as JSON: \$\.tenants\.acme(\[0\]){10} is nested more than 64 levels deep, at line 1, column 82\.$/,
+  ],
+  [
     'hides a handle from JavaScript',
     '{"tenants":{"__proto__":{}}}',
     /:\n {2}\$\.tenants\.__proto__ must not be a handle$/,
