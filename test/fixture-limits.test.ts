@@ -42,6 +42,8 @@ const LIMITS: [path: string, most: number, make: (count: number) => unknown, sai
   [`${INBOX}.lists.news.entries[0].displayName`, 200, text],
 ];
 
+type Parts = Record<string, unknown>;
+
 /** A fixture that has each of the fields above, with one value at a JSON path changed. */
 function fixtureWith(jsonPath: string, value: unknown) {
   const desk = {
@@ -61,7 +63,7 @@ function fixtureWith(jsonPath: string, value: unknown) {
     },
   };
   const steps = jsonPath.match(/\w+/g) ?? [];
-  const parent = steps.slice(0, -1).reduce((part, step) => part[step], fixture as never) as Record<string, unknown>;
+  const parent = steps.slice(0, -1).reduce<Parts>((part, step) => part[step] as Parts, fixture);
   parent[String(steps.at(-1))] = value;
   return fixture;
 }

@@ -24,7 +24,7 @@ import type { Upgrades } from './upgrade.ts';
 
 /** What the express application of a mailbox is made of. */
 export interface AppOptions {
-  readonly mailbox: Mailbox<unknown>;
+  readonly mailbox: Mailbox<unknown, unknown>;
   /** Host names, besides loopback ones, that a request's `Host` may have. */
   readonly allowedHosts: ReadonlySet<string>;
   /** Origins, besides loopback ones, whose pages may call the API. */
@@ -79,7 +79,7 @@ function normalisePath(): RequestHandler {
 }
 
 /** Serves the mailbox and its control plane through msw's own request handling. */
-function serve(mailbox: Mailbox<unknown>): RequestHandler {
+function serve(mailbox: Mailbox<unknown, unknown>): RequestHandler {
   const control = createFetch(async (request) => answerControl(mailbox, request));
   const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
@@ -119,7 +119,7 @@ function isControlPath(path: string): boolean {
 }
 
 /** The one place where what a guard or the server itself throws becomes a response. */
-function replyWithError(mailbox: Mailbox<unknown>): ErrorRequestHandler {
+function replyWithError(mailbox: Mailbox<unknown, unknown>): ErrorRequestHandler {
   return (thrown, _request, response, next) => {
     if (response.headersSent) return next(thrown);
     const error = thrown instanceof ApiError ? thrown : new Error('The server could not handle the request.');
