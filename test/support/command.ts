@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import type { Mailbox } from 'agent-mailbox-mock';
 import type { TestContext } from 'vitest';
 import { run as runInProcess } from '../../src/cli/run.ts';
 
@@ -34,7 +35,9 @@ export interface ReadyLine {
   readonly port: number;
   readonly version: string;
   readonly keys: Readonly<Record<'operator' | 'tenant' | 'workspace' | 'inbox', string>>;
+  readonly ids: Mailbox['ids'];
   readonly control: string;
+  readonly fixtures?: string;
   readonly controlToken?: string;
   readonly smtp?: { readonly port: number };
 }
