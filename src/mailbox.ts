@@ -3,6 +3,7 @@ import { createConnect } from './adapters/connect.ts';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/handlers.ts';
 import { type BehaviourOptions, type Choices, type Choose, parseBehaviours } from './contract/behaviours.ts';
+import { type DefaultIds, type FixtureIds, readFixtureIds } from './contract/fixture/ids.ts';
 import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './contract/fixture/keys.ts';
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
@@ -38,12 +39,14 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 }
 
 /** One emulator. Two of them in one process never meet. */
-export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
+export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab {
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
   /** The keys of the fixture, by its handles: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;
+  /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by its handles: `ids.acme.inboxes.helpdesk`. */
+  readonly ids: Ids;
   /** The value of every behaviour in the ledger. */
   readonly behaviours: Choices;
   /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
@@ -90,21 +93,21 @@ export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
  * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
  *
  * @throws {FixtureError} when the fixture is not valid, with every problem and its JSON path.
- * @throws {BehaviourError} on an unknown behaviour or value, with the list of what there is.
+ * @throws {BehaviourError} on an unknown behaviour or value, with what may have been meant.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
-/** Creates a mailbox with a fixture of one's own; `keys` then has the fixture's handles. */
+/** Creates a mailbox with a fixture of one's own; `keys` and `ids` then have the fixture's handles. */
 export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F },
-): Mailbox<FixtureKeys<F>>;
-export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never> {
+): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
+export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never, never> {
   return buildMailbox(options).mailbox;
 }
 
 /** A mailbox with what only our own server uses of it. */
 export interface BuiltMailbox {
-  readonly mailbox: Mailbox<never>;
+  readonly mailbox: Mailbox<never, never>;
   readonly activity: Activity;
   /** Reports a failure of the emulator, as an activity too. */
   readonly report: Environment['report'];
@@ -136,10 +139,11 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const prefixOf = ({ url }: { readonly url: string }) =>
     isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
 
-  const mailbox: Mailbox<never> = {
+  const mailbox: Mailbox<never, never> = {
     baseUrl,
     handlers: createHandlers(baseUrl, { fetch, connect, report }),
     keys: readFixtureKeys(fixture) as never,
+    ids: readFixtureIds(fixture) as never,
     behaviours: choices,
     fetch: (request) => fetch(request, prefixOf(request)),
     stream: (request) => connect(request, prefixOf(request)),

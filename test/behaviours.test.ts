@@ -284,11 +284,18 @@ describe('behaviours', () => {
     expect(json.error).toContain('WebSocket');
   });
 
-  test('an unknown behaviour is refused with the list of what there is', () => {
+  test('an unknown behaviour is refused with those that are near', () => {
     const behaviours = { 'webhooks.list.secrets': 'omitted' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(BehaviourError);
     expect(() => createMailbox({ behaviours })).toThrow(
-      /no behaviour "webhooks.list.secrets"; there are: .*webhooks.list.secret,/,
+      /no behaviour "webhooks\.list\.secrets"; did you mean webhooks\.list\.secret, (\S+, ){1,3}\S+\? Otherwise, the command "agent-mailbox-mock behaviours" lists all\.$/,
+    );
+  });
+
+  test('an unknown behaviour that is near to none is refused with where to find those that there are', () => {
+    const behaviours = { 'x.y': 'z' } as BehaviourOptions;
+    expect(() => createMailbox({ behaviours })).toThrow(
+      'There is no behaviour "x.y"; the command "agent-mailbox-mock behaviours" lists what there is.',
     );
   });
 

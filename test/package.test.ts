@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, test, vi } from 'vitest';
+import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { BARE_ENV, type ReadyLine, ROOT, run } from './support/command.ts';
+import { BARE_ENV, type ReadyLine, ROOT, type Running, run } from './support/command.ts';
 
 const INSTALL_LIMIT_MS = 300_000;
 
@@ -24,6 +25,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** How a project starts the command by a script of its own. */
+const SCRIPTS = {
+  mock: 'agent-mailbox-mock --port 0',
+  'mock:background': 'agent-mailbox-mock --port 0 --json &',
+};
+
 const SOURCES = [
   ...['package.json', 'tsconfig.json', '.config', 'src', 'test', 'fixtures'],
   ...['LICENSE', 'README.md', 'CHANGELOG.md'],
@@ -40,7 +47,7 @@ async function pack(source: string): Promise<void> {
 /** Makes an empty project and installs the tarball in it, with what else is given. */
 async function createConsumer(project: string, ...others: string[]): Promise<void> {
   await mkdir(project);
-  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', scripts: SCRIPTS }));
   await npm(project, 'install', tarball, ...others, '--prefer-offline', '--no-audit', '--no-fund');
 }
 
@@ -141,7 +148,7 @@ const USE_TYPES = `
 
 test('packs the build, the fixtures and the documents, and nothing else', async ({ expect }) => {
   const { stdout } = await execute('tar', ['-tzf', tarball]);
-  const isChunk = (file: string) => /^dist\/(mailbox|server)-[\w-]{8}(\.js|\.d\.ts)$/.test(file);
+  const isChunk = (file: string) => /^dist\/(mailbox|run|server)-[\w-]{8}(\.js|\.d\.ts)$/.test(file);
   const files = stdout
     .trim()
     .split('\n')
@@ -192,6 +199,43 @@ test('installs a command that runs, answers and ends with 0', async (test) => {
   test.expect(JSON.parse(stdout).webhooks).toHaveLength(2);
   running.child.kill('SIGTERM');
   test.expect(await running.ended).toEqual({ code: 0, signal: null });
+});
+
+const NPX = ['npx', 'agent-mailbox-mock', '--port', '0', '--json'] as const;
+
+/** Runs a command in the consumer's folder until the emulator that it starts is ready. */
+async function startThrough(test: TestContext, command: readonly [string, ...string[]]): Promise<Running> {
+  const PATH = [join(consumer, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const running = run(test, command, { cwd: consumer, env: { PATH }, isGroup: true });
+  await running.untilStdout(/"port"|Ready\./);
+  return running;
+}
+
+test.for<[command: readonly [string, ...string[]], signal: NodeJS.Signals]>([
+  [NPX, 'SIGTERM'],
+  [NPX, 'SIGKILL'],
+  [['npm', 'exec', '--', ...NPX.slice(1)], 'SIGTERM'],
+  [['npm', 'run', 'mock'], 'SIGTERM'],
+  [['npm', 'run', 'mock'], 'SIGKILL'],
+])('lets go of the output when %j gets %s', async ([command, signal], test) => {
+  const running = await startThrough(test, command);
+  running.child.kill(signal);
+  test.expect(await running.ended).toEqual({ code: null, signal });
+});
+
+test.for([
+  'agent-mailbox-mock --port 0 --json & read -r line',
+  'npm run --silent mock:background & wait; read -r line',
+])('lives on in the background when this shell ends: %s', async (script, test) => {
+  const [shell, npx] = await Promise.all([startThrough(test, ['bash', '-c', script]), startThrough(test, NPX)]);
+  const { url } = JSON.parse(shell.stdout.match(/^\{.*$/m)?.[0] ?? '');
+
+  shell.child.stdin?.end('end\n');
+  test.expect(await once(shell.child, 'exit')).toEqual([0, null]);
+  npx.child.kill('SIGTERM');
+  // By then, the other would have noticed too.
+  await npx.ended;
+  test.expect((await fetch(`${url}/health`)).status).toBe(200);
 });
 
 /** The modules that a built file imports, itself or through the files that it is split into. */

@@ -38,7 +38,10 @@ const FROM_SOURCE = COMMAND.map((word) => {
   .join(' ');
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (init|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|init|validate)\b/;
+
+/** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
+const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
 
 /** The commands that need an emulator that listens already. */
 const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock (receive|trigger)\b/;
@@ -151,21 +154,25 @@ function statedOutput({ language, text }: Block): string {
 async function runCommands(context: TestContext, commands: readonly string[], isAnswered: boolean): Promise<string> {
   if (commands.every((command) => command.startsWith('curl '))) return await runCurls(context, commands);
   if (commands.every((command) => NEEDS_EMULATOR.test(command))) return await runBesideEmulator(context, commands);
-  if (isAnswered) return (await runToEnd(context, withFreePort(commands.join('; ')))).stderr;
+  if (isAnswered) {
+    const { stdout, stderr } = await runToEnd(context, withFreePort(commands.join('; ')));
+    return stdout + stderr;
+  }
+  const place = commands.some((command) => WRITES_FIXTURE.test(command)) ? 'mkdir -p written && cd written && ' : '';
   for (const command of commands) {
-    if (ENDS_BY_ITSELF.test(command)) await runToSuccess(context, command);
-    else await startAndStop(context, command);
+    if (ENDS_BY_ITSELF.test(command)) await runToSuccess(context, command, place);
+    else await startAndStop(context, command, place);
   }
   return '';
 }
 
-async function runToSuccess(context: TestContext, command: string): Promise<void> {
-  const { ended, stderr } = await runToEnd(context, withFreePort(command));
+async function runToSuccess(context: TestContext, command: string, place: string): Promise<void> {
+  const { ended, stderr } = await runToEnd(context, place + withFreePort(command));
   expect([await ended, stderr], command).toEqual([{ code: 0, signal: null }, '']);
 }
 
-async function startAndStop(context: TestContext, command: string): Promise<void> {
-  await using _ = await startEmulator(context, command);
+async function startAndStop(context: TestContext, command: string, place: string): Promise<void> {
+  await using _ = await startEmulator(context, command, place);
 }
 
 /** Runs curl against one running emulator, on a free port instead of the default one. */
@@ -203,8 +210,12 @@ function withFreePort(command: string): string {
 }
 
 /** Starts the emulator and waits until it says that it listens; at the end of its scope it must stop in good order. */
-async function startEmulator(context: TestContext, command: string): Promise<AsyncDisposable & { url: string }> {
-  const { child, ended, untilStdout } = runShell(context, withFreePort(command));
+async function startEmulator(
+  context: TestContext,
+  command: string,
+  place = '',
+): Promise<AsyncDisposable & { url: string }> {
+  const { child, ended, untilStdout } = runShell(context, place + withFreePort(command));
   const banner = await untilStdout(/^(Ready\.|\{.*\})\n/m);
   const stop = async () => {
     child.kill();

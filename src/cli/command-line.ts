@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
+import { findNearest } from '../contract/nearest.ts';
 import { type Command, type Flag, type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, variableOf } from './flags.ts';
 
 /** What the person wants: help, the version, or a command. */
 export type CommandLine =
-  | { readonly wants: 'help' }
+  | { readonly wants: 'help'; readonly about: CommandName | undefined }
   | { readonly wants: 'version' }
   | {
       readonly wants: CommandName;
@@ -22,24 +23,39 @@ type Flags = Readonly<Record<string, Flag>>;
  */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parseStrictly(args);
-  // Who asks for help gets it, whatever else was said.
-  if (values.help) return { wants: 'help' };
-  if (values.version) return { wants: 'version' };
-
   const [wants = DEFAULT_COMMAND, ...rest] = positionals;
-  if (!isCommand(wants)) {
-    throw new UsageError(`There is no command ${quote(wants)}; there are: ${Object.keys(COMMANDS).join(', ')}.`);
-  }
-  const command: Command = COMMANDS[wants];
+  // Who asks for help gets it, whatever else was said.
+  if (values.help) return { wants: 'help', about: positionals.find(isCommand) };
+  if (values.version) return { wants: 'version' };
+  if (wants === HELP) return { wants: 'help', about: parseTopic(rest) };
+
+  const name = parseCommandName(wants);
+  const command: Command = COMMANDS[name];
   const flags = { ...command.flags, ...COMMON_FLAGS };
   const alien = Object.keys(values).find((name) => !Object.hasOwn(flags, name));
-  if (alien) throw new UsageError(`The command ${wants} does not take --${alien}; see --help.`);
+  if (alien) throw new UsageError(`The command ${name} does not take --${alien}; see --help.`);
 
-  const argument = parseArgument(wants, command, rest);
+  const argument = parseArgument(name, command, rest);
   const given = { ...fromEnvironment(env, flags), ...fromArguments(values) };
-  if (given.help?.value) return { wants: 'help' };
+  if (given.help?.value) return { wants: 'help', about: positionals.find(isCommand) };
   if (given.version?.value) return { wants: 'version' };
-  return { wants, given, argument };
+  return { wants: name, given, argument };
+}
+
+/** The command that shows how the others are used. */
+const HELP = 'help';
+
+function parseCommandName(name: string): CommandName {
+  if (isCommand(name)) return name;
+  const names = [...Object.keys(COMMANDS), HELP];
+  const [near] = findNearest(name, names);
+  const hint = near === undefined ? 'there are' : `did you mean ${near}? There are`;
+  throw new UsageError(`There is no command ${quote(name)}; ${hint}: ${names.join(', ')}.`);
+}
+
+function parseTopic([topic, ...more]: readonly string[]): CommandName | undefined {
+  if (more.length > 0) throw new UsageError(`The command ${HELP} takes one command, but got ${quote(more[0])} too.`);
+  return topic === undefined || topic === HELP ? undefined : parseCommandName(topic);
 }
 
 function isCommand(name: string): name is CommandName {
@@ -53,8 +69,18 @@ function parseStrictly(args: readonly string[]) {
     return { values: values as Readonly<Record<string, Given['value']>>, positionals };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/\.?\s*\n|\. /);
-    throw new UsageError(`${sentence.replace(/\.$/, '')}; see --help.`);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintAt(error, args)}see --help.`);
   }
+}
+
+/** Says which flag somebody may have meant by one that is not known, of the command that they named. */
+function hintAt(error: unknown, args: readonly string[]): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const unknown = /--([^'=]+)/.exec(message)?.[1];
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
+  const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
+  const [near] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
+  return near === undefined ? '' : `did you mean --${near}? If not, `;
 }
 
 function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {

@@ -1,3 +1,4 @@
+import { behaviours } from './behaviours.ts';
 import type { Command } from './command.ts';
 import { init } from './init.ts';
 import { receive } from './receive.ts';
@@ -6,7 +7,10 @@ import { trigger } from './trigger.ts';
 import { validate } from './validate.ts';
 
 /** Every command, by name. */
-export const COMMANDS = { start, receive, trigger, init, validate } as const satisfies Record<string, Command>;
+export const COMMANDS = { start, receive, trigger, init, validate, behaviours } as const satisfies Record<
+  string,
+  Command
+>;
 
 /** The name of a command. */
 export type CommandName = keyof typeof COMMANDS;

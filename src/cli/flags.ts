@@ -1,5 +1,6 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import type { Flag } from './command.ts';
+import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
@@ -23,7 +24,7 @@ export const START_FLAGS = {
     type: 'string',
     short: 'f',
     value: '<file>',
-    help: 'JSON file with what the mailbox starts with; it may have comments',
+    help: `JSON file with what the mailbox starts with; it may have comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
   },
   behaviour: {
     type: 'string',
@@ -87,6 +88,12 @@ export const TRIGGER_FLAGS = {
   set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'A field of the payload; repeatable' },
   data: { type: 'string', value: '<json>', help: 'More fields of the payload, as a JSON object; --set wins' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock behaviours`. */
+export const BEHAVIOURS_FLAGS = {
+  behaviour: { ...START_FLAGS.behaviour, help: 'Show it as it is with this value; repeatable' },
+  json: { type: 'boolean', help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */

@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { NAME } from '../version.ts';
 import { CannotRunError, type Command } from './command.ts';
+import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
 import { STARTER_FIXTURE } from './starter-fixture.ts';
-
-const DEFAULT_FILE = 'mailbox.jsonc';
 
 /** Writes a fixture to begin with. */
 export const init: Command = {
-  help: `Write a commented fixture to begin with (default ${DEFAULT_FILE})`,
+  help: `Write a commented fixture to begin with (default ${DEFAULT_FIXTURE_FILE})`,
   argument: '[file]',
   flags: {},
-  async run(terminal, _, file = DEFAULT_FILE) {
+  async run(terminal, _, file = DEFAULT_FIXTURE_FILE) {
     await writeNew(file, STARTER_FIXTURE);
-    terminal.out(`Wrote ${file}. Change it, then run: ${NAME} --fixtures ${file}`);
+    const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
+    terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
   },
 };
 

@@ -1,16 +1,51 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { showJsonPath } from '../contract/json-path.ts';
+
+/** Far more levels than any fixture has; the parser calls itself for each. */
+const MAX_DEPTH = 64;
+
+/** The deepest field of a fixture is this far down: what is shown of the path to something nested too deep. */
+const SHOWN_DEPTH = 12;
 
 /**
  * Reads JSON that may have comments and trailing commas.
  *
- * @throws {SyntaxError} on anything else, and on a name that an object has twice; the message says the place.
+ * @throws {SyntaxError} on anything else, on a name that an object has twice, and on what is nested too deep; the
+ *   message says the place.
  */
 export function parseJsonc(text: string): unknown {
+  checkDepth(text);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error) throw new SyntaxError(`${describeError(error)} at ${placeOf(text, error.offset)}`);
   return root && toValue(root, text);
+}
+
+/**
+ * How a token changes the path at which it stands, by its first character. The last step of the path is a name in an
+ * object and an index in an array.
+ */
+const STEPS: Readonly<Record<string, (path: PropertyKey[], value: string) => void>> = {
+  '{': (path) => path.push(''),
+  '[': (path) => path.push(0),
+  '}': (path) => path.pop(),
+  ']': (path) => path.pop(),
+  ',': (path) => typeof path.at(-1) === 'number' && path.push(Number(path.pop()) + 1),
+  // A value that is a string is taken for a name too, but the next name comes before anything is nested.
+  '"': (path, value) => typeof path.at(-1) === 'string' && path.splice(-1, 1, value),
+};
+
+function checkDepth(text: string): void {
+  const scanner = createScanner(text, true);
+  const path: PropertyKey[] = [];
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const offset = scanner.getTokenOffset();
+    STEPS[text.charAt(offset)]?.(path, scanner.getTokenValue());
+    if (path.length <= MAX_DEPTH) continue;
+    const shown = showJsonPath(path.slice(0, SHOWN_DEPTH));
+    throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${placeOf(text, offset)}`);
+  }
 }
 
 /** Says `CommaExpected` in words. */

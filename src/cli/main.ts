@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
-import { run } from './run.ts';
+import { untilRunnerEnds } from './package-runner.ts';
 
 /** How long what was written last may take to be read. */
 const LINGER_MS = 250;
@@ -11,9 +11,13 @@ const { stdin, stdout, stderr, env, argv } = process;
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
 // Listened to for good: a second Ctrl-C, or the one that npx passes on, must not cut short an end that has begun.
-const interrupted = new Promise<void>((resolve) => {
+const signalled = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
 });
+const interrupted = Promise.race([signalled, untilRunnerEnds(env)]);
+
+// Loaded only now, so that a package runner that ends while it loads is noticed.
+const { run } = await import('./run.ts');
 
 process.exitCode = await run({
   args: argv.slice(2),

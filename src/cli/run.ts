@@ -16,7 +16,7 @@ export async function run(terminal: Terminal): Promise<0 | 1 | 2> {
 }
 
 async function runCommand(terminal: Terminal, line: CommandLine): Promise<void> {
-  if (line.wants === 'help') return terminal.out(helpText());
+  if (line.wants === 'help') return terminal.out(helpText(line.about));
   if (line.wants === 'version') return terminal.out(VERSION);
   const command: Command = COMMANDS[line.wants];
   await command.run(terminal, line.given, line.argument);

@@ -2,20 +2,23 @@ import { startServer } from '../adapters/server/index.ts';
 import { BehaviourError } from '../contract/behaviours.ts';
 import type { NamedFixture } from '../contract/fixture/keys.ts';
 import { defaultFixture } from '../default-fixture.ts';
-import { type AnyServer, bannerText, readyLine } from './banner.ts';
+import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type Command, type Terminal, UsageError } from './command.ts';
 import { START_FLAGS } from './flags.ts';
-import { explainFixtureError, readFixture } from './read-fixture.ts';
+import type { AnyServer } from './key-holders.ts';
+import { explainFixtureError, findFixtureFile, readFixture } from './read-fixture.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. */
 export const start: Command = {
-  help: 'Run the emulator and print its URL and keys; this is what runs without a command',
+  help: 'Run the emulator; this is what runs without a command',
   flags: START_FLAGS,
   async run(terminal, given) {
     const settings = parseStartSettings(given);
-    await using server = await listen(terminal, settings);
-    terminal.out(settings.json ? readyLine(server) : bannerText(server, terminal.colour));
+    const fixtures = settings.fixtures ?? findFixtureFile();
+    await using server = await listen(terminal, { ...settings, fixtures });
+    const started = { server, fixtures };
+    terminal.out(settings.json ? readyLine(started) : bannerText(started, terminal.colour));
     await terminal.interrupted;
   },
 };
@@ -31,7 +34,7 @@ async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyS
       ...(!quiet && { log, colour }),
       fixtures: fixtures as NamedFixture,
     });
-    return server as AnyServer;
+    return server as unknown as AnyServer;
   } catch (error) {
     throw explain(error, settings);
   }

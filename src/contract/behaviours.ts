@@ -14,6 +14,7 @@ import { tenantBehaviours } from './behaviours/tenants.ts';
 import { threadBehaviours } from './behaviours/threads.ts';
 import { webhookBehaviours } from './behaviours/webhooks.ts';
 import { workspaceBehaviours } from './behaviours/workspaces.ts';
+import { findNearest } from './nearest.ts';
 
 export type { BehaviourDefinition, Origin, OtherValues };
 
@@ -60,7 +61,7 @@ export type Choose = <Id extends BehaviourId>(id: Id) => Choice<Id>;
 /** Every ledger id, in the ledger's order. */
 export const BEHAVIOUR_IDS = Object.keys(BEHAVIOURS) as BehaviourId[];
 
-/** Thrown for an unknown behaviour id or value; the message lists what there is. */
+/** Thrown for an unknown behaviour id or value; the message says what may have been meant. */
 export class BehaviourError extends Error {
   override readonly name = 'BehaviourError';
 }
@@ -68,7 +69,7 @@ export class BehaviourError extends Error {
 /**
  * Fills the defaults in and checks what the user switched.
  *
- * @throws {BehaviourError} on an unknown id or value, with the list of what there is.
+ * @throws {BehaviourError} on an unknown id, with those that are near, or an unknown value, with those that there are.
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
   const switched = Object.entries(options).filter(([, value]) => value !== undefined);
@@ -79,7 +80,7 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
 
 function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
-    throw new BehaviourError(`There is no behaviour "${id}"; there are: ${BEHAVIOUR_IDS.join(', ')}.`);
+    throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintAt(id)}`);
   }
   const { choices, otherValues }: BehaviourDefinition = BEHAVIOURS[id];
   const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
@@ -89,7 +90,15 @@ function parseBehaviour(id: string, value: unknown): string {
   throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${names}.`);
 }
 
-function isBehaviourId(id: string): id is BehaviourId {
+/** Says which behaviours somebody may have meant, and how to see them all. */
+function hintAt(id: string): string {
+  const near = findNearest(id, BEHAVIOUR_IDS);
+  const all = `the command "agent-mailbox-mock behaviours" lists ${near.length > 0 ? 'all' : 'what there is'}.`;
+  return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
+}
+
+/** Says whether there is a behaviour with this id. */
+export function isBehaviourId(id: string): id is BehaviourId {
   return Object.hasOwn(BEHAVIOURS, id);
 }
 

@@ -5,7 +5,7 @@ import { toWrittenPath, valueAt } from './fixture/part.ts';
 import { type FixtureProblem, findReferenceProblems } from './fixture/references.ts';
 import type { Path } from './fixture/rules.ts';
 import { fixtureSchema } from './fixture/schema.ts';
-import { toJsonPath } from './json-path.ts';
+import { showJsonPath } from './json-path.ts';
 
 export type { FixtureInput } from './fixture/input.ts';
 
@@ -122,7 +122,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 function toProblems(issue: Issue | NameProblem, fixture: unknown): FixtureProblem[] {
   const path = toWrittenPath(fixture, issue.path);
   if ('code' in issue && issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => ({ path: toJsonPath([...path, name]), message: 'is not a field here' }));
+    return issue.keys.map((name) => ({ path: showJsonPath([...path, name]), message: 'is not a field here' }));
   }
-  return [{ path: toJsonPath(path), message: issue.message }];
+  return [{ path: showJsonPath(path), message: issue.message }];
 }

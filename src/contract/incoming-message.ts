@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { fromBase64, isBytes, toBase64 } from './base64.ts';
 import { emailAddress, emailAddresses } from './email-address.ts';
-import { MAX_SUBJECT_LENGTH } from './operations/sending.ts';
-import { expected, line, text } from './schemas.ts';
+import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
+import { line, text } from './schemas.ts';
 
 /** The most bytes that a mail from outside may have, with its attachments. */
 export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 
 const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
 
-const messageId = z
-  .string({ error: expected('a string') })
-  .max(900, 'must be at most 900 characters long')
-  .regex(/^<[^<>\s]+>$/, 'must be a Message-ID such as <login-1@customer.test>');
+/** The most characters of a Message-ID. */
+export const MAX_MESSAGE_ID_LENGTH = 900;
+
+const messageId = text(MAX_MESSAGE_ID_LENGTH).regex(
+  /^<[^<>\s]+>$/,
+  'must be a Message-ID such as <login-1@customer.test>',
+);
 
 /** Fields that a mail has from its other parts: given twice, they would contradict each other. */
 const OWN_FIELDS =
@@ -54,8 +57,8 @@ export const composedMessage = z.strictObject({
   cc: emailAddresses.default([]),
   replyTo: emailAddress.nullish(),
   subject: line(MAX_SUBJECT_LENGTH).default(''),
-  text: text(500_000).default(''),
-  html: text(500_000).nullish(),
+  text: mailBody.default(''),
+  html: mailBody.nullish(),
   attachments: z.array(attachment).max(100, 'must be at most 100').default([]),
   messageId: messageId.optional(),
   inReplyTo: messageId.nullish(),

@@ -6,3 +6,10 @@ export function toJsonPath(path: readonly PropertyKey[]): string {
   });
   return `$${steps.join('')}`;
 }
+
+/** As {@link toJsonPath}, for a message: a long name in it is cut short. */
+export function showJsonPath(path: readonly PropertyKey[]): string {
+  return toJsonPath(
+    path.map((step) => (typeof step === 'string' && step.length > 200 ? `${step.slice(0, 200)}…` : step)),
+  );
+}

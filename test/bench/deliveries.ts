@@ -35,7 +35,7 @@ async function relate(where: string, mailbox: Anyone, urls: readonly string[]): 
   return atMostTimes(1.5, `${EVENTS} events to ${RECEIVERS} receivers ${where} ÷ bare fetches`, comparison);
 }
 
-type Anyone = Pick<Mailbox<unknown>, 'reset' | 'settled' | 'trigger' | 'deliveries' | 'clock'>;
+type Anyone = Pick<Mailbox, 'reset' | 'settled' | 'trigger' | 'deliveries' | 'clock'>;
 
 /** The request that a delivery is. */
 async function exampleOf(mailbox: Anyone): Promise<RequestInit> {

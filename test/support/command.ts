@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import type { Mailbox } from 'agent-mailbox-mock';
 import type { TestContext } from 'vitest';
 import { run as runInProcess } from '../../src/cli/run.ts';
 
@@ -34,7 +35,9 @@ export interface ReadyLine {
   readonly port: number;
   readonly version: string;
   readonly keys: Readonly<Record<'operator' | 'tenant' | 'workspace' | 'inbox', string>>;
+  readonly ids: Mailbox['ids'];
   readonly control: string;
+  readonly fixtures?: string;
   readonly controlToken?: string;
   readonly smtp?: { readonly port: number };
 }
@@ -65,13 +68,13 @@ export async function runHere(
   return { code, out, err: err.join('\n') };
 }
 
-/** Starts a process that ends with the test at the latest. */
+/** Starts a process that ends with the test at the latest; if it is a group, then with everything that it started. */
 export function run(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   [file, ...args]: readonly [string, ...string[]],
-  { env = {}, cwd = ROOT }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  { env = {}, cwd = ROOT, isGroup = false }: { env?: NodeJS.ProcessEnv; cwd?: string; isGroup?: boolean } = {},
 ): Running {
-  const child = spawn(file, args, { cwd, env: { ...BARE_ENV, ...env } });
+  const child = spawn(file, args, { cwd, env: { ...BARE_ENV, ...env }, detached: isGroup });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   const ended = new Promise<Ending>((resolve, reject) => {
@@ -80,6 +83,7 @@ export function run(
   ended.catch(() => {});
   onTestFinished(() => {
     child.kill('SIGKILL');
+    if (isGroup) spawnSync('kill', ['-KILL', '--', `-${child.pid}`]);
   });
   const until = (output: Output, pattern: RegExp) =>
     untilMatch(output, pattern, ended, () => stdout.text + stderr.text);

@@ -112,15 +112,16 @@ function keyRow(key: string, boundTo: string, id: string | undefined, name: stri
 }
 
 function webhooksTable(): string {
-  const rows = Object.values(fixture.tenants).flatMap(({ name, workspaces, webhooks }) =>
-    Object.values(webhooks).map(({ id, workspace, url, events }) => [
+  const rows = Object.entries(fixture.tenants).flatMap(([tenant, { name, workspaces, webhooks }]) =>
+    Object.entries(webhooks).map(([handle, { id, workspace, url, events }]) => [
       code(id),
       workspace === null ? `tenant ${name}` : `workspace ${workspaces[workspace]?.name}`,
       code(url),
       events.map(code).join(', '),
+      code(`ids.${tenant}.webhooks.${handle}`),
     ]),
   );
-  return table(['Webhook', 'Belongs to', 'Url', 'Events'], rows);
+  return table(['Webhook', 'Belongs to', 'Url', 'Events', 'In code'], rows);
 }
 
 function operationsTable(): string {

@@ -2,7 +2,7 @@ import type { Mailbox } from 'agent-mailbox-mock';
 import { createReply, type Reply, type SendOptions } from './send.ts';
 
 /** Makes what sends requests to a mailbox by its own `fetch`, without a network or an interceptor. */
-export function senderTo(mailbox: Pick<Mailbox<unknown>, 'baseUrl' | 'fetch'>) {
+export function senderTo(mailbox: Pick<Mailbox, 'baseUrl' | 'fetch'>) {
   return async (method: string, path: string, { key = '', json }: SendOptions = {}): Promise<Reply> => {
     const request = new Request(mailbox.baseUrl + path, {
       method,

@@ -2,13 +2,16 @@ import type * as library from 'agent-mailbox-mock';
 import {
   type BehaviourOptions,
   createMailbox,
+  type DefaultIds,
   type DefaultKeys,
   type Duration,
+  type FixtureIds,
   type FixtureKeys,
   type IncomingMessage,
   type Mailbox,
   type MailboxClock,
   type ReceivedMessage,
+  type TenantIds,
   type TenantKeys,
 } from 'agent-mailbox-mock';
 import type * as server from 'agent-mailbox-mock/server';
@@ -28,18 +31,40 @@ describe('types', () => {
     createMailbox().keys.acme.inboxes.nobody;
   });
 
-  test("the keys of one's own fixture have its handles", () => {
+  test('the default ids are those of the default fixture, by the same handles', () => {
+    expectTypeOf<FixtureIds<typeof defaultFixture>>().toExtend<DefaultIds>();
+    expectTypeOf<DefaultIds>().toExtend<FixtureIds<typeof defaultFixture>>();
+    expectTypeOf(createMailbox().ids).toEqualTypeOf<DefaultIds>();
+    expectTypeOf(createMailbox().ids.acme.inboxes.helpdesk).toBeString();
+    expectTypeOf<server.MailboxServer['mailbox']['ids']>().toEqualTypeOf<DefaultIds>();
+    // @ts-expect-error there is no such inbox
+    createMailbox().ids.acme.inboxes.nobody;
+    // @ts-expect-error the operator has a key, but no id
+    createMailbox().ids.operator;
+  });
+
+  test("the keys and ids of one's own fixture have its handles", () => {
     const key = { id: '00000000-0000-4000-8000-000000000001', key: 'x', createdAt: '2026-01-05T09:00:00.000Z' };
     const place = { id: key.id, name: 'x', createdAt: key.createdAt, key };
     const mailbox = createMailbox({
       fixtures: {
         operator: { key: 'sa_0123456789' },
-        tenants: { umbrella: { ...place, workspaces: { lab: { ...place, slug: 'lab' } } } },
+        tenants: {
+          umbrella: {
+            ...place,
+            workspaces: { lab: { ...place, slug: 'lab' } },
+            webhooks: { audit: { url: 'http://127.0.0.1:1' } },
+          },
+        },
       },
     });
     expectTypeOf(mailbox.keys.umbrella).toExtend<TenantKeys<'lab', never>>();
     // @ts-expect-error that fixture has no Acme
     mailbox.keys.acme;
+    expectTypeOf(mailbox.ids.umbrella).toExtend<TenantIds<'lab', never, 'audit'>>();
+    expectTypeOf(mailbox.ids.umbrella.webhooks.audit).toBeString();
+    // @ts-expect-error that fixture has no such webhook
+    mailbox.ids.umbrella.webhooks.other;
   });
 
   test('handlers are msw handlers', () => {

@@ -26,7 +26,7 @@ import type { Upgrades } from './upgrade.ts';
 
 /** What the express application of a mailbox is made of. */
 export interface AppOptions {
-  readonly mailbox: Mailbox<unknown>;
+  readonly mailbox: Mailbox<unknown, unknown>;
   /** Host names, besides loopback ones, that a request's `Host` may have. */
   readonly allowedHosts: ReadonlySet<string>;
   /** Origins, besides loopback ones, whose pages may call the API. */
@@ -83,7 +83,7 @@ function normalisePath(): RequestHandler {
 }
 
 /** Serves the mailbox and its control plane through msw's own request handling. */
-function serve(mailbox: Mailbox<unknown>, report: Environment['report']): RequestHandler {
+function serve(mailbox: Mailbox<unknown, unknown>, report: Environment['report']): RequestHandler {
   const control = createFetch(async (request) => answerControl(mailbox, request, report));
   const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
@@ -123,7 +123,7 @@ function isControlPath(path: string): boolean {
 }
 
 /** The one place where what a guard or the server itself throws becomes a response. */
-function replyWithError(mailbox: Mailbox<unknown>, report: Environment['report']): ErrorRequestHandler {
+function replyWithError(mailbox: Mailbox<unknown, unknown>, report: Environment['report']): ErrorRequestHandler {
   return (thrown, _request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { status, headers, body } = toErrorReply(thrown, (id) => mailbox.behaviours[id], report);

@@ -20,7 +20,7 @@ const GOING_AWAY = 1001;
 
 /** Creates the WebSocket side of a server; `isAllowed` says which origins' pages may open a stream. */
 export function createStreamServer(
-  mailbox: Pick<Mailbox<unknown>, 'stream'>,
+  mailbox: Pick<Mailbox, 'stream'>,
   upgrades: Upgrades,
   isAllowed: (origin: string) => boolean,
 ): StreamServer {

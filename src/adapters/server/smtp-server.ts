@@ -19,7 +19,7 @@ export interface SmtpServer {
  * Creates an SMTP server in front of a mailbox: without TLS and without a login, as test clients send. A recipient
  * that is no inbox is refused as it is named, and a mail above 10 MiB when it is sent.
  */
-export function createSmtpServer(mailbox: Pick<Mailbox<unknown>, 'receiveMessage' | 'receives'>): SmtpServer {
+export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'receives'>): SmtpServer {
   const server = new SMTPServer({
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -53,7 +53,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox<unknown>, 'receiveMessage
 }
 
 async function takeIn(
-  mailbox: Pick<Mailbox<unknown>, 'receiveMessage'>,
+  mailbox: Pick<Mailbox, 'receiveMessage'>,
   stream: SMTPServerDataStream,
   { envelope }: SMTPServerSession,
 ): Promise<void> {

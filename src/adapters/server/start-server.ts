@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError } from '../../contract/errors.ts';
+import type { DefaultIds, FixtureIds } from '../../contract/fixture/ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../contract/fixture/keys.ts';
 import type { FixtureInput } from '../../contract/fixture.ts';
 import type { IncomingMessage } from '../../contract/incoming-message.ts';
@@ -55,12 +56,12 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
     ListenOptions {}
 
 /** A running server. It closes by `close()`, or at the end of an `await using` block. */
-export interface MailboxServer<Keys = DefaultKeys> extends AsyncDisposable {
+export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
   /** Where the service is, such as `http://127.0.0.1:4025`. */
   readonly url: string;
   readonly port: number;
   /** The mailbox behind it, for its keys, `reset()` and `snapshot()`. */
-  readonly mailbox: Mailbox<Keys>;
+  readonly mailbox: Mailbox<Keys, Ids>;
   /** Where the control plane is, such as `http://127.0.0.1:4025/__mock`. */
   readonly control: string;
   /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
@@ -84,11 +85,11 @@ export interface MailboxServer<Keys = DefaultKeys> extends AsyncDisposable {
  * @throws {Error} with the `code` that Node gives (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
 export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
-/** Starts a server with a fixture of one's own; the mailbox's `keys` then has the fixture's handles. */
+/** Starts a server with a fixture of one's own; the mailbox's `keys` and `ids` then have the fixture's handles. */
 export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
-): Promise<MailboxServer<FixtureKeys<F>>>;
-export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never>> {
+): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
+export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
   const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log: write, colour, ...mailboxOptions } = options;
   const boundHost = parseHost(host ?? DEFAULT_HOST);
   const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);

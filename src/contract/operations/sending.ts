@@ -10,8 +10,11 @@ import { withinInbox } from './within-inbox.ts';
 /** What every way of sending can be refused with. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
 
+/** One body of a mail. */
+export const mailBody = text(500_000);
+
 /** The bodies of a mail; either may be missing. */
-export const mailBodies = { plainBody: text(500_000).nullish(), htmlBody: text(500_000).nullish() };
+export const mailBodies = { plainBody: mailBody.nullish(), htmlBody: mailBody.nullish() };
 
 /** The most characters of a line of a mail (RFC 5322, section 2.1.1). */
 export const MAX_SUBJECT_LENGTH = 998;

@@ -1,0 +1,44 @@
+/** The width of a terminal that nobody has made wider. */
+export const WIDTH = 80;
+
+/** Breaks a text into lines of at most so many characters; a longer word keeps a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line === '') lines.splice(-1, 1, word);
+    else if (`${line} ${word}`.length <= width) lines.splice(-1, 1, `${line} ${word}`);
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Breaks a text into lines that begin with so many spaces and fit the terminal. */
+export function indent(text: string, spaces: number): string[] {
+  return wrap(text, WIDTH - spaces).map((line) => ' '.repeat(spaces) + line);
+}
+
+/** What stands in the first column, and what it means. */
+export type Entry = readonly [term: string, meaning: string];
+
+/** Terms with their meanings in a column of their own; a term too wide for its column has the meaning below it. */
+export function toList(entries: readonly Entry[], maxTermWidth = 30): string[] {
+  const widths = entries.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
+  const start = Math.max(0, ...widths) + 4;
+  return entries.flatMap(([term, meaning]) => {
+    const [first = '', ...rest] = indent(meaning, start);
+    const head = `  ${term}`;
+    if (head.length + 2 > start) return [head, first, ...rest];
+    return [head + first.slice(head.length), ...rest];
+  });
+}
+
+/** Rows of cells in columns, each as wide as its widest cell; `styleFirst` may colour the first. */
+export function toColumns(rows: readonly (readonly string[])[], styleFirst: (cell: string) => string): string[] {
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widthOf(column))));
+    const [first = '', ...rest] = cells;
+    return `  ${[styleFirst(first), ...rest].join('  ')}`;
+  });
+}

@@ -1,0 +1,54 @@
+/** The most names that are offered for one that is not known. */
+const MAX_OFFERED = 5;
+
+/** A shorter text is part of too many names. */
+const MIN_PART_LENGTH = 3;
+
+/** The share of letters that may be wrong. */
+const MAX_WRONG_SHARE = 0.34;
+
+/**
+ * Finds the names that somebody may have meant by one that is not known, the likeliest first: those that are a few
+ * letters away from it, and those that contain it.
+ */
+export function findNearest(text: string, names: readonly string[]): string[] {
+  // Nobody mistypes so much; the distance of long texts would take long.
+  if (text.length > 100) return [];
+  const wanted = text.toLowerCase();
+  const isPart = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
+  return names
+    .map((name) => ({ name, distance: distanceBetween(wanted, name), isPart: isPart(name) }))
+    .filter(
+      ({ name, distance, isPart }) => isPart || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
+    )
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, MAX_OFFERED)
+    .map(({ name }) => name);
+}
+
+/** How many letters must be added, removed, replaced or swapped with the next to make one text of another. */
+function distanceBetween(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      next.push(
+        Math.min(
+          at(last, column - 1) + (isSame ? 0 : 1),
+          at(next, column - 1) + 1,
+          at(last, column) + 1,
+          isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    [beforeLast, last] = [last, next];
+  }
+  return at(last, other.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}
