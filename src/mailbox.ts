@@ -73,7 +73,7 @@ export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
   settled(options?: SettledOptions): Promise<void>;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
-  /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
+  /** A copy of the OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
   openApi(): OpenApiDocument;
 }
 
@@ -112,6 +112,8 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const prefixOf = ({ url }: { readonly url: string }) =>
     isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
 
+  let document: OpenApiDocument | undefined;
+
   return {
     baseUrl,
     handlers: createHandlers(baseUrl, fetch, connect),
@@ -129,7 +131,10 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
     settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),
     snapshot: () => readState(worlds),
-    openApi: () => createOpenApi(choices),
+    openApi() {
+      document ??= createOpenApi(choices);
+      return structuredClone(document);
+    },
   };
 }
 

@@ -248,6 +248,21 @@ test.each([
 });
 
 test.each([
+  ['a head that is too large', request('HEAD /health', [`X-Large: ${'a'.repeat(200_000)}`]), 431],
+  ['a header without a name', request('HEAD /health', [': x']), 400],
+  ['a target that is no target', request('HEAD /v1/\0'), 400],
+  ['a body of no size', request('HEAD /health', ['Transfer-Encoding: chunked'], 'zz\r\n'), 400],
+  ['another request before it', request('GET /health') + request('HEAD /health', [': x']), 400],
+])('HEAD with %s is refused without a body', async (_, text, status) => {
+  await using server = await startServer({ port: 0 });
+  await using connection = await openConnection(server);
+  await connection.send(text);
+  if (text.startsWith('GET')) await connection.reply();
+  expect((await connection.reply({ toHead: true })).status).toBe(status);
+  await expect(connection.reply()).rejects.toThrow('The connection ended after "".');
+});
+
+test.each([
   ['two keys', [KEY, KEY]],
   ['two bearers', ['Authorization: Bearer tk_acme_tenant_key', 'Authorization: Bearer tk_acme_tenant_key']],
   ['a key in bytes above ASCII', ['X-API-Key: tk_acme_tenant_key\u00e9']],

@@ -4,7 +4,7 @@ import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
-import { answerControl } from '../../control/control.ts';
+import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { Mailbox } from '../../mailbox.ts';
 import { toErrorReply } from '../../pipeline/error-reply.ts';
@@ -80,7 +80,7 @@ function normalisePath(): RequestHandler {
 
 /** Serves the mailbox and its control plane through msw's own request handling. */
 function serve(mailbox: Mailbox<unknown>): RequestHandler {
-  const control = createFetch(async (request) => answerControl(mailbox, request));
+  const control = createFetch(createControl(mailbox));
   const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
   const handler = http.all(
