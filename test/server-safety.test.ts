@@ -128,8 +128,24 @@ test.each([
 ])('with allowHosts "%s", the Host "%s" gets %i', async (allowed, host, status) => {
   await using server = await startServer({ port: 0, allowHosts: [allowed] });
   for (const path of ['/health', '/__mock/health']) {
-    expect((await exchange(server, request(`GET ${path}`, [`Host: ${host}`]))).status).toBe(status);
+    expect((await exchange(server, request(`GET ${path}`, [`Host: ${host}`, 'X-Mock-Token: x']))).status).toBe(status);
   }
+});
+
+test.each([
+  'GET /__mock/health',
+  'HEAD /__mock/health',
+  'OPTIONS /__mock/reset',
+  'POST /__mock/reset',
+  'GET /x/../__mock/clock',
+])('with a host allowed, %s needs a header there that pages cannot send, and none at loopback', async (line) => {
+  await using server = await startServer({ port: 0, allowHosts: ['mailbox.example'] });
+  const statusOf = async (...headers: string[]) =>
+    (await exchange(server, request(line, headers), { toHead: line.startsWith('HEAD') })).status;
+  const atHost = await statusOf('Host: mailbox.example:4025');
+  expect([atHost, await statusOf('Host: mailbox.example', 'X-Mock-Token: x')]).toEqual([401, expect.any(Number)]);
+  expect(await statusOf('Host: mailbox.example', 'X-Mock-Token: x')).toBeLessThan(300);
+  expect(await statusOf()).toBeLessThan(300);
 });
 
 test.each([

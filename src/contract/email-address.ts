@@ -61,7 +61,8 @@ export const bareEmail = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'email' });
 
-const MAX_ADDRESSES = 50;
+/** How many addresses a field or an envelope may have. */
+export const MAX_ADDRESSES = 50;
 
 /** One address or several, as requests have them; always a list once parsed. */
 export const emailAddresses = z

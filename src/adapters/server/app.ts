@@ -12,6 +12,7 @@ import { createFetch } from '../fetch.ts';
 import {
   allowOrigins,
   createOriginRule,
+  guardControlHost,
   guardControlOrigin,
   guardControlToken,
   guardHost,
@@ -52,7 +53,7 @@ export function createApp(options: AppOptions): App {
   app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
   app.use('/v1', allowOrigins(isAllowed));
   app.use(CONTROL_PATH, guardControlOrigin());
-  if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
+  app.use(CONTROL_PATH, controlToken === undefined ? guardControlHost() : guardControlToken(controlToken));
   app.use(streams.handler, serve(mailbox), replyWithError(mailbox));
   return { answer: leadThrough(app), upgrades, closeStreams: streams.close };
 }
