@@ -7,6 +7,7 @@ import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys 
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
+import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createMailboxClock, type MailboxClock } from './control/clock.ts';
 import { type SettledOptions, settle } from './control/settled.ts';
 import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
@@ -20,7 +21,7 @@ import { answer } from './pipeline/answer.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { type MailboxState, readState } from './store/state.ts';
-import { createWorlds } from './store/worlds.ts';
+import { createWorlds, type Worlds } from './store/worlds.ts';
 import { type AcceptStream, createStreams } from './stream/streams.ts';
 
 /** What `createMailbox` takes; everything has a default. */
@@ -31,6 +32,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly fixtures?: F;
   /** Other readings of what the service document leaves open, by ledger id. */
   readonly behaviours?: BehaviourOptions;
+  /**
+   * How much mail is stored at most, in bytes, with its files and of every tenant; what does not fit is refused.
+   * Default: 256 MiB.
+   */
+  readonly maxMailBytes?: number | undefined;
   /** Another clock, source of randomness or `fetch`, to make a mailbox repeatable or to let it call elsewhere. */
   readonly environment?: Partial<Environment>;
 }
@@ -60,7 +66,8 @@ export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
   /**
    * Lets a mail come in from outside: its parts, or an `eml` as it travels. It resolves with where it arrived.
    *
-   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, or when it is larger than 10 MiB.
+   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, when it is larger than 10 MiB, or when
+   *   it does not fit into what may be stored.
    */
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
   /** The time of the mailbox: freeze it, move it on, let it go. */
@@ -87,6 +94,7 @@ export interface Mailbox<Keys = DefaultKeys> extends WebhookLab {
  *
  * @throws {FixtureError} when the fixture is not valid, with every problem and its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value, with the list of what there is.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the fixture has more mail than that.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
@@ -99,10 +107,11 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   const choices = parseBehaviours(options.behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const outside = createEnvironment(options.environment);
-  const worlds = createWorlds(outside);
+  const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus();
   const deliverer = createDeliverer(worlds, events, { outside, choices });
   seed(worlds, fixture);
+  checkFixtureFits(worlds);
   const start = worlds.snapshot();
   const choose: Choose = (id) => choices[id];
   const service = createService({ worlds, events, choices });
@@ -136,6 +145,20 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
       return structuredClone(document);
     },
   };
+}
+
+function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
+  throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
+}
+
+function checkFixtureFits(worlds: Worlds): void {
+  const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
+  if (used <= limit) return;
+  throw new MailLimitError(
+    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; allow more by --max-mail <size>, or maxMailBytes in code.`,
+  );
 }
 
 function parseBaseUrl(baseUrl: string): string {

@@ -94,6 +94,7 @@ const DEFAULTS = {
   allowHosts: [],
   corsOrigins: [],
   deliverTo: [],
+  maxMailBytes: undefined as number | undefined,
   json: false,
   quiet: false,
 };
@@ -124,6 +125,9 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['the last of two values', ['--behaviour', 'a=b', '--behaviour', 'a=c'], {}, { behaviours: { a: 'c' } }],
   ['a list', [], { AGENT_MAILBOX_BEHAVIOUR: 'a=b, c=d,' }, { behaviours: { a: 'b', c: 'd' } }],
   ['a flag over a list', ['--behaviour', 'c=d'], { AGENT_MAILBOX_BEHAVIOUR: 'a=b' }, { behaviours: { c: 'd' } }],
+  ['--max-mail in MiB', ['--max-mail', '512MiB'], {}, { maxMailBytes: 536_870_912 }],
+  ['--max-mail in GiB, in small letters', ['--max-mail', '2gib'], {}, { maxMailBytes: 2_147_483_648 }],
+  ['--max-mail in bytes', ['--max-mail=1000'], {}, { maxMailBytes: 1000 }],
   ['--allow-host', ['--allow-host', 'a.example', '--allow-host', 'b'], {}, { allowHosts: ['a.example', 'b'] }],
   [
     'an IPv6 address',

@@ -3,6 +3,7 @@ import { CLOSE_CODES } from '../contract/stream.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { admit, type StreamRequest } from './admit.ts';
+import { encodeFrame, eventFrame } from './frames.ts';
 import { closeQuietly, openStream, type Stream, type StreamConnection } from './stream.ts';
 
 /** What an adapter tells an open stream. */
@@ -43,7 +44,10 @@ export function createStreams(worlds: Worlds, events: EventBus, choices: Choices
   events.subscribe((event) => {
     // What is fired by hand for one webhook is for that webhook alone.
     if (event.webhookId !== undefined) return;
-    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event);
+    const world = worlds.get(event.tenantId);
+    if (!world) return;
+    const frame = encodeFrame(() => eventFrame(world, event, choices));
+    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event, frame);
   });
 
   worlds.onKeyEnded((key) => {

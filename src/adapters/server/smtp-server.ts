@@ -67,6 +67,7 @@ async function takeIn(
 }
 
 function toReply(error: unknown): Error {
+  if (error instanceof ApiError && error.code === 'STORAGE_FULL') return reply(452, `4.3.1 ${error.message}`);
   if (error instanceof ApiError) return reply(554, `5.6.0 ${error.message}`);
   return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
 }
