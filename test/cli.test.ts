@@ -183,6 +183,7 @@ const SAMPLES: Record<string, string> = {
   'allow-host': 'a.example',
   'cors-origin': 'https://a.example',
   'deliver-to': '10.0.0.0/8',
+  'max-mail': '1GiB',
 };
 
 test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -212,6 +213,8 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--port'], {}, /'-p, --port <value>' argument missing/],
   [['--port', '--json'], {}, /'--port' argument is ambiguous/],
   [['-p', '-1'], {}, /'-p' argument is ambiguous/],
+  [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
+  [['--max-mail=0'], {}, /--max-mail must be a size/],
   [['--port='], {}, /--port must be a whole number from 0 to 65535, not ""/],
   [['--port=-1'], {}, /--port must be .+, not "-1"/],
   [['--port', '65536'], {}, /--port must be .+, not "65536"/],
