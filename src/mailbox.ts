@@ -8,6 +8,7 @@ import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys 
 import { type FixtureInput, parseFixture } from './contract/fixture.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
 import { createOpenApi, type OpenApiDocument } from './contract/openapi.ts';
+import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createMailboxClock, type MailboxClock } from './control/clock.ts';
 import { type Settled, type SettledOptions, settle } from './control/settled.ts';
 import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
@@ -23,7 +24,7 @@ import { answer } from './pipeline/answer.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { type MailboxState, readState } from './store/state.ts';
-import { createWorlds } from './store/worlds.ts';
+import { createWorlds, type Worlds } from './store/worlds.ts';
 import { type AcceptStream, createStreams } from './stream/streams.ts';
 
 /** What `createMailbox` takes; everything has a default. */
@@ -34,6 +35,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly fixtures?: F;
   /** Other readings of what the service document leaves open, by ledger id. */
   readonly behaviours?: BehaviourOptions;
+  /**
+   * How much mail is stored at most, in bytes, with its files and of every tenant; what does not fit is refused.
+   * Default: 256 MiB.
+   */
+  readonly maxMailBytes?: number | undefined;
   /** Another clock, source of randomness or `fetch`, to make a mailbox repeatable or to let it call elsewhere. */
   readonly environment?: Partial<Environment>;
 }
@@ -65,7 +71,8 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLa
   /**
    * Lets a mail come in from outside: its parts, or an `eml` as it travels. It resolves with where it arrived.
    *
-   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, or when it is larger than 10 MiB.
+   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, when it is larger than 10 MiB, or when
+   *   it does not fit into what may be stored.
    */
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
   /** The time of the mailbox: freeze it, move it on, let it go. */
@@ -80,7 +87,7 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLa
   settled(options?: SettledOptions): Promise<Settled>;
   /** A copy of the whole state, for a test to read. */
   snapshot(): MailboxState;
-  /** The OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
+  /** A copy of the OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
   openApi(): OpenApiDocument;
 }
 
@@ -94,6 +101,7 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLa
  *
  * @throws {FixtureError} when the fixture is not valid, with every problem and its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value, with what may have been meant.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the fixture has more mail than that.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
@@ -125,11 +133,12 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     activity.publish({ kind: 'failure', error });
   };
   const outside = { ...given, report };
-  const worlds = createWorlds(outside);
+  const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
   const deliverer = createDeliverer(worlds, events, { outside, choices, activity });
   seed(worlds, fixture);
+  checkFixtureFits(worlds);
   const start = worlds.snapshot();
   const choose: Choose = (id) => choices[id];
   const service = createService({ worlds, events, choices });
@@ -138,6 +147,8 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const connect = createConnect(createStreams({ worlds, events, choices, activity }).admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
     isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+
+  let document: OpenApiDocument | undefined;
 
   const mailbox: Mailbox<never, never> = {
     baseUrl,
@@ -157,9 +168,26 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),
     snapshot: () => readState(worlds),
-    openApi: () => createOpenApi(choices),
+    openApi() {
+      document ??= createOpenApi(choices);
+      return structuredClone(document);
+    },
   };
   return { mailbox, activity, report };
+}
+
+function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
+  throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
+}
+
+function checkFixtureFits(worlds: Worlds): void {
+  const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
+  if (used <= limit) return;
+  throw new MailLimitError(
+    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; allow more by --max-mail <size>, or maxMailBytes in code.`,
+  );
 }
 
 function parseBaseUrl(baseUrl: string): string {

@@ -19,6 +19,7 @@ const DEFAULTS = {
   allowHosts: [],
   corsOrigins: [],
   deliverTo: [],
+  maxMailBytes: undefined as number | undefined,
   json: false,
   quiet: false,
 };
@@ -49,6 +50,9 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['the last of two values', ['--behaviour', 'a=b', '--behaviour', 'a=c'], {}, { behaviours: { a: 'c' } }],
   ['a list', [], { AGENT_MAILBOX_BEHAVIOUR: 'a=b, c=d,' }, { behaviours: { a: 'b', c: 'd' } }],
   ['a flag over a list', ['--behaviour', 'c=d'], { AGENT_MAILBOX_BEHAVIOUR: 'a=b' }, { behaviours: { c: 'd' } }],
+  ['--max-mail in MiB', ['--max-mail', '512MiB'], {}, { maxMailBytes: 536_870_912 }],
+  ['--max-mail in GiB, in small letters', ['--max-mail', '2gib'], {}, { maxMailBytes: 2_147_483_648 }],
+  ['--max-mail in bytes', ['--max-mail=1000'], {}, { maxMailBytes: 1000 }],
   ['--allow-host', ['--allow-host', 'a.example', '--allow-host', 'b'], {}, { allowHosts: ['a.example', 'b'] }],
   [
     'an IPv6 address',
@@ -116,6 +120,7 @@ const SAMPLES: Record<string, string> = {
   'allow-host': 'a.example',
   'cors-origin': 'https://a.example',
   'deliver-to': '10.0.0.0/8',
+  'max-mail': '1GiB',
 };
 
 test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -199,6 +204,8 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   ],
   [['--deliver-to', 'hooks.example:443'], {}, /--deliver-to must be/],
   [['--deliver-to', '10.0.0.0/33'], {}, /--deliver-to must be/],
+  [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
+  [['--max-mail=0'], {}, /--max-mail must be a size/],
   [['--deliver-to='], {}, /--deliver-to must be/],
   [[], { AGENT_MAILBOX_DELIVER_TO: '*,10.0.0.0/' }, /AGENT_MAILBOX_DELIVER_TO must be .+, not "10\.0\.0\.0\/"/],
 ])('refuses %j with %j in the environment as wrong usage', async ([args, env, said], { expect }) => {

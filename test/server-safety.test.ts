@@ -129,8 +129,24 @@ test.each([
 ])('with allowHosts "%s", the Host "%s" gets %i', async (allowed, host, status) => {
   await using server = await startServer({ port: 0, allowHosts: [allowed] });
   for (const path of ['/health', '/__mock/health']) {
-    expect((await exchange(server, request(`GET ${path}`, [`Host: ${host}`]))).status).toBe(status);
+    expect((await exchange(server, request(`GET ${path}`, [`Host: ${host}`, 'X-Mock-Token: x']))).status).toBe(status);
   }
+});
+
+test.each([
+  'GET /__mock/health',
+  'HEAD /__mock/health',
+  'OPTIONS /__mock/reset',
+  'POST /__mock/reset',
+  'GET /x/../__mock/clock',
+])('with a host allowed, %s needs a header there that pages cannot send, and none at loopback', async (line) => {
+  await using server = await startServer({ port: 0, allowHosts: ['mailbox.example'] });
+  const statusOf = async (...headers: string[]) =>
+    (await exchange(server, request(line, headers), { toHead: line.startsWith('HEAD') })).status;
+  const atHost = await statusOf('Host: mailbox.example:4025');
+  expect([atHost, await statusOf('Host: mailbox.example', 'X-Mock-Token: x')]).toEqual([401, expect.any(Number)]);
+  expect(await statusOf('Host: mailbox.example', 'X-Mock-Token: x')).toBeLessThan(300);
+  expect(await statusOf()).toBeLessThan(300);
 });
 
 test.each([
@@ -246,6 +262,21 @@ test.each([
   ['the target', request(`GET /${'a'.repeat(200_000)}`)],
 ])('a head that is too large for %s is refused', async (_, text) => {
   await expectRefusal(text, 431, 'HEADERS_TOO_LARGE');
+});
+
+test.each([
+  ['a head that is too large', request('HEAD /health', [`X-Large: ${'a'.repeat(200_000)}`]), 431],
+  ['a header without a name', request('HEAD /health', [': x']), 400],
+  ['a target that is no target', request('HEAD /v1/\0'), 400],
+  ['a body of no size', request('HEAD /health', ['Transfer-Encoding: chunked'], 'zz\r\n'), 400],
+  ['another request before it', request('GET /health') + request('HEAD /health', [': x']), 400],
+])('HEAD with %s is refused without a body', async (_, text, status) => {
+  await using server = await startServer({ port: 0 });
+  await using connection = await openConnection(server);
+  await connection.send(text);
+  if (text.startsWith('GET')) await connection.reply();
+  expect((await connection.reply({ toHead: true })).status).toBe(status);
+  await expect(connection.reply()).rejects.toThrow('The connection ended after "".');
 });
 
 test.each([

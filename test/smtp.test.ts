@@ -25,6 +25,18 @@ async function startWithSmtp() {
   };
 }
 
+/** Opens a connection; the answer says a line and resolves with what the server says to it, without the line end. */
+async function talk(port: number): Promise<(line: string) => Promise<string>> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  await once(socket, 'data');
+  return async (line) => {
+    socket.write(`${line}\r\n`);
+    let answer = '';
+    while (!/^\d{3} .*\r\n$/m.test(answer)) answer += (await once(socket, 'data'))[0];
+    return answer.trimEnd();
+  };
+}
+
 const MAIL = { from: 'Zoë <zoe@customer.test>', to: 'helpdesk@acme.test', subject: 'Größe', text: 'Grüße' };
 
 describe('SMTP', () => {
@@ -81,6 +93,21 @@ describe('SMTP', () => {
     const sent = running.transport.sendMail({ ...MAIL, to: 'nobody@acme.test' });
     await expect(sent).rejects.toThrow('There is no inbox with the address nobody@acme.test.');
     expect(running.server.mailbox.snapshot()).toEqual(before);
+  });
+
+  test('refuses the 51st recipient as it is named, and takes the mail in for those before it', async () => {
+    await using running = await startWithSmtp();
+    const before = running.server.mailbox.snapshot().tenants[0]?.messages.length ?? 0;
+    const say = await talk(running.port);
+    await say('EHLO x');
+    await say('MAIL FROM:<a@b.test>');
+    const answers: string[] = [];
+    for (let count = 0; count < 52; count += 1) answers.push(await say(`RCPT TO:<helpdesk+${count}@acme.test>`));
+    expect(answers.map((answer) => answer.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
+    expect(answers[50]).toBe('452 4.5.3 A mail has at most 50 recipients.');
+    expect(await say('DATA')).toMatch(/^354/);
+    expect(await say('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
+    expect(running.server.mailbox.snapshot().tenants[0]?.messages).toHaveLength(before + 1);
   });
 
   test('refuses a mail above 10 MiB, and nothing arrives', async () => {

@@ -215,6 +215,27 @@ function connect(mailbox: Mailbox, key = KEYS.acme.tenant) {
 }
 
 describe('a connection', () => {
+  test('gets the very bytes that every other one gets of an event', async ({ expect }) => {
+    const mailbox = createMailbox();
+    const sent: Uint8Array[] = [];
+    const request = { url: 'http://localhost/v1/ws', headers: new Headers({ 'X-API-Key': KEYS.acme.tenant }) };
+    for (let count = 0; count < 3; count += 1) {
+      const send = (text: string, toBytes: () => Uint8Array) => {
+        if (JSON.parse(text).type === 'event') sent.push(toBytes());
+      };
+      mailbox
+        .stream(request)({ send, close() {}, bufferedBytes: 0 })
+        .receive('{"type":"subscribe"}');
+    }
+    mailbox.trigger('message.received', { inboxId: helpdesk, data: { subject: 'Grüße' } });
+    const [first, ...others] = sent;
+    expect(JSON.parse(new TextDecoder().decode(first))).toMatchObject({
+      type: 'event',
+      message: { inbox_id: helpdesk },
+    });
+    expect([others.length, others.every((bytes) => bytes === first)]).toEqual([2, true]);
+  });
+
   test('that has ended is sent nothing more, not even a ping', async ({ expect }) => {
     const mailbox = createMailbox();
     mailbox.clock.freeze();

@@ -50,8 +50,9 @@ function chooseOrRefuse(options: Readonly<Record<string, string>>) {
 }
 
 /** An entry as `--behaviour` takes it, and below it what else it could be. */
-function summarise({ id, value, choices }: LedgerEntry): string[] {
-  const others = Object.keys(choices).filter((choice) => choice !== value);
+function summarise({ id, value, choices, otherValues }: LedgerEntry): string[] {
+  const listed = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])];
+  const others = listed.filter((choice) => choice !== value);
   return [`${id}=${value}`, ...(others.length > 0 ? indent(`or ${others.join(', ')}`, 4) : [])];
 }
 
@@ -62,7 +63,17 @@ function explain({ id, question, section, choices, value, origin, ...entry }: Le
     ['Default', entry.default],
     ['Origin', ORIGINS[origin]],
   ];
-  return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', 'Choices:', ...toList(Object.entries(choices), 24)];
+  const other = entry.otherValues ? indent(`or ${entry.otherValues.rule}`, 2) : [];
+  return [
+    id,
+    ...wrap(question, WIDTH),
+    '',
+    ...toList(facts),
+    '',
+    'Choices:',
+    ...toList(Object.entries(choices), 24),
+    ...other,
+  ];
 }
 
 const ORIGINS = {

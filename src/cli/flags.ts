@@ -50,6 +50,11 @@ export const START_FLAGS = {
     value: '<host>',
     help: 'Deliver to this host or IP range too, or * for all; repeatable',
   },
+  'max-mail': {
+    type: 'string',
+    value: '<size>',
+    help: 'Mail that is stored in all, such as 512MiB or 1GiB (default 256MiB)',
+  },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },
 } as const satisfies Record<string, Flag>;

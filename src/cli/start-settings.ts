@@ -1,6 +1,7 @@
 import { parseAllowHosts, parseCorsOrigins } from '../adapters/server/listen-options.ts';
 import { createReceiverRules } from '../adapters/server/receiver-rules.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
+import { parseSize } from '../contract/size.ts';
 import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { parseEach, parsePair } from './read-given.ts';
 
@@ -14,6 +15,7 @@ export interface StartSettings {
   readonly allowHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly deliverTo: readonly string[];
+  readonly maxMailBytes: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -41,6 +43,7 @@ export function parseStartSettings(given: GivenFlags): StartSettings {
       given['deliver-to'],
       checkedBy(createReceiverRules, 'a host name without scheme and port, a range such as 10.0.0.0/8, or *'),
     ),
+    maxMailBytes: given['max-mail'] && parseMaxMail(given['max-mail']),
     json: given.json?.value === true,
     quiet: given.quiet?.value === true,
   };
@@ -50,6 +53,12 @@ function parsePort({ value, source }: Given): number {
   const port = Number(value);
   if (/^\d+$/.test(String(value)) && port <= 65535) return port;
   throw new UsageError(`${source} must be a whole number from 0 to 65535, not ${quote(value)}.`);
+}
+
+function parseMaxMail({ value, source }: Given): number {
+  const bytes = parseSize(String(value));
+  if (bytes !== undefined) return bytes;
+  throw new UsageError(`${source} must be a size such as 512MiB or 1GiB, not ${quote(value)}.`);
 }
 
 function parseText({ value, source }: Given): string {

@@ -1,6 +1,7 @@
 import { startServer } from '../adapters/server/index.ts';
 import { BehaviourError } from '../contract/behaviours.ts';
 import type { NamedFixture } from '../contract/fixture/keys.ts';
+import { MailLimitError } from '../contract/size.ts';
 import { defaultFixture } from '../default-fixture.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type Command, type Terminal, UsageError } from './command.ts';
@@ -66,7 +67,7 @@ function noSuchHost({ host }: Listening): string {
 
 /** Says what to do about an error of starting; what it does not know, it leaves as it is. */
 function explain(error: unknown, settings: StartSettings): unknown {
-  if (error instanceof BehaviourError) return new UsageError(error.message);
+  if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const flag = port === settings.port ? '--port' : '--smtp-port';
   const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });

@@ -45,12 +45,15 @@ export function formatAddress({ name, address }: EmailAddress): string {
   return `${quoted} <${address}>`;
 }
 
+/** The most characters of an address with its display name. */
+export const MAX_ADDRESS_LENGTH = 1000;
+
 const WRONG_ADDRESS = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
 /** One address, bare or in display form. */
 export const emailAddress = z
   .string({ error: expected('a string') })
-  .max(1000, { error: 'must be at most 1000 characters long', abort: true })
+  .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true })
   .refine((text) => parseAddress(text) !== undefined, WRONG_ADDRESS);
 
 /** One bare address; it is kept in lower case. */
@@ -61,7 +64,8 @@ export const bareEmail = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'email' });
 
-const MAX_ADDRESSES = 50;
+/** How many addresses a field or an envelope may have. */
+export const MAX_ADDRESSES = 50;
 
 /** One address or several, as requests have them; always a list once parsed. */
 export const emailAddresses = z

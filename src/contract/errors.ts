@@ -30,6 +30,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator itself failed; this is a bug in it.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed; nothing was sent.' },
+  STORAGE_FULL: { status: 507, meaning: 'The mail does not fit: as much is stored as may be.' },
 } as const;
 
 /** The `code` of an error reply. */

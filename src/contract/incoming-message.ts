@@ -7,12 +7,20 @@ import { line, text } from './schemas.ts';
 /** The most bytes that a mail from outside may have, with its attachments. */
 export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 
+/** How much the parts of a mail from outside may have; a whole mail that has more is shown cut. */
+export const MAIL_LIMITS = {
+  /** Characters of a body. */
+  body: 500_000,
+  filename: 255,
+  contentType: 200,
+  messageId: 900,
+  attachments: 100,
+  references: 100,
+} as const;
+
 const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
 
-/** The most characters of a Message-ID. */
-export const MAX_MESSAGE_ID_LENGTH = 900;
-
-const messageId = text(MAX_MESSAGE_ID_LENGTH).regex(
+const messageId = text(MAIL_LIMITS.messageId).regex(
   /^<[^<>\s]+>$/,
   'must be a Message-ID such as <login-1@customer.test>',
 );
@@ -32,8 +40,8 @@ const bytes = z
 
 const attachment = z
   .strictObject({
-    filename: line(255).min(1, 'must not be empty'),
-    contentType: line(200).default('application/octet-stream'),
+    filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
+    contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
     content: bytes.optional(),
     text: text(MAX_MAIL_BYTES).optional(),
   })
@@ -59,10 +67,13 @@ export const composedMessage = z.strictObject({
   subject: line(MAX_SUBJECT_LENGTH).default(''),
   text: mailBody.default(''),
   html: mailBody.nullish(),
-  attachments: z.array(attachment).max(100, 'must be at most 100').default([]),
+  attachments: z
+    .array(attachment)
+    .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
+    .default([]),
   messageId: messageId.optional(),
   inReplyTo: messageId.nullish(),
-  references: z.array(messageId).max(100, 'must be at most 100').optional(),
+  references: z.array(messageId).max(MAIL_LIMITS.references, `must be at most ${MAIL_LIMITS.references}`).optional(),
   headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
 });
 
@@ -112,7 +123,7 @@ export interface ComposedMessage {
   readonly tenant?: string | undefined;
 }
 
-/** A mail from outside as it travels; `…/raw` gives back just these bytes. */
+/** A mail from outside as it travels; `…/raw` gives back just these bytes, also where the message shows it cut. */
 export interface RawMessage {
   /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
   readonly eml: string | Uint8Array;

@@ -17,28 +17,32 @@ const route = createRouter(CONTROL_TABLE);
 const CHOICES = parseBehaviours();
 const choose: Choose = (id) => CHOICES[id];
 
-/** Answers a request to the control plane. It never rejects. */
-export async function answerControl(
+/** Creates what answers requests to the control plane of a mailbox. It never rejects. */
+export function createControl(
   mailbox: Controlled,
-  request: ApiRequest,
   report: Environment['report'],
-): Promise<ApiReply> {
-  return bodyAsAsked(request.method, await answerOrFail(mailbox, request, report));
-}
+): (request: ApiRequest) => Promise<ApiReply> {
+  const fixedReplies = new Map<ControlRow, ApiReply>();
 
-async function answerOrFail(
-  mailbox: Controlled,
-  request: ApiRequest,
-  report: Environment['report'],
-): Promise<ApiReply> {
-  try {
-    const found = findRow(route, request, choose);
-    if ('allow' in found) return optionsReply(found.allow);
-    const input = { params: found.params, ...(await parseInput(found.row, request)) };
-    return jsonReply(200, await found.row.run(mailbox, input as ControlInput<never, never>));
-  } catch (error) {
-    return toErrorReply(error, choose, report);
+  async function answerRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<ApiReply> {
+    const input = { params, ...(await parseInput(row, request)) };
+    const known = fixedReplies.get(row);
+    if (known) return known;
+    const reply = jsonReply(200, await row.run(mailbox, input as ControlInput<never, never>));
+    if (row.isFixed) fixedReplies.set(row, reply);
+    return reply;
   }
+
+  async function answerOrFail(request: ApiRequest): Promise<ApiReply> {
+    try {
+      const found = findRow(route, request, choose);
+      return 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request);
+    } catch (error) {
+      return toErrorReply(error, choose, report);
+    }
+  }
+
+  return async (request) => bodyAsAsked(request.method, await answerOrFail(request));
 }
 
 async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {

@@ -15,6 +15,8 @@ export interface ControlRow extends Routable {
   /** The body; a call without one reads none. */
   readonly body?: z.ZodObject;
   readonly maxBodyBytes?: number;
+  /** Says that a mailbox always answers the same, which is then made once. */
+  readonly isFixed?: true;
   run(mailbox: Controlled, input: ControlInput<never, never>): unknown;
 }
 
@@ -26,6 +28,8 @@ export function defineControl<Query extends z.ZodObject, Body extends z.ZodObjec
   readonly body?: Body;
   /** The largest body that is read; 1 MiB where it says nothing. */
   readonly maxBodyBytes?: number;
+  /** Says that a mailbox always answers the same, which is then made once. */
+  readonly isFixed?: true;
   run(mailbox: Controlled, input: ControlInput<z.output<Query>, z.output<Body>>): unknown;
 }): ControlRow {
   return row as ControlRow;

@@ -47,6 +47,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   defineControl({
     method: 'GET',
     path: `${CONTROL_PATH}/behaviours`,
+    isFixed: true,
     run: ({ behaviours }) => ({
       behaviours: BEHAVIOUR_IDS.map((id) => ({ id, ...BEHAVIOURS[id], value: behaviours[id] })),
     }),
@@ -54,6 +55,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   defineControl({
     method: 'GET',
     path: `${CONTROL_PATH}/openapi.json`,
+    isFixed: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   defineControl({

@@ -1,7 +1,10 @@
 import PostalMime, { type Address } from 'postal-mime';
 import { toBase64 } from '../contract/base64.ts';
-import { formatAddress, parseAddress } from '../contract/email-address.ts';
+import { formatAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
+import { MAIL_LIMITS } from '../contract/incoming-message.ts';
+import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
+import { cut } from './cut.ts';
 import type { IncomingMail } from './receive.ts';
 
 /** A mail as it was read, and everyone that it names as a recipient. */
@@ -11,7 +14,7 @@ export interface ParsedMail {
 }
 
 /**
- * Reads a mail as it travels (RFC 5322 with MIME parts).
+ * Reads a mail as it travels (RFC 5322 with MIME parts). Each part is cut to what a composed mail may have.
  *
  * @throws {ApiError} VALIDATION_ERROR when it cannot be read, or has no sender that could be answered.
  */
@@ -24,21 +27,21 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
     recipients: [...to, ...cc, ...bcc],
     mail: {
       from,
-      to,
-      cc,
+      to: to.slice(0, MAX_ADDRESSES),
+      cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: toAddresses(parsed.replyTo)[0] ?? null,
-      subject: onOneLine(parsed.subject ?? ''),
-      plainBody: parsed.text ?? '',
-      htmlBody: parsed.html ?? null,
+      subject: cut(onOneLine(parsed.subject ?? ''), MAX_SUBJECT_LENGTH),
+      plainBody: cut(parsed.text ?? '', MAIL_LIMITS.body),
+      htmlBody: parsed.html === undefined ? null : cut(parsed.html, MAIL_LIMITS.body),
       messageIdHeader: findIds(parsed.messageId)[0] ?? fallbackId,
       inReplyTo: findIds(parsed.inReplyTo)[0] ?? null,
-      references: findIds(parsed.references),
+      references: findIds(parsed.references).slice(-MAIL_LIMITS.references),
       headers: null,
-      attachments: parsed.attachments.map(({ filename, mimeType, content }) => {
+      attachments: parsed.attachments.slice(0, MAIL_LIMITS.attachments).map(({ filename, mimeType, content }) => {
         const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
         return {
-          filename: onOneLine(filename ?? '') || 'attachment',
-          contentType: mimeType,
+          filename: cut(onOneLine(filename ?? ''), MAIL_LIMITS.filename) || 'attachment',
+          contentType: cut(mimeType, MAIL_LIMITS.contentType),
           content: toBase64(file),
           sizeBytes: file.byteLength,
         };
@@ -53,7 +56,7 @@ function toAddresses(addresses: readonly Address[] = []): string[] {
     .flatMap((each) => (each.group ? each.group : [each]))
     .flatMap(({ name, address = '' }) => {
       const forms = [formatAddress({ name: onOneLine(name), address }), address];
-      return forms.find((text) => parseAddress(text) !== undefined) ?? [];
+      return forms.find((text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text) !== undefined) ?? [];
     });
 }
 
@@ -67,7 +70,7 @@ async function parse(bytes: Uint8Array) {
 
 /** The Message-IDs in a field. */
 function findIds(field = ''): string[] {
-  return field.match(/<[^<>\s]+>/g) ?? [];
+  return (field.match(/<[^<>\s]+>/g) ?? []).filter((id) => id.length <= MAIL_LIMITS.messageId);
 }
 
 /** What is decoded from a head may have line ends in it. */

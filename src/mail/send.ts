@@ -5,6 +5,7 @@ import { primaryAddress } from '../store/inbox-address.ts';
 import type { AddressHolder } from '../store/rings.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
+import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
@@ -25,20 +26,18 @@ export interface OutgoingMail
  * Sends a mail: stores it as an outbound message, lets it arrive in the inboxes of this emulator, whatever tenant they
  * are of, and detects bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
  *
- * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT or RELAY_FAILED, with nothing stored.
+ * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT, RELAY_FAILED or STORAGE_FULL, with nothing stored.
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const recipients = recipientsOf(mail);
   checkSending(context, world, inbox, recipients, mail.guard);
-  const routes = recipients.map((recipient) => ({ recipient, route: findRoute(context, recipient) }));
+  const routes = recipients.map((recipient) => findRoute(context, recipient));
+  const copies = 1 + holdersOf(routes).length;
+  checkRoom(context, copies * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
   const message = store(context, world, inbox, mail);
   publish(context, world, 'message.sent', message);
-  deliver(
-    context,
-    toIncoming(message, mail),
-    routes.map(({ route }) => route),
-  );
-  return routes.some(({ route }) => route === 'bounced') ? bounce(context, world, message) : message;
+  deliver(context, toIncoming(message, mail), routes);
+  return routes.includes('bounced') ? bounce(context, world, message) : message;
 }
 
 /** The bare addresses that a mail goes to, each once. */
@@ -84,12 +83,16 @@ function toIncoming(message: MessageRow, { attachments }: OutgoingMail): Incomin
   return { ...parts, headers: null, raw: null, attachments };
 }
 
-/** Lets a mail arrive once in each inbox, however many of its addresses are named. */
-function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
+/** The inboxes to which routes lead, each once, however many of its addresses are named. */
+function holdersOf(routes: readonly Route[]): AddressHolder[] {
   const holders = routes.filter((route): route is AddressHolder => typeof route === 'object');
-  const byInbox = new Map(holders.map((holder) => [holder.inboxId, holder]));
+  return [...new Map(holders.map((holder) => [holder.inboxId, holder])).values()];
+}
+
+/** Lets a mail arrive in each inbox. */
+function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
   if (routes.some((route) => route !== 'bounced')) context.choose('sending.local');
-  for (const { world, inboxId } of byInbox.values()) {
+  for (const { world, inboxId } of holdersOf(routes)) {
     const inbox = world.inboxes.get(inboxId);
     if (inbox) receiveMail({ ...context, environment: world.environment }, world, inbox, mail);
   }

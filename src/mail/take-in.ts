@@ -6,6 +6,7 @@ import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } fro
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { type Environment, newId } from '../environment.ts';
 import type { AddressHolder } from '../store/rings.ts';
+import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive.ts';
@@ -25,7 +26,7 @@ export interface ReceivedMessage {
  * `message.received` is published for each.
  *
  * @throws {ApiError} VALIDATION_ERROR for a mail that is none, NOT_FOUND for a recipient that is no inbox of this
- *   emulator, PAYLOAD_TOO_LARGE above 10 MiB; then nothing arrives anywhere.
+ *   emulator, PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL for one that does not fit; then nothing arrives anywhere.
  */
 export async function takeIn(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
@@ -34,6 +35,7 @@ export async function takeIn(context: MailContext, message: IncomingMessage): Pr
   const read = 'eml' in message ? await readRaw(context, message) : readComposed(context, message);
   const { mail } = read;
   const holders = findInboxes(context, read);
+  checkRoom(context, holders.length * sizeOfMail(mail));
   return holders.map(({ world, inboxId }) => {
     const inbox = world.inboxes.get(inboxId);
     if (!inbox) throw new ApiError('NOT_FOUND', 'There is no inbox any more.');
@@ -82,6 +84,7 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   const parsed = parseOrRefuse('The message', rawMessage, message);
   const bytes = fromBase64(parsed.eml);
   checkSize(bytes.byteLength);
+  context.choose('messages.inbound.limits');
   const { mail, recipients } = await parseEml(bytes, newMessageId(context.environment, DEFAULT_DOMAIN));
   // Its head may name others too; those that are inboxes here are meant.
   const here = recipients.filter((recipient) => typeof findRoute(context, toBareAddress(recipient)) !== 'string');

@@ -5,6 +5,7 @@ import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import type { Reach } from './reach/find-in-reach.ts';
 import { selectInboxes } from './reach/select.ts';
+import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';
 
@@ -26,7 +27,7 @@ export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { rows, pagination } = cutPage(grouped, query, choose);
   const show = query.group === 'thread' ? showThreadRow : showMessage;
   return {
-    body: { messages: { messages: rows.map((row) => show(world, row, choose)), pagination } }[
+    body: { messages: { messages: fitBodies(rows, choose).map((row) => show(world, row, choose)), pagination } }[
       choose('messages.all.shape')
     ],
   };

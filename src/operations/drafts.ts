@@ -2,19 +2,23 @@ import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { BodyOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
+import { checkRoom } from '../mail/check-room.ts';
+import { sizeOfMailRow } from '../store/row-size.ts';
 import type { DraftRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { findInInbox, findInReach, notFound, type Reach } from './reach/find-in-reach.ts';
 import { DELETED } from './replies/confirmations.ts';
+import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const now = timestampNow(environment);
+  const content = { ...EMPTY, ...changesOf(context, inbox.id, body) };
+  checkRoom(context, sizeOfMailRow(content));
   const row = principal.world.drafts.insert({
-    ...EMPTY,
-    ...changesOf(context, inbox.id, body),
+    ...content,
     id: newId(environment),
     inboxId: inbox.id,
     createdAt: now,
@@ -60,7 +64,7 @@ export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const { rows, pagination } = cutPage(principal.world.drafts.by('inboxId', inbox.id), query, choose);
-  const drafts = rows.map((row) => showDraft(row, choose));
+  const drafts = fitBodies(rows, choose).map((row) => showDraft(row, choose));
   return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
 };
 
@@ -73,6 +77,7 @@ export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
   const { principal, environment, choose } = context;
   const { inbox, row } = findInInbox(context, 'drafts', params.id, params.draftId);
   const changes = changesOf(context, inbox.id, body, row);
+  checkRoom(context, sizeOfMailRow({ ...row, ...changes }) - sizeOfMailRow(row));
   const changed = principal.world.drafts.update(row.id, { ...changes, updatedAt: timestampNow(environment) });
   return { body: showDraft(changed, choose) };
 };

@@ -5,6 +5,7 @@ import type { Run } from './context.ts';
 import { findInReach, type Reach } from './reach/find-in-reach.ts';
 import { findMessage } from './reach/find-message.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
+import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';
 
@@ -16,7 +17,7 @@ export const listMessages: Run<'listMessages'> = (context, { params, query }) =>
     .by('inboxId', inbox.id)
     .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
   const { rows, pagination } = cutPage(messages, query, choose);
-  return { body: { messages: rows.map((row) => showMessage(world, row, choose)), pagination } };
+  return { body: { messages: fitBodies(rows, choose).map((row) => showMessage(world, row, choose)), pagination } };
 };
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {

@@ -3,6 +3,7 @@ import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { findInReach, outOfReach, withId } from './reach/find-in-reach.ts';
+import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';
 
@@ -51,7 +52,7 @@ export const getThread: Run<'getThread'> = (context, { params }) => {
   if (rows.length === 0) throw outOfReach(context, withId('thread'), (world) => hasThread(world, params.threadId));
   return {
     body: showThread(
-      rows.map((row) => showMessage(principal.world, row, choose)),
+      fitBodies(rows, choose).map((row) => showMessage(principal.world, row, choose)),
       params.threadId,
       choose,
     ),

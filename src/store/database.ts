@@ -5,6 +5,7 @@
 import { factory } from '@mswjs/data';
 import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
 import { INDEXED, MODELS } from './models.ts';
+import { sizeOfRow } from './row-size.ts';
 import type { RowKind, Rows } from './rows.ts';
 
 /** A property of `Kind` that is indexed. */
@@ -15,6 +16,8 @@ export type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
  * Everything but `all` and `by` takes the same time however many rows there are.
  */
 export interface Collection<Kind extends RowKind> {
+  /** What the rows count as stored mail. */
+  readonly mailBytes: number;
   get(id: string): Rows[Kind] | undefined;
   /** Every row, in the order of insertion. */
   all(): Rows[Kind][];
@@ -49,13 +52,20 @@ function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Col
   const rows = database.getModel(kind) as unknown as Map<string, Row>;
   const indexes = createIndexes<Row>(INDEXED[kind] as readonly (keyof Row)[]);
 
+  let mailBytes = 0;
+  const countBytes = (row: Row) => sizeOfRow(kind, row);
+
   return {
+    get mailBytes() {
+      return mailBytes;
+    },
     get: (id) => rows.get(id),
     all: () => [...rows.values()],
     by: (property, value) => indexes.idsBy(property as keyof Row, value).map((id) => rows.get(id) as Row),
     insert(row) {
       const inserted = freeze(create(row));
       indexes.add(inserted);
+      mailBytes += countBytes(inserted);
       return inserted;
     },
     update(id, changes) {
@@ -63,6 +73,7 @@ function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Col
       if (previous === undefined) throw new Error(`There is no row of ${kind} with the id ${id}.`);
       const next = freeze({ ...previous, ...changes });
       database.update(kind, previous as never, next as never);
+      mailBytes += countBytes(next) - countBytes(previous);
       return next;
     },
     remove(id) {
@@ -70,12 +81,15 @@ function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Col
       if (row === undefined) return undefined;
       database.delete(kind, id);
       indexes.remove(row);
+      mailBytes -= countBytes(row);
       return row;
     },
     restore(kept) {
       rows.clear();
       indexes.clear();
+      mailBytes = 0;
       for (const row of kept) {
+        mailBytes += countBytes(row);
         rows.set(row.id, row);
         indexes.add(row);
       }

@@ -1,4 +1,5 @@
 import { type Clock, createClock } from '../clock/clock.ts';
+import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
 import { type AddressHolder, createRings, type KeyHolder } from './rings.ts';
 import type { TenantRow } from './rows.ts';
@@ -32,6 +33,10 @@ export interface Worlds {
   onRemoved(listener: (world: World) => void): void;
   /** Tells of each key that ends, for whatever reason; a reset ends every one. */
   onKeyEnded(listener: (key: string) => void): void;
+  /** The most that stored mail may count, in bytes. */
+  readonly maxMailBytes: number;
+  /** What the mail of every tenant counts, in bytes. */
+  countMailBytes(): number;
   /** Says whether the test holds for any tenant's world. */
   some(test: (world: World) => boolean): boolean;
   snapshot(): WorldsSnapshot;
@@ -39,7 +44,7 @@ export interface Worlds {
 }
 
 /** Creates a mailbox's worlds, with no tenant and no key. */
-export function createWorlds(outside: Environment): Worlds {
+export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES): Worlds {
   const clock = createClock(outside);
   const rings = createRings();
   const worlds = new Map<string, World>();
@@ -88,6 +93,12 @@ export function createWorlds(outside: Environment): Worlds {
     },
     onRemoved: (listener) => void removedListeners.add(listener),
     onKeyEnded: rings.keys.onEnded,
+    maxMailBytes,
+    countMailBytes: () =>
+      [...worlds.values()].reduce(
+        (sum, { messages, attachments, drafts }) => sum + messages.mailBytes + attachments.mailBytes + drafts.mailBytes,
+        0,
+      ),
     some: (test) => [...worlds.values()].some(test),
     snapshot: () => ({
       operatorKeys: operatorKeys(),

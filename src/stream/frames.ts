@@ -24,6 +24,29 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
+/** A frame as it is sent: made when it is first needed, and once for every client that gets it. */
+export interface EncodedFrame {
+  readonly text: string;
+  /** The text in UTF-8. */
+  readonly bytes: Uint8Array;
+}
+
+/** Encodes a frame when it is first sent. */
+export function encodeFrame(make: () => ServerFrame): EncodedFrame {
+  let text: string | undefined;
+  let bytes: Uint8Array | undefined;
+  return {
+    get text() {
+      text ??= JSON.stringify(make());
+      return text;
+    },
+    get bytes() {
+      bytes ??= new TextEncoder().encode(this.text);
+      return bytes;
+    },
+  };
+}
+
 /** The first frame: the inbox that the stream is about, if it is about one. */
 export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
   const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);

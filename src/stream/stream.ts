@@ -3,13 +3,14 @@ import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/st
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';
-import { connectedFrame, eventFrame, type ServerFrame, subscribedFrame } from './frames.ts';
+import { connectedFrame, type EncodedFrame, encodeFrame, type ServerFrame, subscribedFrame } from './frames.ts';
 import { readFrame } from './read-frame.ts';
 import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubscription } from './subscription.ts';
 
 /** A connection of whatever kind, as far as a stream uses it. */
 export interface StreamConnection {
-  send(text: string): void;
+  /** Sends a frame as text; `toBytes` gives it in UTF-8, the same bytes to every connection that gets the frame. */
+  send(text: string, toBytes: () => Uint8Array): void;
   close(code: number, reason: string): void;
   /** How much of what was sent has not left yet. */
   readonly bufferedBytes: number;
@@ -19,8 +20,8 @@ export interface StreamConnection {
 export interface Stream {
   /** Takes a frame of the client: a text, or anything else, which is an error. */
   receive(data: unknown): void;
-  /** Tells the client of an event, if it wants to hear of it. */
-  tell(event: MailEvent): void;
+  /** Tells the client of an event by its frame, if it wants to hear of it. */
+  tell(event: MailEvent, frame: EncodedFrame): void;
   /** Ends it: the client is told why. */
   close(code: number, reason: string): void;
   /** Ends it, when the connection has ended. */
@@ -42,15 +43,19 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
   let cancelPing = () => {};
 
   function send(frame: ServerFrame): void {
+    sendEncoded(encodeFrame(() => frame));
+  }
+
+  function sendEncoded(frame: EncodedFrame): void {
     if (!isOpen) return;
     if (connection.bufferedBytes > MAX_BUFFERED_BYTES) close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
-    else write(JSON.stringify(frame));
+    else write(frame);
   }
 
   /** A connection that fails ends its own stream, and nothing else. */
-  function write(text: string): void {
+  function write(frame: EncodedFrame): void {
     try {
-      connection.send(text);
+      connection.send(frame.text, () => frame.bytes);
     } catch {
       end();
     }
@@ -103,8 +108,8 @@ export function openStream({ principal, inboxId }: Admission, connection: Stream
       const answer = answerTo(data);
       if (answer) send(answer);
     },
-    tell(event) {
-      if (subscription && isSubscribed(principal, subscription, event)) send(eventFrame(world, event, choices));
+    tell(event, frame) {
+      if (subscription && isSubscribed(principal, subscription, event)) sendEncoded(frame);
     },
     close,
     end,

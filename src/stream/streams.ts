@@ -4,6 +4,7 @@ import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { admit, type StreamRequest } from './admit.ts';
+import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, openStream, type Stream, type StreamConnection } from './stream.ts';
 
 /** What an adapter tells an open stream. */
@@ -52,7 +53,10 @@ export function createStreams({ worlds, events, choices, activity }: StreamConte
   events.subscribe((event) => {
     // What is fired by hand for one webhook is for that webhook alone.
     if (event.webhookId !== undefined) return;
-    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event);
+    const world = worlds.get(event.tenantId);
+    if (!world) return;
+    const frame = encodeFrame(() => eventFrame(world, event, choices));
+    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event, frame);
   });
 
   worlds.onKeyEnded((key) => {

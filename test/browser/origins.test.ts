@@ -124,6 +124,22 @@ describe('a page in Chromium', () => {
     },
   );
 
+  test('of a foreign origin reaches no control call by an allowed host name', async (context) => {
+    const log: string[] = [];
+    const allowHosts = ['mailbox.test'];
+    await using server = await startServer({ port: 0, allowHosts, log: (line) => log.push(line) });
+    const page = await openPage(await openProfile(context), 'evil.test');
+    await page.evaluate(async (url) => {
+      await fetch(`${url}/health`, { mode: 'no-cors' });
+      const image = new Image();
+      image.src = `${url}/clock`;
+      await image.decode().catch(() => {});
+    }, `http://mailbox.test:${server.port}/__mock`);
+
+    const calls = () => log.map((line) => /^GET (\S+ \d+)/.exec(line)?.[1]);
+    await vi.waitFor(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']), { timeout: 10_000 });
+  });
+
   test('that a person opens by its address shows the control plane', async (context) => {
     await using server = await startServer({ port: 0 });
     const page = await (await openProfile(context)).newPage();

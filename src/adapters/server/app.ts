@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
-import { answerControl } from '../../control/control.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { Environment } from '../../environment.ts';
 import type { Mailbox } from '../../mailbox.ts';
@@ -13,6 +14,7 @@ import {
   allowOrigins,
   createOriginRule,
   guardControlDelivery,
+  guardControlHost,
   guardControlOrigin,
   guardControlToken,
   guardHost,
@@ -56,7 +58,7 @@ export function createApp(options: AppOptions): App {
   app.use(guardHost(allowedHosts), guardTarget(), normalisePath());
   app.use('/v1', allowOrigins(isAllowed));
   app.use(CONTROL_PATH, guardControlDelivery(), guardControlOrigin());
-  if (controlToken !== undefined) app.use(CONTROL_PATH, guardControlToken(controlToken));
+  app.use(CONTROL_PATH, controlToken === undefined ? guardControlHost() : guardControlToken(controlToken));
   app.use(streams.handler, serve(mailbox, report), replyWithError(mailbox, report));
   return { answer: leadThrough(app), upgrades, closeStreams: streams.close };
 }
@@ -84,7 +86,7 @@ function normalisePath(): RequestHandler {
 
 /** Serves the mailbox and its control plane through msw's own request handling. */
 function serve(mailbox: Mailbox<unknown, unknown>, report: Environment['report']): RequestHandler {
-  const control = createFetch(async (request) => answerControl(mailbox, request, report));
+  const control = createFetch(createControl(mailbox, report));
   const isControl = ({ url }: Request) => isControlPath(new URL(url).pathname);
   // One handler for both, because msw parses the URL and the cookies anew for each handler that it tries.
   const handler = http.all(

@@ -1,8 +1,8 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { wrongMethod } from './guards.ts';
-import { hangUp } from './hang-up.ts';
+import type { Turns } from './turns.ts';
 
 /** What Node says about bytes that it cannot read. */
 export interface BrokenRequest extends NodeJS.ErrnoException {
@@ -15,20 +15,13 @@ const BROKEN: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The request headers are too large.'],
 };
 
-/**
- * Answers what never became a request, such as bytes that are not HTTP or headers that never end, and hangs up.
- * `latest` is the response to the last request of the connection, whose turn comes first.
- */
-export function answerBrokenRequest(problem: BrokenRequest, socket: Duplex, latest: ServerResponse | undefined): void {
+/** Answers what never became a request, such as bytes that are not HTTP or headers that never end, and hangs up. */
+export function answerBrokenRequest(problem: BrokenRequest, socket: Duplex, turns: Turns): void {
   if (problem.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const reply = toHttpText(toError(problem));
-  if (!latest) hangUp(socket, reply);
-  else if (!latest.req.complete) hangUp(socket, latest.headersSent ? undefined : reply);
-  else if (latest.writableFinished) hangUp(socket, reply);
-  else latest.once('finish', () => hangUp(socket, reply));
+  turns.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || isToHead(problem)));
 }
 
 function toError(problem: BrokenRequest): ApiError {
@@ -45,8 +38,21 @@ function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: BrokenRequ
   return /^([A-Z]{1,20}) \//.exec(rawPacket.toString('latin1', lineStart, lineStart + 22))?.[1];
 }
 
-function toHttpText({ status, message, code, headers }: ApiError): string {
-  const body = JSON.stringify({ error: message, code });
+/**
+ * Says whether what cannot be read is the head of a HEAD request, which is answered without a body. It begins behind
+ * the head before it, and behind a body where that head has one.
+ */
+function isToHead({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: BrokenRequest): boolean {
+  const parsed = rawPacket.subarray(0, bytesParsed).toString('latin1');
+  const [line = ''] = parsed
+    .slice(parsed.lastIndexOf('\r\n\r\n') + 1)
+    .trimStart()
+    .split('\r\n', 1);
+  return /(?:^|[^A-Za-z])HEAD \S/.test(line);
+}
+
+function toHttpText({ status, message, code, headers }: ApiError, isWithoutBody: boolean): string {
+  const body = isWithoutBody ? '' : JSON.stringify({ error: message, code });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',

@@ -105,6 +105,21 @@ export function guardControlDelivery(): RequestHandler {
   });
 }
 
+/**
+ * Asks for a header at a host name other than loopback's own. A page can send a GET there that shows no sign of its
+ * origin, for browsers tell it only to hosts that they trust; a header of ours it cannot send without being asked for.
+ */
+export function guardControlHost(): RequestHandler {
+  return guard(({ headers }) => {
+    const hostname = hostnameOf(headers.host ?? '') ?? '';
+    if (isLoopbackHost(hostname) || headers[CONTROL_TOKEN_HEADER] !== undefined) return;
+    throw new ApiError(
+      'UNAUTHORIZED',
+      `At a host name that is not loopback's own, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
+    );
+  });
+}
+
 /** Asks for the token that was printed at start, where the control plane can be reached from other machines. */
 export function guardControlToken(token: string): RequestHandler {
   const expected = digest(token);

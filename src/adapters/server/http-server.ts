@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerBrokenRequest } from './broken-request.ts';
 import { hangUp } from './hang-up.ts';
+import { createTurns, type Turns } from './turns.ts';
 import { UpgradableMessage, type Upgrades } from './upgrade.ts';
 
 /** How long a client may keep the server waiting. */
@@ -47,6 +48,8 @@ export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMIT
     joinDuplicateHeaders: true,
   });
   server.timeout = limits.requestMs * 2;
+  // A client that has sent everything may still wait for its replies.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = trackSockets(server);
   serve(server, served);
 
@@ -79,38 +82,31 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
 }
 
 function serve(server: Server, { answer, upgrades }: Served): void {
-  const latest = new WeakMap<Duplex, ServerResponse>();
+  const connections = new WeakMap<Duplex, Turns>();
+  const turnsOf = (duplex: Duplex): Turns => {
+    const turns = connections.get(duplex) ?? createTurns(duplex as Socket, answer);
+    connections.set(duplex, turns);
+    return turns;
+  };
   const listener: RequestListener = (request, response) => {
-    latest.set(request.socket, response);
-    response.once('finish', () => discardRest(request));
-    answer(request, response);
+    // Node drops what comes in one packet with the offer of another protocol, so the client must not wait for more.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    turnsOf(request.socket).take(request, () => response);
   };
   server.on('request', listener);
   server.on('checkExpectation', listener);
-  const detached = (request: IncomingMessage, socket: Socket) =>
-    afterLatest(latest.get(socket), () => {
-      if (socket.writable) listener(request, createDetachedResponse(request, socket));
-    });
+  const detached = (request: IncomingMessage, socket: Socket) => {
+    const turns = turnsOf(socket);
+    turns.detach();
+    turns.take(request, () => createDetachedResponse(request, socket));
+  };
   server.on('connect', (request, socket) => detached(request, socket as Socket));
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
     upgrades.set(request, { socket, head });
     detached(request, socket);
   });
-  server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, latest.get(socket)));
-}
-
-/** Answers in turn: the response to the request before has the connection until it is finished. */
-function afterLatest(latest: ServerResponse | undefined, answer: () => void): void {
-  if (!latest || latest.writableFinished) answer();
-  else latest.once('finish', () => setImmediate(answer));
-}
-
-/** Reads what is left of a body that nobody waits for, so that a client can send to the end and read its reply. */
-function discardRest(request: IncomingMessage): void {
-  if (request.readableEnded) return;
-  request.removeAllListeners('data');
-  request.resume();
+  server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, turnsOf(socket)));
 }
 
 /** A response to CONNECT or Upgrade: by then Node has let go of the socket, and expects something else on it. */

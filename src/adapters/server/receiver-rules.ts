@@ -20,8 +20,18 @@ const METADATA = new Set([
   '192.0.0.192',
 ]);
 
-/** Where an IPv4 address stands in an IPv6 one of these ranges: translators on the way lead there. */
-const EMBEDDED_AT: Readonly<Record<string, number>> = { rfc6145: 12, rfc6052: 12, '6to4': 2 };
+/** The ranges that are for translation and nothing else. */
+const KNOWN_PREFIXES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
+
+/** Where translators find an IPv4 address in an IPv6 one, by the length of their prefix (RFC 6052, section 2.2). */
+const TRANSLATED_AT = [
+  [4, 5, 6, 7],
+  [5, 6, 7, 9],
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+];
 
 /**
  * Makes the rules: loopback always, link-local and metadata addresses never, anything else by `deliverTo`: hosts as
@@ -64,9 +74,30 @@ function isNeverCalled(address: Address | undefined): boolean {
   return addresses.some((each) => each.range() === 'linkLocal' || METADATA.has(each.toString()));
 }
 
+/** The IPv4 addresses to which an IPv6 one can lead, by a tunnel or a translator on the way. */
 function embeddedIn(address: Address): Address[] {
   const bytes = address.toByteArray();
-  const isCompatible = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0);
-  const start = isCompatible ? 12 : EMBEDDED_AT[address.range()];
-  return start === undefined ? [] : [new ipaddr.IPv4(bytes.slice(start, start + 4))];
+  if (bytes.length !== 16) return [];
+  return [
+    ...translatedIn(bytes, KNOWN_PREFIXES.has(address.range())),
+    ...(TUNNELLED[address.range()]?.(bytes) ?? []),
+  ].map((four) => new ipaddr.IPv4(four));
+}
+
+/** A tunnel has its ends in the address; Teredo hides that of the client by turning its bits over (RFC 4380). */
+const TUNNELLED: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
+  '6to4': (bytes) => [bytes.slice(2, 6)],
+  teredo: (bytes) => [bytes.slice(4, 8), bytes.slice(12).map((byte) => 255 - byte)],
+};
+
+/**
+ * Any network may have a prefix for translation. Where it is not a known one, only an address counts that looks
+ * translated: zeroes stand where translators put them.
+ */
+function translatedIn(bytes: number[], isKnownPrefix: boolean): number[][] {
+  const looksTranslated = (places: readonly number[]) =>
+    bytes.every((byte, index) => (index === 8 || index > (places.at(-1) ?? 0) ? byte === 0 : true));
+  return TRANSLATED_AT.filter((places) => isKnownPrefix || looksTranslated(places)).map((places) =>
+    places.map((place) => bytes[place] ?? 0),
+  );
 }

@@ -81,7 +81,8 @@ function toFetchRequest({ url, headers, headersDistinct }: Request) {
 
 function connect(socket: WebSocket, accept: AcceptStream): void {
   const session = accept({
-    send: (text) => socket.send(text),
+    // Given as bytes, what waits for many clients is kept once.
+    send: (_text, toBytes) => socket.send(toBytes(), { binary: false }),
     close: (code, reason) => socket.close(code, reason),
     get bufferedBytes() {
       return socket.bufferedAmount;

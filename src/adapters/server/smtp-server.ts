@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
 import type { Mailbox } from '../../mailbox.ts';
@@ -17,7 +18,7 @@ export interface SmtpServer {
 
 /**
  * Creates an SMTP server in front of a mailbox: without TLS and without a login, as test clients send. A recipient
- * that is no inbox is refused as it is named, and a mail above 10 MiB when it is sent.
+ * that is no inbox is refused as it is named, as is the 51st recipient, and a mail above 10 MiB when it is sent.
  */
 export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'receives'>): SmtpServer {
   const server = new SMTPServer({
@@ -29,8 +30,10 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
     logger: false,
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
-    onRcptTo({ address }, _session, done) {
-      done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
+    onRcptTo({ address }, { envelope }, done) {
+      if (envelope.rcptTo.length >= MAX_ADDRESSES)
+        done(reply(452, `4.5.3 A mail has at most ${MAX_ADDRESSES} recipients.`));
+      else done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
     },
     onData(stream, session, done) {
       takeIn(mailbox, stream, session).then(
@@ -64,6 +67,7 @@ async function takeIn(
 }
 
 function toReply(error: unknown): Error {
+  if (error instanceof ApiError && error.code === 'STORAGE_FULL') return reply(452, `4.3.1 ${error.message}`);
   if (error instanceof ApiError) return reply(554, `5.6.0 ${error.message}`);
   return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
 }

@@ -41,6 +41,15 @@ export const messageBehaviours = defineBehaviours({
     default: 'fixed',
     origin: 'assumed',
   },
+  'messages.list.large': {
+    question: 'What does a list, or a thread, show of messages or drafts whose bodies are large?',
+    section: '4.4',
+    choices: {
+      cut: 'bodies whole up to 16 Mi characters of JSON in all, then 1000 characters of each; reading one shows it whole',
+    },
+    default: 'cut',
+    origin: 'assumed',
+  },
   'messages.list.over-limit': {
     question: 'What answers a limit above 100?',
     section: '4.4',
@@ -49,6 +58,15 @@ export const messageBehaviours = defineBehaviours({
       clamped: 'as limit=100',
     },
     default: 'invalid',
+    origin: 'assumed',
+  },
+  'messages.inbound.limits': {
+    question: 'How much of a mail that comes in over SMTP, or as an eml, does a message show?',
+    section: '8',
+    choices: {
+      cut: 'as much as a composed one may have: bodies of 500000 characters, a subject of 998, 50 addresses in to and in cc, 100 attachments; the raw mail is whole',
+    },
+    default: 'cut',
     origin: 'assumed',
   },
   'messages.get.marks-read': {

@@ -124,6 +124,16 @@ export const requestBehaviours = defineBehaviours({
     default: '1MiB',
     origin: 'assumed',
   },
+  'requests.storage-limit': {
+    question: 'How much mail is stored in all, and what answers mail that does not fit?',
+    section: '8',
+    choices: {
+      '507':
+        '256 MiB with files and raw mail, of all tenants, unless --max-mail or maxMailBytes says otherwise; then 507, over SMTP 452, and nothing is stored',
+    },
+    default: '507',
+    origin: 'assumed',
+  },
   'requests.selectors': {
     question:
       'What answers workspace (lists, metrics) or workspaceId (creates) from a key that may not select a workspace?',

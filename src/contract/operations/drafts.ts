@@ -55,6 +55,7 @@ export const draftOperations = {
     body: draftBody,
     status: 201,
     reply: draftReply,
+    errors: ['STORAGE_FULL'],
   }),
   listDrafts: defineOperation({
     ...withinInbox,
@@ -87,6 +88,7 @@ export const draftOperations = {
     body: draftBody,
     status: 200,
     reply: draftReply,
+    errors: ['STORAGE_FULL'],
   }),
   deleteDraft: defineOperation({
     ...withinInbox,

@@ -8,7 +8,12 @@ import { messageParams } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
 /** What every way of sending can be refused with. */
-export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
+export const SEND_ERRORS = [
+  'INBOX_PAUSED',
+  'UNVERIFIED_RECIPIENT',
+  'RELAY_FAILED',
+  'STORAGE_FULL',
+] as const satisfies ErrorCode[];
 
 /** One body of a mail. */
 export const mailBody = text(500_000);

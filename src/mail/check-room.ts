@@ -1,0 +1,27 @@
+import { ApiError } from '../contract/errors.ts';
+import { showSize } from '../contract/size.ts';
+import { sizeOfMailRow } from '../store/row-size.ts';
+import type { MailContext } from './mail-context.ts';
+import type { AttachedFile } from './store-message.ts';
+
+/**
+ * Checks that so much more mail may be stored.
+ *
+ * @throws {ApiError} STORAGE_FULL
+ */
+export function checkRoom({ worlds, choose }: Pick<MailContext, 'worlds' | 'choose'>, bytes: number): void {
+  const used = worlds.countMailBytes();
+  if (used + bytes <= worlds.maxMailBytes) return;
+  choose('requests.storage-limit');
+  const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
+  throw new ApiError(
+    'STORAGE_FULL',
+    `The mail does not fit: it takes ${showSize(bytes)}, and of the ${limit} that may be stored ${room} are free. Reset the emulator, or start it with --max-mail <size>.`,
+  );
+}
+
+/** What a mail counts in each inbox that has it. */
+export function sizeOfMail<Mail extends { readonly attachments: readonly AttachedFile[] }>(mail: Mail): number {
+  const { attachments, ...message } = mail;
+  return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));
+}
