@@ -55,7 +55,7 @@ test('GET /__mock/behaviours lists the whole ledger with the values in force', a
   expect(json).toEqual({
     behaviours: Object.entries(BEHAVIOURS).map(([id, entry]) => ({
       id,
-      ...entry,
+      ...JSON.parse(JSON.stringify(entry)),
       value: behaviours[id as BehaviourId] ?? entry.default,
     })),
   });

@@ -1,6 +1,11 @@
+import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { startCalling } from './support/deliveries.ts';
 import { IDS } from './support/ids.ts';
+import { withoutTimes } from './support/log.ts';
+import { send } from './support/send.ts';
+import { senderTo } from './support/sender.ts';
+import { createWebhook, START } from './support/webhooks.ts';
 
 test('the log keeps 10,000 deliveries of a tenant: first what is over goes, oldest first', async () => {
   const { mailbox, ids } = await startCalling(async () => new Response(), 100);
@@ -63,4 +68,21 @@ test('the log keeps 64 MiB of text of a tenant', async () => {
   expect(characters).toBeLessThanOrEqual(64 * 1024 * 1024 + kept.length * 1_000);
   expect(characters).toBeGreaterThan(60 * 1024 * 1024);
   expect([kept[0]?.eventId, kept[0]?.state, kept.at(-1)?.eventId]).toEqual(['evt_0', 'held', 'evt_79']);
+});
+
+test('what a full log drops is told by the log of the server and by the list of deliveries', async () => {
+  const lines: string[] = [];
+  const environment = { fetch: async () => new Response(null, { status: 503 }) };
+  await using server = await startServer({ port: 0, environment, log: (line) => lines.push(line) });
+  const { mailbox } = server;
+  mailbox.clock.freeze(START);
+  const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, 'https://agent.example/in');
+  for (let count = 0; count <= 10_000; count += 1) mailbox.trigger('message.received', { webhookId: id });
+  await mailbox.settled({ timeout: '25s' });
+  const start = `→ message.received webhook ${id.slice(0, 4)}…`;
+  expect(lines.map(withoutTimes).filter((line) => !line.startsWith(`${start} 503 `))).toEqual([
+    `${start} dropped: There was no room for it: too many deliveries wait.`,
+  ]);
+  const { json } = await send(`${server.control}/deliveries?state=delivered`, 'GET', {});
+  expect(json).toEqual({ deliveries: [], losses: { dropped: 1, forgotten: 0 } });
 });

@@ -64,20 +64,6 @@ test('the log says why a delivery was refused, failed or dropped', async () => {
   ]);
 });
 
-test('the log tells what a full log of deliveries has dropped', async () => {
-  await using logged = await startLogged({ environment: { fetch: async () => new Response(null, { status: 503 }) } });
-  const { mailbox } = logged.server;
-  const { id, start } = await logged.hook('https://agent.example/in');
-  for (let count = 0; count <= 10_000; count += 1) mailbox.trigger('message.received', { webhookId: id });
-  const losses = { dropped: 1, forgotten: 0 };
-  expect(await mailbox.settled({ timeout: '25s' })).toEqual({ losses });
-  expect(rest(logged).filter((line) => !line.startsWith(`${start} 503 `))).toEqual([
-    `${start} dropped: There was no room for it: too many deliveries wait.`,
-  ]);
-  const { json } = await send(`${logged.server.control}/deliveries?state=delivered`, 'GET', {});
-  expect(json).toEqual({ deliveries: [], losses });
-});
-
 test('the log has a line for each mail that comes in, which shows no secret and can fake nothing', async () => {
   await using logged = await startLogged();
   const { mailbox } = logged.server;
