@@ -16,11 +16,21 @@ export const draftBehaviours = defineBehaviours({
     question: 'What does listing drafts answer?',
     section: '4.4',
     choices: {
-      drafts: '{ drafts }, oldest first',
+      drafts: '{ drafts }',
       'with-pagination': '{ drafts, pagination }',
     },
     default: 'drafts',
     origin: 'reference',
+  },
+  'drafts.list.order': {
+    question: 'In which order are drafts listed?',
+    section: '4.4',
+    choices: {
+      'oldest-first': 'as they were created',
+      'newest-first': 'the latest first',
+    },
+    default: 'oldest-first',
+    origin: 'assumed',
   },
   'drafts.unknown-message': {
     question: 'What answers a replyToMessageId that the inbox does not have, when it is set?',
