@@ -95,8 +95,8 @@ export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F },
 ): Mailbox<FixtureKeys<F>>;
 export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never> {
-  const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures);
   const choices = parseBehaviours(options.behaviours);
+  const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const outside = createEnvironment(options.environment);
   const worlds = createWorlds(outside);

@@ -32,6 +32,16 @@ export const draftBehaviours = defineBehaviours({
     default: 'oldest-first',
     origin: 'assumed',
   },
+  'drafts.recipients': {
+    question: 'May to, cc and bcc of a draft be what is half typed?',
+    section: '4.4',
+    choices: {
+      kept: 'yes, it is kept as it is; sending a draft with what is no address is 400, and the draft stays',
+      checked: 'no, 400 as when sending',
+    },
+    default: 'kept',
+    origin: 'reference',
+  },
   'drafts.unknown-message': {
     question: 'What answers a replyToMessageId that the inbox does not have, when it is set?',
     section: '4.4',
