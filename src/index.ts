@@ -8,8 +8,8 @@ export {
 } from './contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from './contract/events.ts';
-export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
 export type { FixtureProblem } from './contract/fixture/branch.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
 export { FixtureError, type FixtureInput } from './contract/fixture.ts';
 export type {
   ComposedMessage,

@@ -228,7 +228,7 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
       expected: ({ status, json }) => [status, json.error],
       value: [
         400,
-        'The body is not valid: to must be e-mail addresses such as ada@example.com, with commas between them; "dana@cust" is none.',
+        'The body is not valid: to must be an e-mail address such as ada@example.com or Ada <ada@example.com>.',
       ],
     },
   ],

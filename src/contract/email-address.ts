@@ -53,8 +53,7 @@ export function formatAddress({ name, address }: EmailAddress): string {
   return `${quoted} <${address}>`;
 }
 
-/** What an address looks like, as errors say it. */
-export const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
+const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
 /** One address, bare or in display form. */
 export const emailAddress = z
@@ -75,22 +74,24 @@ const MAX_ADDRESSES = 50;
 /** No list of addresses that can be sent is longer. */
 const MAX_LIST_LENGTH = MAX_ADDRESSES * 1000;
 
-const WRONG_LIST = 'must be e-mail addresses such as ada@example.com, with commas between them';
-
-/** Says what is wrong with an address of a list. */
+/** Says what is wrong with an address among others. */
 export function describeWrongAddress(address: string): string {
-  return `${WRONG_LIST}; ${JSON.stringify(address.slice(0, 100))} is none`;
+  return `must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
 }
 
-/** One address or several with commas between them, in one text; a list once parsed. */
-const addressesInText = z
-  .string({ error: expected('a string') })
-  .max(MAX_LIST_LENGTH, { error: `must be at most ${MAX_LIST_LENGTH} characters long`, abort: true })
-  .transform(splitAddresses)
-  .check(({ value, issues }) => {
-    const wrong = value.find((address) => !emailAddress.safeParse(address).success);
-    if (wrong !== undefined) issues.push({ code: 'custom', input: value, message: describeWrongAddress(wrong) });
-  });
+/** One address or several with commas between them, in one text. */
+const addressesInText = z.string({ error: expected('a string') }).check(({ value, issues }) => {
+  if (value.length > MAX_LIST_LENGTH) {
+    const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
+    issues.push({ code: 'too_big', origin: 'string', maximum: MAX_LIST_LENGTH, input: value, message, continue: true });
+    return;
+  }
+  const all = splitAddresses(value);
+  const wrong = all.find((address) => !emailAddress.safeParse(address).success);
+  if (wrong === undefined) return;
+  const message = all.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
+  issues.push({ code: 'custom', input: value, message, continue: true });
+});
 
 const severalAddresses = z.array(emailAddress).meta({ maxItems: MAX_ADDRESSES });
 
@@ -106,20 +107,23 @@ const error = expected('an e-mail address or an array of them');
 /** One address or several, as requests have them; always a list once parsed. */
 export const emailAddresses = z
   .union([severalAddresses, addressesInText], { error })
+  .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
   .check(atMostFifty)
   .meta({ description: 'Addresses, bare or in display form: an array, or one text with commas between them.' });
 
 /** The same where one text is one address. */
 export const emailAddressOrArray = z
-  .union([severalAddresses, emailAddress.transform((address) => [address])], { error })
+  .union([severalAddresses, emailAddress], { error })
+  .transform((addresses) => [addresses].flat())
   .check(atMostFifty)
   .meta({ description: 'One address or an array of them, bare or in display form.' });
 
 /** Addresses as far as somebody has typed them; always a list once parsed. */
 export const typedAddresses = z
-  .union([z.array(text(1000)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH).transform(splitAddresses)], {
+  .union([z.array(text(1000)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
     error: expected('a string or an array of strings'),
   })
+  .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
   .transform((parts) => parts.filter((part) => part.trim() !== ''))
   .check(atMostFifty)
   .meta({ description: 'Addresses as they are typed: an array, or one text with commas between them.' });

@@ -1,5 +1,5 @@
 import type { Choose } from '../contract/behaviours.ts';
-import { AN_ADDRESS, emailAddress } from '../contract/email-address.ts';
+import { describeWrongAddress, emailAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
@@ -58,7 +58,9 @@ function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bc
   choose: Choose,
 ): Recipients {
   const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
-    addresses.flatMap((address, index) => (isAddress(address) ? [] : [describeProblem(`${field}[${index}]`, address)])),
+    addresses.flatMap((address, index) =>
+      isAddress(address) ? [] : [`${field}[${index}] ${describeWrongAddress(address)}`],
+    ),
   );
   if (problems.length === 0) return recipients;
   choose('sending.addresses');
@@ -68,10 +70,6 @@ function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bc
 
 function isAddress(text: string): boolean {
   return emailAddress.safeParse(text).success;
-}
-
-function describeProblem(path: string, address: string): string {
-  return `${path} must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
 }
 
 function noRecipient(choose: Choose): ApiError {
