@@ -8,9 +8,9 @@ export {
 } from './contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from './contract/events.ts';
+export type { FixtureProblem } from './contract/fixture/branch.ts';
 export type { DefaultIds, FixtureIds, TenantIds } from './contract/fixture/ids.ts';
 export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
-export type { FixtureProblem } from './contract/fixture/references.ts';
 export { FixtureError, type FixtureInput } from './contract/fixture.ts';
 export type {
   ComposedMessage,

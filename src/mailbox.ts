@@ -123,8 +123,8 @@ export interface BuiltMailbox {
 
 /** Creates a mailbox as `createMailbox` does, for our own server. */
 export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbox {
-  const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures);
   const choices = parseBehaviours(options.behaviours);
+  const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const given = createEnvironment(options.environment);
   const activity: Activity = createEventBus(given.report);

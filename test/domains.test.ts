@@ -19,6 +19,9 @@ const OUTCOMES: [domain: string, status: string][] = [
   ['shop.fail.test', 'failed'],
   ['pending.example', 'pending'],
   ['shop.pending.test', 'pending'],
+  ['verifying.example', 'pending'],
+  ['shop.unknown.test', 'pending'],
+  ['constructor.example', 'verified'],
   ['failing.example', 'verified'],
   ['my-fail.test', 'verified'],
 ];
@@ -28,12 +31,21 @@ describe('domains', () => {
     const created = await register(world, { domain: 'Shop.Example' });
     expect(created.status).toBe(201);
     const { id, createdAt, dnsRecords, ...rest } = created.json;
-    expect(rest).toEqual({ domain: 'shop.example', status: 'pending', workspaceId: null, updatedAt: createdAt });
+    expect(rest).toEqual({
+      domain: 'shop.example',
+      status: 'pending',
+      workspaceId: null,
+      inboundEnabled: false,
+      outboundEnabled: false,
+      verifiedAt: null,
+      updatedAt: createdAt,
+    });
     expect(dnsRecords.map(({ type, name, status }: Record<string, string>) => [type, name, status])).toEqual([
       ['MX', 'shop.example', 'pending'],
       ['TXT', 'shop.example', 'pending'],
       ['TXT', 'mailbox._domainkey.shop.example', 'pending'],
-      ['TXT', '_mailbox-verification.shop.example', 'pending'],
+      ['TXT', '_dmarc.shop.example', 'pending'],
+      ['CNAME', 'bounce.shop.example', 'pending'],
     ]);
     expect(dnsRecords[0].priority).toBe(10);
     for (const name of ['shop.example', 'SHOP.example', 'shop%2Eexample']) {
@@ -55,6 +67,9 @@ describe('domains', () => {
       const verified = await verify(world, domain);
       expect([verified.status, verified.json.status]).toEqual([200, status]);
       for (const record of verified.json.dnsRecords) expect(record.status).toBe(status);
+      const isVerified = status === 'verified';
+      expect([verified.json.inboundEnabled, verified.json.outboundEnabled]).toEqual([isVerified, isVerified]);
+      expect(verified.json.verifiedAt).toBe(isVerified ? verified.json.updatedAt : null);
       expect(verified.json.updatedAt >= created.json.updatedAt).toBe(true);
       expect((await world.send('GET', `/v1/domains/${domain}`, asTenant(world))).json).toEqual(verified.json);
       expect((await createInbox(world, domain)).status).toBe(status === 'verified' ? 201 : 400);
@@ -123,7 +138,82 @@ describe('domains', () => {
     expect(world.mailbox.snapshot()).toEqual(before);
   });
 
-  everywhere('two tenants may have the same domain, each its own', async (world) => {
+  for (const [domain, status] of [
+    ['shop.example', 'verified'],
+    ['fail.example', 'failed'],
+    ['pending.example', 'pending'],
+    ['verifying.example', 'verifying'],
+    ['shop.unknown.test', 'unknown'],
+  ]) {
+    everywhere(
+      `under domains.shape=wrapped ${domain} is ${status} in every reply`,
+      { behaviours: { 'domains.shape': 'wrapped' } },
+      async (world) => {
+        const created = (await register(world, { domain })).json;
+        const { createdAt, records, ...rest } = created.domain;
+        const isEnabled = { inboundEnabled: false, outboundEnabled: false };
+        expect(rest).toEqual({ domain, status: 'pending', ...isEnabled, verifiedAt: null });
+        expect(createdAt).toMatch(/^\d{4}-/);
+        expect(records).toEqual([
+          { type: 'MX', host: domain, value: 'mx.mailbox.test', priority: 10 },
+          { type: 'TXT', host: domain, value: 'v=spf1 include:spf.mailbox.test ~all' },
+          { type: 'TXT', host: `mailbox._domainkey.${domain}`, value: expect.stringMatching(/^v=DKIM1; /) },
+          { type: 'TXT', host: `_dmarc.${domain}`, value: 'v=DMARC1; p=none' },
+          { type: 'CNAME', host: `bounce.${domain}`, value: 'bounce.mailbox.test' },
+        ]);
+        const verified = (await verify(world, `${domain}`)).json;
+        expect(verified.domain.status).toBe(status);
+        const found = (await world.send('GET', `/v1/domains/${domain}`, asTenant(world))).json;
+        const listed = (await world.send('GET', '/v1/domains', asTenant(world))).json.domains;
+        expect([found, listed.at(-1)]).toEqual([verified, verified.domain]);
+      },
+    );
+  }
+
+  everywhere('one that is verified again was verified when it first was', async (world) => {
+    await register(world, { domain: 'shop.example' });
+    const { verifiedAt } = (await verify(world, 'shop.example')).json;
+    await world.mailbox.clock.advance('1h');
+    const again = (await verify(world, 'shop.example')).json;
+    expect(again.verifiedAt).toBe(verifiedAt);
+    expect(again.updatedAt > verifiedAt).toBe(true);
+  });
+
+  everywhere(
+    'one that another tenant has verified cannot be verified, nor used, and nothing is told',
+    async (world) => {
+      const { acme, globex } = world.mailbox.keys;
+      const free = await register(world, { domain: 'nobodys.test' });
+      const created = await register(world, { domain: 'globex.test' });
+      const shape = ({ id, dnsRecords, domain, createdAt, updatedAt, ...rest }: Record<string, unknown>) => rest;
+      expect([created.status, shape(created.json)]).toEqual([201, shape(free.json)]);
+      expect(created.headers.get('x-mock-assumed')).toBe(free.headers.get('x-mock-assumed'));
+      const before = world.mailbox.snapshot();
+      const refused = await verify(world, 'globex.test');
+      expect([refused.status, refused.json]).toEqual([
+        409,
+        { error: 'The domain globex.test cannot be verified: it has been verified elsewhere.', code: 'CONFLICT' },
+      ]);
+      expect(refused.headers.get('x-mock-assumed')).toContain('domains.verify.taken');
+      const claim = { username: 'ceo', domain: 'globex.test' };
+      expect((await world.send('POST', '/v1/inboxes', { key: acme.tenant, json: claim })).status).toBe(400);
+      expect(world.mailbox.snapshot()).toEqual(before);
+      expect((await world.send('GET', '/v1/domains/globex.test/verify', { key: globex.tenant })).status).toBe(200);
+      await world.send('DELETE', '/v1/domains/globex.test', { key: globex.tenant });
+      expect((await verify(world, 'globex.test')).json.status).toBe('verified');
+    },
+  );
+
+  everywhere(
+    'under domains.verify.taken=verified two tenants verify the same domain',
+    { behaviours: { 'domains.verify.taken': 'verified' } },
+    async (world) => {
+      await register(world, { domain: 'globex.test' });
+      expect((await verify(world, 'globex.test')).json.status).toBe('verified');
+    },
+  );
+
+  everywhere('two tenants may register the same domain, each its own', async (world) => {
     const key = world.mailbox.keys.globex.tenant;
     const created = await register(world, { domain: 'acme.test' }, key);
     expect([created.status, created.json.status]).toEqual([201, 'pending']);
@@ -163,7 +253,7 @@ describe('domains', () => {
       json: { to: 'outreach@acme.test', subject: 'Still there?', verified: true },
     });
     const path = `/v1/inboxes/${IDS.acme.inboxes.outreach}/messages`;
-    expect((await send('GET', path, asTenant(world))).json.messages.at(-1).subject).toBe('Still there?');
+    expect((await send('GET', path, asTenant(world))).json.messages[0].subject).toBe('Still there?');
   });
 
   everywhere('mail reaches an inbox on every domain that may be registered', async (world) => {

@@ -85,12 +85,51 @@ describe('drafts', () => {
   everywhere('stay as they were when a PATCH is refused', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, FULL);
-    const { status, json } = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { subject: 'New', to: 'nobody' });
-    expect([status, json.error]).toEqual([
+    const { status, json } = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { subject: 'New', to: 7 });
+    expect([status, json.error]).toEqual([400, 'The body is not valid: to must be a string or an array of strings.']);
+    expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+  });
+
+  everywhere('keep what is half typed, and take it for a list where it is one', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const typed: [to: unknown, kept: string[]][] = [
+      ['dan', ['dan']],
+      ['dana@customer.test, ', ['dana@customer.test']],
+      ['"Reyes, Dana" <dana@customer.test>, Bo <bo@', ['"Reyes, Dana" <dana@customer.test>', 'Bo <bo@']],
+      ['"Reyes, Da', ['"Reyes, Da']],
+      ['Team: a@customer.test, b@cus', ['Team: a@customer.test, b@cus']],
+      ['Team: a@customer.test, b@customer.test;', ['a@customer.test', 'b@customer.test']],
+      ['', []],
+      [['', 'dan, bo'], ['dan, bo']],
+    ];
+    const draft = await create(helpdesk);
+    for (const [to, kept] of typed) {
+      const patched = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to, cc: to, bcc: to });
+      expect([to, patched.status, patched.json.to]).toEqual([to, 200, kept]);
+      expect([patched.json.cc, patched.json.bcc]).toEqual([kept, kept]);
+    }
+  });
+
+  everywhere('are not sent with what is no address, which is named, and stay', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { to: 'dana@customer.test, dan', cc: 'Bo <bo@', bcc: ['"a, b" <a@b.test>'] });
+    const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    const like = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+    expect([status, json]).toEqual([
       400,
-      'The body is not valid: to must be an e-mail address such as ada@example.com or Ada <ada@example.com>.',
+      {
+        error: `The draft cannot be sent: to[1] ${like}, not "dan"; cc[0] ${like}, not "Bo <bo@".`,
+        code: 'VALIDATION_ERROR',
+      },
     ]);
     expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+    await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to: 'dana@customer.test', cc: 'Bo <bo@customer.test>' });
+    const sent = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect(await message(helpdesk, sent.json.id)).toMatchObject({
+      to: 'dana@customer.test',
+      cc: ['Bo <bo@customer.test>'],
+      bcc: ['"a, b" <a@b.test>'],
+    });
   });
 
   everywhere('are gone once deleted', async (world) => {
@@ -139,7 +178,7 @@ describe('drafts', () => {
     const { to, cc, subject, plainBody, htmlBody } = FULL;
     expect(await message(helpdesk, json.id)).toMatchObject({
       direction: 'outbound',
-      to,
+      to: to.join(', '),
       cc,
       subject,
       plainBody,
@@ -156,7 +195,7 @@ describe('drafts', () => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, { bcc: ADDRESS.dana });
     const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
-    expect(await message(helpdesk, json.id)).toMatchObject({ to: [], subject: '', plainBody: '', htmlBody: null });
+    expect(await message(helpdesk, json.id)).toMatchObject({ to: '', subject: '', plainBody: '', htmlBody: null });
   });
 
   everywhere('cannot be sent to nobody, and stay', async (world) => {
@@ -190,7 +229,7 @@ describe('drafts', () => {
     const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
     expect(json.threadId).toBe(THREADS.login);
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: ['Dana Reyes <dana@customer.test>'],
+      to: 'Dana Reyes <dana@customer.test>',
       subject: 'Re: Cannot log in',
       inReplyTo: '<login-3@customer.test>',
     });
@@ -202,7 +241,7 @@ describe('drafts', () => {
     expect(draft.replyToMessageId).toBe(MESSAGES.cannotLogIn);
     const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: ['Dana Reyes <dana@customer.test>'],
+      to: 'Dana Reyes <dana@customer.test>',
       cc: [],
       subject: 'Re: Cannot log in',
       threadId: THREADS.login,

@@ -131,6 +131,7 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     (f) => (f.tenants.globex.workspaces.main.inboxes.helpdesk = { domain: 'ACME.test' }),
     [
       `$.tenants.globex.workspaces.main.inboxes.helpdesk.username has the address of ${HELPDESK}.username; each must have its own`,
+      '$.tenants.globex.domains["acme.test"] is verified, and so is $.tenants.acme.domains["acme.test"]; for all tenants but one its status must be another',
     ],
   ],
   [
@@ -138,6 +139,27 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     (f) => (f.tenants.globex.workspaces.main.inboxes.info.addresses = ['Helpdesk@ACME.test']),
     [
       `$.tenants.globex.workspaces.main.inboxes.info.addresses[0] has the address of ${HELPDESK}.username; each must have its own`,
+      '$.tenants.globex.domains["acme.test"] is verified, and so is $.tenants.acme.domains["acme.test"]; for all tenants but one its status must be another',
+    ],
+  ],
+  [
+    'tagged forms of the address of another inbox',
+    (f) => {
+      f.tenants.globex.workspaces.main.inboxes.box = { domain: 'mailbox.test', addresses: ['Box+mine@mailbox.test'] };
+      helpdeskOf(f).addresses = ['BOX+a@mailbox.test', 'box+a+b@mailbox.test', 'helpdesk+orders@acme.test'];
+      f.tenants.acme.workspaces.support.inboxes.billing.addresses = ['helpdesk+bills@acme.test'];
+    },
+    [
+      `${HELPDESK}.addresses[0] is a tagged form of the address at $.tenants.globex.workspaces.main.inboxes.box.username, which only that inbox may have`,
+      `${HELPDESK}.addresses[1] is a tagged form of the address at $.tenants.globex.workspaces.main.inboxes.box.username, which only that inbox may have`,
+      `$.tenants.acme.workspaces.support.inboxes.billing.addresses[0] is a tagged form of the address at ${HELPDESK}.username, which only that inbox may have`,
+    ],
+  ],
+  [
+    'a domain that two tenants have verified',
+    (f) => Object.assign(f.tenants.globex.domains, { 'acme.test': {}, 'mail.acme.test': { status: 'pending' } }),
+    [
+      '$.tenants.globex.domains["acme.test"] is verified, and so is $.tenants.acme.domains["acme.test"]; for all tenants but one its status must be another',
     ],
   ],
   [
@@ -175,14 +197,16 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     (f) => {
       helpdeskOf(f).messages[0].to = 'nobody';
       helpdeskOf(f).messages[1].cc = ['a@b.test, c@d.test'];
+      helpdeskOf(f).messages[1].bcc = 'a@b.test, c@d';
       helpdeskOf(f).drafts[0].bcc = 7;
       helpdeskOf(f).messages[2].to = [];
     },
     [
       `${HELPDESK}.messages[0].to ${ADDRESS}`,
       `${HELPDESK}.messages[1].cc[0] ${ADDRESS}`,
+      `${HELPDESK}.messages[1].bcc ${ADDRESS}`,
       `${HELPDESK}.messages[2].to must not be empty`,
-      `${HELPDESK}.drafts[0].bcc must be an e-mail address or an array of them`,
+      `${HELPDESK}.drafts[0].bcc must be a string or an array of strings`,
     ],
   ],
   [
@@ -286,7 +310,7 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     'the domains of the emulator as those of a tenant, and what is wrong with them',
     (f) => Object.assign(f.tenants.globex.domains, { 'mailbox.test': {}, 'simulator.test': { status: 'lost' } }),
     [
-      '$.tenants.globex.domains["simulator.test"].status must be one of pending, verified, failed',
+      '$.tenants.globex.domains["simulator.test"].status must be one of pending, verifying, verified, failed, unknown',
       `$.tenants.globex.domains["mailbox.test"] must be a domain of the tenant's own, not one of the emulator`,
       `$.tenants.globex.domains["simulator.test"] must be a domain of the tenant's own, not one of the emulator`,
     ],
@@ -356,7 +380,7 @@ const SPOILT: [title: string, spoil: (fixture: Spoilt) => void, problems: string
     [
       '$.tenants.globex.domains["Globex.test"] must be a host name in lower case',
       '$.tenants.globex.domains["a b"] must be a host name in lower case',
-      '$.tenants.globex.domains["c.test"].status must be one of pending, verified, failed',
+      '$.tenants.globex.domains["c.test"].status must be one of pending, verifying, verified, failed, unknown',
     ],
   ],
   [
@@ -759,6 +783,7 @@ const FULL = {
           id: '00000000-000c-4000-8000-000000000001',
           workspace: 'other',
           status: 'failed',
+          verifiedAt: '2026-02-01T00:00:00.016Z',
           createdAt: '2026-02-01T00:00:00.015Z',
           updatedAt: '2026-02-01T00:00:00.016Z',
         },

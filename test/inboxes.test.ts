@@ -129,6 +129,21 @@ describe('inboxes', () => {
     expect([selected.json.workspaceId, bound.json.workspaceId]).toEqual([sales, sales]);
   });
 
+  everywhere('a workspace key cannot tell whether a taken name is in its own tenant', async (world) => {
+    const { acme } = world.mailbox.keys;
+    await create(world, { username: 'near', workspaceId: IDS.acme.workspaces.sales });
+    await create(world, { username: 'away' }, asGlobex(world));
+    const ask = (username: string, query: Record<string, boolean>) =>
+      world.send('POST', '/v1/inboxes', { key: acme.workspaces.support, query, json: { username } });
+    for (const query of [{ strict: true }, {}]) {
+      const [near, away] = [await ask('near', query), await ask('away', query)];
+      expect([near.status, near.json.username]).toEqual([away.status, away.json.username?.replace('away', 'near')]);
+      expect(near.json.error).toBe(away.json.error?.replace('away', 'near'));
+      expect(near.headers.get('x-mock-assumed')).toBe(away.headers.get('x-mock-assumed'));
+      expect([...near.headers.keys()]).toEqual([...away.headers.keys()]);
+    }
+  });
+
   everywhere('the list shows no credentials, oldest first, and what a selector leaves of it', async (world) => {
     const created = await create(world, { username: 'ada', workspaceId: IDS.acme.workspaces.sales });
     const ids = async (query = {}) => {
@@ -243,7 +258,7 @@ describe('addresses', () => {
   everywhere('mail to a further one arrives, once however many of them it names', async (world) => {
     await addAddress(world, outreach, { email: 'sales@mailbox.test', primary: false });
     await sendTo(world, ['Sales <SALES@mailbox.test>', 'outreach@acme.test']);
-    expect(await subjects(world, outreach)).toEqual(['Shall we talk?', 'Hello']);
+    expect(await subjects(world, outreach)).toEqual(['Hello', 'Shall we talk?']);
   });
 
   everywhere('a removed one gets no more mail, and is free for another tenant', async (world) => {
@@ -289,6 +304,38 @@ describe('addresses', () => {
       expect([refused.status, refused.json]).toEqual([409, { error, code: 'ALREADY_EXISTS' }]);
     }
     expect(world.mailbox.snapshot()).toEqual(before);
+  });
+
+  everywhere('a tagged form of the address of another inbox is taken, of whatever tenant', async (world) => {
+    await create(world, { username: 'bob' }, asGlobex(world));
+    const before = world.mailbox.snapshot();
+    for (const email of ['bob+orders@mailbox.test', 'Bob+a+b@mailbox.test', 'billing+bills@acme.test']) {
+      const refused = await addAddress(world, helpdesk, { email });
+      const error = `The address ${email.toLowerCase()} is taken.`;
+      expect([refused.status, refused.json]).toEqual([409, { error, code: 'ALREADY_EXISTS' }]);
+      expect(refused.headers.get('x-mock-assumed')).toContain('sending.plus-tags');
+    }
+    expect(world.mailbox.snapshot()).toEqual(before);
+    await sendTo(world, 'bob+orders@mailbox.test');
+    expect(await subjects(world, helpdesk)).not.toContain('Hello');
+  });
+
+  everywhere('a tagged form of an address of the inbox itself is free, and so is one of nobody', async (world) => {
+    for (const email of ['helpdesk+orders@acme.test', 'nobody+orders@mailbox.test', 'nobody@mailbox.test']) {
+      expect((await addAddress(world, helpdesk, { email })).status).toBe(201);
+    }
+  });
+
+  everywhere('an address whose tagged form another inbox has is taken until that is removed', async (world) => {
+    const strict = { ...asGlobex(world), query: { strict: true }, json: { username: 'ada' } };
+    await addAddress(world, helpdesk, { email: 'ada+orders@mailbox.test' });
+    expect((await addAddress(world, billing, { email: 'ada@mailbox.test' })).status).toBe(409);
+    expect((await world.send('POST', '/v1/inboxes', strict)).status).toBe(409);
+    expect((await create(world, { username: 'ada' }, asGlobex(world))).json.username).toBe('ada1');
+    await removeAddress(world, helpdesk, 'ada+orders@mailbox.test');
+    expect((await world.send('POST', '/v1/inboxes', strict)).status).toBe(201);
+    world.mailbox.reset();
+    expect((await world.send('POST', '/v1/inboxes', strict)).status).toBe(201);
   });
 
   everywhere('one on a domain that is not verified for the workspace answers 400', async (world) => {

@@ -21,6 +21,10 @@ const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
 const read: Reading['call'] = ({ helpdesk }) => helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
 const list: Reading['call'] = ({ helpdesk }) => helpdesk.call('GET', '/messages');
 const listAll: Reading['call'] = ({ helpdesk }, { send }) => send('GET', '/v1/messages', { key: helpdesk.key });
+const readThread: Reading['call'] = ({ helpdesk }) => helpdesk.call('GET', `/threads/${IDS.acme.threads.login}`);
+/** The message of a reply, or the first of its messages that came in. */
+const firstOf = (json: Reply['json']) =>
+  (json.messages ?? [json]).find(({ direction }: { direction: string }) => direction === 'inbound');
 const sendTo =
   (to: string): Reading['call'] =>
   ({ helpdesk }) =>
@@ -38,6 +42,10 @@ const replyToAll: Reading['call'] = async ({ helpdesk, info }) => {
 const deleteThenRead: Reading['call'] = async ({ helpdesk }) => {
   await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
   return helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
+};
+const deleteThenChange: Reading['call'] = async ({ helpdesk }) => {
+  await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
+  return helpdesk.call('PATCH', `/messages/${MESSAGES.thanks}`, { isRead: true });
 };
 
 const status = ({ status }: Reply) => status;
@@ -58,6 +66,8 @@ const bounced = (to: string): Reading => ({
   value: 0,
 });
 
+const EXAMPLES = 'ada@example.com or Ada <ada@example.com>';
+
 /** Choices that are no default, and what they make of a reply; of what, where there are several. */
 const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   [
@@ -68,21 +78,54 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
       value: [],
     },
   ],
-  [{ 'messages.to': 'string' }, { call: read, expected: ({ json }) => json.to, value: 'helpdesk@acme.test' }],
+  ...Object.entries({ message: read, row: listAll, thread: readThread }).map(
+    ([of, call]): [BehaviourOptions, Reading, string] => [
+      { 'messages.to': 'array' },
+      { call, expected: ({ json }) => firstOf(json).to, value: ['helpdesk@acme.test'] },
+      of,
+    ],
+  ),
+  ...Object.entries({ message: read, row: listAll, thread: readThread }).map(
+    ([of, call]): [BehaviourOptions, Reading, string] => [
+      { 'messages.from': 'bare' },
+      { call, expected: ({ json }) => firstOf(json).from, value: 'dana@customer.test' },
+      of,
+    ],
+  ),
   [
-    { 'messages.list.order': 'newest-first' },
+    { 'messages.list.order': 'oldest-first' },
     {
       call: list,
       expected: ({ json }) => idsOf(json.messages),
-      value: [MESSAGES.thanks, MESSAGES.linkSent, MESSAGES.cannotLogIn],
+      value: [MESSAGES.cannotLogIn, MESSAGES.linkSent, MESSAGES.thanks],
     },
   ],
   [
-    { 'messages.list.over-limit': 'clamped' },
+    { 'messages.list.over-limit': 'invalid' },
     {
-      call: ({ helpdesk }) => helpdesk.call('GET', '/messages?limit=101'),
-      expected: ({ status, json }) => [status, json.pagination?.limit],
-      value: [200, 100],
+      call: ({ helpdesk }) => helpdesk.call('GET', '/messages?limit=201'),
+      expected: ({ status, json }) => [status, json.error],
+      value: [400, 'The query is not valid: limit must be a whole number from 1 to 200.'],
+    },
+  ],
+  [
+    { 'messages.update.deleted': 'not-found' },
+    { call: deleteThenChange, expected: statusAndCode, value: [404, 'NOT_FOUND'] },
+  ],
+  [
+    { 'messages.all.shape': 'messages' },
+    {
+      call: ({ helpdesk }, { send }) => send('GET', '/v1/messages?group=thread', { key: helpdesk.key }),
+      expected: ({ json: { messages } }) => [messages[0].plainBody, messages[0].messageCount, messages[0].snippet],
+      value: ['That worked, thank you!', 3, undefined],
+    },
+  ],
+  [
+    { 'messages.folders.counts': 'numbers' },
+    {
+      call: ({ helpdesk }, { send }) => send('GET', '/v1/messages/folders/counts', { key: helpdesk.key }),
+      expected: json,
+      value: { inbox: { unread: 1, total: 2 }, sent: 1, starred: 0, archived: 0, trash: 0 },
     },
   ],
   [{ 'messages.get.marks-read': 'no' }, { call: read, expected: ({ json }) => json.isRead, value: false }],
@@ -116,8 +159,17 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     {
       call: listAll,
       expected: ({ json }) => idsOf(json.messages),
-      value: [MESSAGES.cannotLogIn, MESSAGES.thanks],
+      value: [MESSAGES.thanks, MESSAGES.cannotLogIn],
     },
+  ],
+  [
+    { 'sending.address-lists': 'arrays' },
+    {
+      call: sendTo(`${ADDRESS.dana}, ${ADDRESS.dana}`),
+      expected: ({ status, json }) => [status, json.error],
+      value: [400, `The body is not valid: to must be an e-mail address such as ${EXAMPLES}.`],
+    },
+    'send',
   ],
   [
     { 'sending.reply': 'message-id' },
@@ -159,6 +211,28 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     },
   ],
   [
+    { 'drafts.list.order': 'newest-first' },
+    {
+      call: async ({ helpdesk }) => {
+        await helpdesk.call('POST', '/drafts', { subject: 'Second' });
+        return helpdesk.call('GET', '/drafts');
+      },
+      expected: ({ json: { drafts } }) => drafts[0].subject,
+      value: 'Second',
+    },
+  ],
+  [
+    { 'drafts.recipients': 'checked' },
+    {
+      call: ({ helpdesk }) => helpdesk.call('POST', '/drafts', { to: 'dana@cust' }),
+      expected: ({ status, json }) => [status, json.error],
+      value: [
+        400,
+        'The body is not valid: to must be an e-mail address such as ada@example.com or Ada <ada@example.com>.',
+      ],
+    },
+  ],
+  [
     { 'drafts.unknown-message': 'invalid' },
     {
       call: ({ helpdesk }) => helpdesk.call('POST', '/drafts', { replyToMessageId: IDS.nobody }),
@@ -194,9 +268,38 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   ],
   [
     'a limit that is too high',
-    ({ helpdesk }) => helpdesk.call('GET', '/messages?limit=101'),
+    ({ helpdesk }) => helpdesk.call('GET', '/messages?limit=201'),
     ['messages.list.over-limit'],
-    ['messages.list.order'],
+    ['messages.update.deleted'],
+  ],
+  [
+    'a tenant-wide row',
+    listAll,
+    ['messages.all.shape', 'messages.all.snippet', 'messages.all.thread-counts', 'messages.from', 'messages.to'],
+    ['messages.shape', 'messages.folders'],
+  ],
+  ['a change of a message in the trash', deleteThenChange, ['messages.update.deleted'], ['messages.deleted']],
+  [
+    'a send to several in one string',
+    sendTo(`${ADDRESS.dana}, ${ADDRESS.dana}`),
+    ['sending.address-lists'],
+    ['sending.addresses'],
+  ],
+  ['a send to what is no address', sendTo('dana@cust'), ['sending.addresses'], ['sending.address-lists']],
+  [
+    'a draft of what is half typed',
+    ({ helpdesk }) => helpdesk.call('POST', '/drafts', { to: 'dana@cust' }),
+    ['drafts.recipients'],
+    ['sending.addresses'],
+  ],
+  [
+    'sending a draft of what is half typed',
+    async ({ helpdesk }) => {
+      const { json } = await helpdesk.call('POST', '/drafts', { to: 'dana@cust' });
+      return helpdesk.call('POST', `/drafts/${json.id}/send`);
+    },
+    ['drafts.recipients', 'sending.addresses'],
+    ['sending.reply'],
   ],
   ['a message that is deleted', deleteThenRead, ['messages.deleted'], ['messages.shape']],
   [
@@ -357,15 +460,27 @@ describe('behaviours of mail', () => {
   );
 
   everywhere(
-    'under messages.list.order=newest-first threads and drafts are listed so too',
-    { behaviours: { 'messages.list.order': 'newest-first' } },
+    'under messages.list.order=oldest-first threads and tenant-wide rows are listed so too',
+    { behaviours: { 'messages.list.order': 'oldest-first' } },
     async (world) => {
       const { helpdesk } = openDesks(world);
       const sent = await helpdesk.mail(ADDRESS.dana);
-      const draft = (await helpdesk.call('POST', '/drafts', {})).json;
-      const threads = (await helpdesk.call('GET', '/threads?limit=1')).json;
+      const threads = (await helpdesk.call('GET', '/threads?offset=1')).json;
       expect([threads.threads[0].threadId, threads.pagination.total]).toEqual([sent.threadId, 2]);
-      expect((await helpdesk.call('GET', '/drafts')).json.drafts[0]).toEqual(draft);
+      const rows = (await world.send('GET', '/v1/messages?offset=3', { key: helpdesk.key })).json.messages;
+      expect(idsOf(rows)).toEqual([sent.id]);
+    },
+  );
+
+  everywhere(
+    'under sending.plus-tags=exact a tagged address is free, whoever has the one without the tag',
+    { behaviours: { 'sending.plus-tags': 'exact' } },
+    async ({ send, mailbox }) => {
+      const [first, second] = [IDS.acme.inboxes.helpdesk, IDS.acme.inboxes.billing];
+      const add = (id: string, email: string) =>
+        send('POST', `/v1/inboxes/${id}/addresses`, { key: mailbox.keys.acme.tenant, json: { email } });
+      expect((await add(first, 'bob@mailbox.test')).status).toBe(201);
+      expect((await add(second, 'bob+orders@mailbox.test')).status).toBe(201);
     },
   );
 });

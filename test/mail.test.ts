@@ -477,7 +477,7 @@ describe('mail', () => {
       ['subject', 'x\u0000'],
       ['to', 'dana@customer.test\r\nBcc: evil@evil.test'],
       ['to', '"x\r\nBcc: y" <dana@customer.test>'],
-      ['to', 'dana@customer.test, evil@evil.test'],
+      ['to', 'dana@customer.test, evil@evil.test\r\nX: y'],
       ['replyTo', '"x\nBcc: y" <dana@customer.test>'],
       ['replyTo', '=?utf-8?q?x=0D=0ABcc:_evil@evil.test?= <dana@customer.test>'],
     ];

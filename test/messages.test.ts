@@ -1,6 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { openDesks } from './support/desk.ts';
+import { ADDRESS, openDesks } from './support/desk.ts';
 import { everywhere, interceptRequests, type Reply, type World } from './support/everywhere.ts';
 import { IDS } from './support/ids.ts';
 import { createReply } from './support/send.ts';
@@ -50,11 +50,36 @@ const FILE_NAMES: [filename: string, disposition: string][] = [
 ];
 
 describe('messages', () => {
-  everywhere('are listed oldest first with where the page lies', async (world) => {
+  everywhere('are listed newest first with where the page lies', async (world) => {
     const { helpdesk } = openDesks(world);
     const { json } = await helpdesk.call('GET', '/messages');
-    expect(idsOf(json.messages)).toEqual([MESSAGES.cannotLogIn, MESSAGES.linkSent, MESSAGES.thanks]);
+    expect(idsOf(json.messages)).toEqual([MESSAGES.thanks, MESSAGES.linkSent, MESSAGES.cannotLogIn]);
     expect(json.pagination).toEqual({ total: 3, limit: 50, offset: 0 });
+  });
+
+  everywhere('are listed with what came last first, even where the clock was set back', async (world) => {
+    const { helpdesk } = openDesks(world);
+    world.mailbox.clock.freeze('2020-01-01T00:00:00.000Z');
+    const { id } = await helpdesk.mail(ADDRESS.dana);
+    const { json } = await helpdesk.call('GET', '/messages?limit=2');
+    expect(idsOf(json.messages)).toEqual([id, MESSAGES.thanks]);
+  });
+
+  test('of a fixture are listed by their times, whatever their order in the file', async ({ expect }) => {
+    const message = (day: number) => ({
+      from: 'dana@customer.test',
+      subject: `Day ${day}`,
+      receivedAt: `2026-01-0${day}T09:00:00.000Z`,
+    });
+    const mailbox = createMailbox({
+      fixtures: {
+        tenants: { acme: { workspaces: { main: { inboxes: { desk: { messages: [2, 9, 1, 5].map(message) } } } } } },
+      },
+    });
+    const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
+    const reply = await mailbox.fetch(new Request(`${mailbox.baseUrl}/v1/messages`, { headers }));
+    const { messages } = (await reply.json()) as { messages: { subject: string }[] };
+    expect(messages.map(({ subject }) => subject)).toEqual(['Day 9', 'Day 5', 'Day 2', 'Day 1']);
   });
 
   everywhere('have every field that the contract names, with its value', async (world) => {
@@ -64,7 +89,7 @@ describe('messages', () => {
       id: MESSAGES.cannotLogIn,
       direction: 'inbound',
       from: 'Dana Reyes <dana@customer.test>',
-      to: ['helpdesk@acme.test'],
+      to: 'helpdesk@acme.test',
       subject: 'Cannot log in',
       plainBody: 'Since this morning the login page says that my password has expired.',
       htmlBody: null,
@@ -88,7 +113,7 @@ describe('messages', () => {
     const { helpdesk } = openDesks(world);
     const inbound = await helpdesk.call('GET', '/messages?direction=inbound');
     const outbound = await helpdesk.call('GET', '/messages?direction=outbound');
-    expect(idsOf(inbound.json.messages)).toEqual([MESSAGES.cannotLogIn, MESSAGES.thanks]);
+    expect(idsOf(inbound.json.messages)).toEqual([MESSAGES.thanks, MESSAGES.cannotLogIn]);
     expect(inbound.json.pagination.total).toBe(2);
     expect(idsOf(outbound.json.messages)).toEqual([MESSAGES.linkSent]);
     expect(outbound.json.pagination.total).toBe(1);
@@ -102,19 +127,37 @@ describe('messages', () => {
     ]);
   });
 
-  everywhere('keep their page when more arrive in between', async (world) => {
+  everywhere('that arrive are on the first page, and move the others on', async (world) => {
     const { helpdesk, info } = openDesks(world);
-    const first = await helpdesk.call('GET', '/messages?limit=2&offset=0');
     const sent = await info.mail(helpdesk.address);
-    const second = await helpdesk.call('GET', '/messages?limit=2&offset=2');
-    const again = await helpdesk.call('GET', '/messages?limit=2&offset=0');
-    expect(again.json.messages).toEqual(first.json.messages);
-    expect(second.json.messages.map((row: { messageIdHeader: string }) => row.messageIdHeader)).toEqual([
-      '<login-3@customer.test>',
-      sent.messageId,
+    const page = async (offset: number) => (await helpdesk.call('GET', `/messages?limit=2&offset=${offset}`)).json;
+    const [first, second] = [await page(0), await page(2)];
+    expect(first.messages[0].messageIdHeader).toBe(sent.messageId);
+    expect(idsOf([first.messages[1], ...second.messages])).toEqual([
+      MESSAGES.thanks,
+      MESSAGES.linkSent,
+      MESSAGES.cannotLogIn,
     ]);
-    expect(second.json.pagination).toEqual({ total: 4, limit: 2, offset: 2 });
+    expect(second.pagination).toEqual({ total: 4, limit: 2, offset: 2 });
   });
+
+  everywhere(
+    'keep their page when more arrive in between, under messages.list.order=oldest-first',
+    { behaviours: { 'messages.list.order': 'oldest-first' } },
+    async (world) => {
+      const { helpdesk, info } = openDesks(world);
+      const first = await helpdesk.call('GET', '/messages?limit=2&offset=0');
+      const sent = await info.mail(helpdesk.address);
+      const second = await helpdesk.call('GET', '/messages?limit=2&offset=2');
+      const again = await helpdesk.call('GET', '/messages?limit=2&offset=0');
+      expect(again.json.messages).toEqual(first.json.messages);
+      expect(second.json.messages.map((row: { messageIdHeader: string }) => row.messageIdHeader)).toEqual([
+        '<login-3@customer.test>',
+        sent.messageId,
+      ]);
+      expect(second.json.pagination).toEqual({ total: 4, limit: 2, offset: 2 });
+    },
+  );
 
   everywhere('answer an empty page behind the last one', async (world) => {
     const { json } = await openDesks(world).helpdesk.call('GET', '/messages?offset=3');
@@ -149,7 +192,13 @@ describe('messages', () => {
     expect(await flags()).toEqual([true, true, false]);
     await helpdesk.call('PATCH', path, { isRead: false, isArchived: true });
     expect(await flags()).toEqual([false, true, true]);
-    expect(await counts(world)).toEqual({ inbox: { unread: 1, total: 1 }, sent: 1, starred: 1, archived: 1, trash: 0 });
+    expect(await counts(world)).toEqual({
+      inbox: { unread: 1, total: 1 },
+      sent: { total: 1 },
+      starred: { total: 1 },
+      archived: { total: 1 },
+      trash: { total: 0 },
+    });
     await helpdesk.call('PATCH', path, { isRead: true, isStarred: false, isArchived: false });
     expect(await flags()).toEqual([true, false, false]);
     expect((await helpdesk.call('PATCH', path, {})).status).toBe(200);
@@ -169,12 +218,17 @@ describe('messages', () => {
     const deleted = await helpdesk.call('DELETE', path);
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: MESSAGES.thanks }]);
     const { json } = await helpdesk.call('GET', '/messages');
-    expect(idsOf(json.messages)).toEqual([MESSAGES.cannotLogIn, MESSAGES.linkSent]);
+    expect(idsOf(json.messages)).toEqual([MESSAGES.linkSent, MESSAGES.cannotLogIn]);
     expect(json.pagination.total).toBe(2);
-    expect(await counts(world)).toEqual({ inbox: { unread: 0, total: 1 }, sent: 1, starred: 0, archived: 0, trash: 1 });
+    expect(await counts(world)).toEqual({
+      inbox: { unread: 0, total: 1 },
+      sent: { total: 1 },
+      starred: { total: 0 },
+      archived: { total: 0 },
+      trash: { total: 1 },
+    });
     const calls: [string, string, object?][] = [
       ['GET', path],
-      ['PATCH', path, { isRead: true }],
       ['DELETE', path],
       ['GET', `${path}/raw`],
       ['GET', `${path}/attachments`],
@@ -191,6 +245,18 @@ describe('messages', () => {
         'There is no message with this id.',
       ]);
     }
+  });
+
+  everywhere('are changed in the trash as anywhere else, and stay there', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const path = `/messages/${MESSAGES.thanks}`;
+    await helpdesk.call('DELETE', path);
+    const { status, json } = await helpdesk.call('PATCH', path, { isRead: true, isStarred: true });
+    expect([status, json]).toEqual([200, { updated: true, id: MESSAGES.thanks }]);
+    const trash = await world.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
+    expect(trash.json.messages).toMatchObject([{ id: MESSAGES.thanks, isRead: true, isStarred: true }]);
+    expect((await counts(world)).starred).toEqual({ total: 0 });
+    expect((await helpdesk.call('GET', path)).status).toBe(404);
   });
 
   everywhere('stay in their thread and in the trash when deleted', async (world) => {

@@ -209,11 +209,11 @@ describe('properties', () => {
           expect(sent.status).toBe(200);
           expect(await read(`/v1/inboxes/${helpdesk}/messages/${sent.json.id}`)).toMatchObject(mail.texts);
           await read(`/v1/inboxes/${helpdesk}/messages/${sent.json.id}/raw`);
-          const { messages } = await read(`/v1/inboxes/${billing}/messages?limit=100`);
-          const { id: _, ...received } = messages.at(-1);
+          const { messages } = await read(`/v1/inboxes/${billing}/messages?direction=inbound&limit=1`);
+          const { id: _, ...received } = messages[0];
           expect(received).toMatchObject(mail.texts);
           const forward = { key, json: { to: mail.to } };
-          const path = `/v1/inboxes/${billing}/forward/${messages.at(-1).id}`;
+          const path = `/v1/inboxes/${billing}/forward/${messages[0].id}`;
           const forwarded = await send('POST', path, forward);
           expect(forwarded.status).toBe(200);
           await read(`/v1/inboxes/${billing}/messages/${forwarded.json.id}/raw`);

@@ -93,7 +93,7 @@ describe('mail from outside', () => {
       threadId: arrived?.threadId,
       direction: 'inbound',
       from: MAIL.from,
-      to: [MAIL.to],
+      to: MAIL.to,
       cc: ['Kim <kim@visitor.test>'],
       bcc: [],
       subject: 'Cannot log in: größer',
@@ -151,7 +151,7 @@ describe('mail from outside', () => {
     const reply = await helpdesk.call('POST', `/reply/${second?.id}`, { plainBody: 'Yes.' });
     expect([reply.status, reply.json.threadId]).toEqual([200, sent.threadId]);
     const { messages } = (await helpdesk.call('GET', `/threads/${sent.threadId}`)).json;
-    expect(messages.at(-1)).toMatchObject({ to: ['kim@visitor.test'] });
+    expect(messages.at(-1)).toMatchObject({ to: 'kim@visitor.test' });
   });
 
   everywhere('arrives once in each inbox that it is for, whichever tenant owns it', async (world) => {
@@ -170,7 +170,7 @@ describe('mail from outside', () => {
     for (const desk of [helpdesk, info]) {
       const ids = (await desk.list('?limit=100')).map(({ id }) => id);
       expect(ids.filter((id) => arrived.some((each) => each.id === id))).toHaveLength(1);
-      expect((await desk.latest()).to).toEqual(to);
+      expect((await desk.latest()).to).toBe(to.join(', '));
     }
   });
 
@@ -183,7 +183,7 @@ describe('mail from outside', () => {
       id: arrived?.id,
       threadId: IDS.acme.threads.login,
       from: 'Zoë Ängström <zoe@customer.test>',
-      to: ['helpdesk@acme.test'],
+      to: 'helpdesk@acme.test',
       subject: 'Größenänderung 😀',
       htmlBody: expect.stringMatching(/^<p>Grüße<\/p>\s*$/),
       messageIdHeader: '<size-1@customer.test>',

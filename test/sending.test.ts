@@ -32,6 +32,52 @@ const WAYS: Record<string, (desk: Desk, to: string) => ReturnType<Desk['call']>>
   'a draft with bcc': (desk, to) => sendDraft(desk, { bcc: [to] }),
 };
 
+/** Lists of addresses in one string, and what they are. */
+const LISTS: [title: string, to: string, expected: string[]][] = [
+  ['one address', 'dana@customer.test', ['dana@customer.test']],
+  [
+    'several',
+    'dana@customer.test,Bo <bo@customer.test> , lee@prospect.test',
+    ['dana@customer.test', 'Bo <bo@customer.test>', 'lee@prospect.test'],
+  ],
+  [
+    'names with commas',
+    '"Reyes, Dana" <dana@customer.test>, "O\\"Neil, Bo" <bo@customer.test>',
+    ['"Reyes, Dana" <dana@customer.test>', '"O\\"Neil, Bo" <bo@customer.test>'],
+  ],
+  [
+    'a comma at the end and twice',
+    'dana@customer.test,, bo@customer.test, ',
+    ['dana@customer.test', 'bo@customer.test'],
+  ],
+  [
+    'a group',
+    'Team: dana@customer.test, "B, o" <bo@customer.test>;, lee@prospect.test',
+    ['dana@customer.test', '"B, o" <bo@customer.test>', 'lee@prospect.test'],
+  ],
+  ['an empty group beside an address', 'undisclosed-recipients:;, dana@customer.test', ['dana@customer.test']],
+];
+
+const LIKE = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+
+/** What is no list of addresses, and what the error says of it. */
+const WRONG_LISTS: [title: string, to: string, error: string][] = [
+  ['nothing', '', 'must name at least one address'],
+  ['an empty group', 'Team:;', 'must name at least one address'],
+  ['what is no address', 'dana', LIKE],
+  ['what is no address behind one', 'dana@customer.test, dan', `between its commas ${LIKE}, not "dan"`],
+  [
+    'a quote that does not end',
+    'bo@customer.test, "Reyes, Dana <dana@customer.test>',
+    `between its commas ${LIKE}, not "\\"Reyes, Dana <dana@customer.test>"`,
+  ],
+  ['a group that does not end', 'Team: dana@customer.test, bo@customer.test', LIKE],
+  ['semicolons', 'dana@customer.test; bo@customer.test', LIKE],
+  ['fifty-one addresses', Array(51).fill('dana@customer.test').join(','), 'must list at most 50 addresses'],
+  ['text of 60000 open brackets', '(\\'.repeat(30_000), 'must be at most 50000 characters long'],
+  ['text of 50000 open brackets', '(\\'.repeat(25_000), LIKE],
+];
+
 describe('sending', () => {
   everywhere('answers the id, the thread, the status and a real Message-ID', async (world) => {
     const { helpdesk } = openDesks(world);
@@ -50,7 +96,7 @@ describe('sending', () => {
       id: sent.id,
       direction: 'outbound',
       from: 'Acme Helpdesk <helpdesk@acme.test>',
-      to,
+      to: to.join(', '),
       subject: 'Hello',
       plainBody: 'a',
       htmlBody: '<b>b</b>',
@@ -101,11 +147,63 @@ describe('sending', () => {
     const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
     const { id } = await helpdesk.mail(to);
     const { status, json } = await helpdesk.call('GET', `/messages/${id}`);
-    expect([status, json.to]).toEqual([200, to]);
+    expect([status, json.to]).toEqual([200, to.join(', ')]);
     for (const wrong of ['.a@x.test', 'a.@x.test', 'a..b@x.test', '@x.test', 'a b@x.test', '=?utf-8?q?x?=@x.test']) {
       expect((await helpdesk.call('POST', '/send', { to: wrong, subject: 'Hi', verified: true })).status, wrong).toBe(
         400,
       );
+    }
+  });
+
+  for (const [title, to, expected] of LISTS) {
+    everywhere(`takes ${title} in one string`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const json = { to, cc: to, bcc: to, subject: 'Hi', verified: true };
+      const sent = await helpdesk.call('POST', '/send', json);
+      expect(sent.status, sent.text).toBe(200);
+      const message = (await helpdesk.call('GET', `/messages/${sent.json.id}`)).json;
+      expect([message.to, message.cc, message.bcc]).toEqual([expected.join(', '), expected, expected]);
+    });
+  }
+
+  for (const [title, to, error] of WRONG_LISTS) {
+    everywhere(`refuses ${title} in one string, and sends nothing`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const before = world.mailbox.snapshot();
+      const { status, json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi', verified: true });
+      expect([status, json.error]).toEqual([400, `The body is not valid: to ${error}.`]);
+      expect(world.mailbox.snapshot()).toEqual(before);
+    });
+  }
+
+  everywhere('goes to cc and bcc too, which must be known like to', async (world) => {
+    const { helpdesk, info, billing } = openDesks(world);
+    const json = { to: ADDRESS.dana, cc: 'info@globex.test', bcc: ['billing@acme.test'], subject: 'Copies' };
+    const refused = await helpdesk.call('POST', '/send', json);
+    expect([refused.status, refused.json.error]).toEqual([
+      403,
+      'info@globex.test never wrote to this inbox; send with "verified": true if you know the address to be right.',
+    ]);
+    await helpdesk.call('POST', '/send', { ...json, verified: true });
+    for (const desk of [info, billing]) {
+      expect(await desk.latest()).toMatchObject({ subject: 'Copies', cc: ['info@globex.test'], bcc: [] });
+    }
+  });
+
+  everywhere('takes cc and bcc of a reply, a reply to all and a forward', async (world) => {
+    const { helpdesk, info, billing } = openDesks(world);
+    const copies = { cc: 'info@globex.test', bcc: 'billing@acme.test', plainBody: 'Copy' };
+    for (const [path, more] of [
+      [`/reply/${MESSAGES.thanks}`, {}],
+      [`/reply-all/${MESSAGES.thanks}`, {}],
+      [`/forward/${MESSAGES.thanks}`, { to: 'Lee <lee@prospect.test>, Kim <kim@visitor.test>' }],
+    ] as const) {
+      const { status, json } = await helpdesk.call('POST', path, { ...copies, ...more });
+      expect([path, status]).toEqual([path, 200]);
+      for (const desk of [info, billing]) {
+        const { plainBody, messageIdHeader } = await desk.latest();
+        expect([plainBody.startsWith('Copy'), messageIdHeader]).toEqual([true, json.messageId]);
+      }
     }
   });
 
@@ -117,7 +215,7 @@ describe('sending', () => {
       expect(received).toMatchObject({
         direction: 'inbound',
         from: 'Acme Helpdesk <helpdesk@acme.test>',
-        to: [billing.address, info.address],
+        to: `${billing.address}, ${info.address}`,
         subject: 'Hello',
         plainBody: 'Hello!',
         htmlBody: '<i>x</i>',
@@ -158,7 +256,7 @@ describe('sending', () => {
     await sendDraft(helpdesk, { to: billing.address, cc: outreach.address, bcc: info.address, subject: 'Quiet' });
     for (const desk of [billing, outreach, info]) {
       const received = await desk.latest();
-      expect(received).toMatchObject({ subject: 'Quiet', to: [billing.address], cc: [outreach.address], bcc: [] });
+      expect(received).toMatchObject({ subject: 'Quiet', to: billing.address, cc: [outreach.address], bcc: [] });
       const raw = await desk.call('GET', `/messages/${received.id}/raw`);
       expect(JSON.stringify(received) + raw.text).not.toMatch(/^bcc:|info@globex/im);
     }
@@ -205,7 +303,7 @@ describe('sending', () => {
     const { status, json } = await helpdesk.call('POST', `/reply/${MESSAGES.cannotLogIn}`, { plainBody: 'Try again.' });
     expect([status, json.threadId]).toEqual([200, THREADS.login]);
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: ['Dana Reyes <dana@customer.test>'],
+      to: 'Dana Reyes <dana@customer.test>',
       cc: [],
       bcc: [],
       subject: 'Re: Cannot log in',
@@ -224,7 +322,7 @@ describe('sending', () => {
       ['reply-all', [ADDRESS.dana]],
     ] as const) {
       const { json } = await helpdesk.call('POST', `/${way}/${id}`, {});
-      expect(await message(helpdesk, json.id)).toMatchObject({ to: ['Answers <answers@globex.test>'], cc });
+      expect(await message(helpdesk, json.id)).toMatchObject({ to: 'Answers <answers@globex.test>', cc });
     }
   });
 
@@ -232,7 +330,7 @@ describe('sending', () => {
     const { helpdesk } = openDesks(world);
     const { json } = await helpdesk.call('POST', `/reply/${MESSAGES.linkSent}`, {});
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: ['dana@customer.test'],
+      to: 'dana@customer.test',
       subject: 'Re: Cannot log in',
       inReplyTo: '<login-2@acme.test>',
       threadId: THREADS.login,
@@ -257,7 +355,7 @@ describe('sending', () => {
     const { json } = await helpdesk.call('POST', `/reply-all/${(await helpdesk.latest()).id}`, { plainBody: 'Yes.' });
     expect(await message(helpdesk, json.id)).toMatchObject({
       from: 'Acme Helpdesk <support@acme.test>',
-      to: ['Globex <info@globex.test>'],
+      to: 'Globex <info@globex.test>',
       cc: [billing.address, ADDRESS.dana],
       subject: 'Re: All',
     });
@@ -448,17 +546,27 @@ describe('sending', () => {
     );
   });
 
-  everywhere('reaches an inbox behind a plus-tag, unless another has that very address', async (world) => {
+  everywhere('reaches an inbox behind a plus-tag, whoever asks for that very address', async (world) => {
     const { helpdesk, billing } = openDesks(world);
-    await helpdesk.mail('Billing+Orders@acme.test', { subject: 'Tagged' });
-    expect((await billing.latest()).subject).toBe('Tagged');
     const json = { email: 'billing+orders@acme.test' };
     const key = world.mailbox.keys.acme.tenant;
     await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
-    await helpdesk.mail('billing+orders@acme.test', { subject: 'Mine' });
-    expect((await helpdesk.latest()).subject).toBe('Mine');
+    await helpdesk.mail('Billing+Orders@acme.test', { subject: 'Tagged' });
     expect((await billing.latest()).subject).toBe('Tagged');
   });
+
+  everywhere(
+    'under sending.plus-tags=exact reaches whoever has the tagged address',
+    { behaviours: { 'sending.plus-tags': 'exact' } },
+    async (world) => {
+      const { helpdesk, billing } = openDesks(world);
+      const json = { email: 'billing+orders@acme.test' };
+      const key = world.mailbox.keys.acme.tenant;
+      await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+      await billing.mail('billing+orders@acme.test', { subject: 'Tagged' });
+      expect((await helpdesk.latest()).subject).toBe('Tagged');
+    },
+  );
 
   everywhere('to nobody at a domain of the emulator bounces, beyond it does not', async (world) => {
     const { helpdesk } = openDesks(world);

@@ -88,7 +88,6 @@ describe('threads', () => {
       200,
       {
         threads: [
-          LOGIN,
           {
             threadId: sent.threadId,
             inboxId: helpdesk.id,
@@ -97,6 +96,7 @@ describe('threads', () => {
             unreadCount: 0,
             lastMessageAt: (await helpdesk.list()).at(-1).receivedAt,
           },
+          LOGIN,
         ],
         pagination: { total: 2, limit: 50, offset: 0 },
       },
@@ -112,12 +112,22 @@ describe('threads', () => {
     expect(thread).toEqual({ ...LOGIN, messageCount: 4, unreadCount: 0, lastMessageAt });
   });
 
+  everywhere('are first in the list when a message comes to them, and have it last', async (world) => {
+    const { helpdesk } = openDesks(world);
+    await helpdesk.mail(ADDRESS.dana, { subject: 'Another' });
+    const { id } = (await helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, { plainBody: 'Bye!' })).json;
+    const { threads } = (await helpdesk.call('GET', '/threads')).json;
+    expect(threads.map(({ subject }: { subject: string }) => subject)).toEqual(['Cannot log in', 'Another']);
+    const thread = await helpdesk.call('GET', `/threads/${THREADS.login}`);
+    expect(thread.json.messages.at(-1).id).toBe(id);
+  });
+
   everywhere('are paged', async (world) => {
     const { helpdesk } = openDesks(world);
     const subjects = ['One', 'Two', 'Three'];
     for (const subject of subjects) await helpdesk.mail(ADDRESS.dana, { subject });
     const { json } = await helpdesk.call('GET', '/threads?limit=2&offset=1');
-    expect(json.threads.map(({ subject }: { subject: string }) => subject)).toEqual(['One', 'Two']);
+    expect(json.threads.map(({ subject }: { subject: string }) => subject)).toEqual(['Two', 'One']);
     expect(json.pagination).toEqual({ total: 4, limit: 2, offset: 1 });
   });
 

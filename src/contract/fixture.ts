@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { type Choices, parseBehaviours } from './behaviours.ts';
+import type { FixtureProblem } from './fixture/branch.ts';
 import { completeFixture } from './fixture/completion.ts';
 import { findNameProblems, type NameProblem } from './fixture/names.ts';
 import { toWrittenPath, valueAt } from './fixture/part.ts';
-import { type FixtureProblem, findReferenceProblems } from './fixture/references.ts';
+import { findReferenceProblems } from './fixture/references.ts';
 import type { Path } from './fixture/rules.ts';
 import { fixtureSchema } from './fixture/schema.ts';
 import { showJsonPath } from './json-path.ts';
@@ -27,11 +29,12 @@ export class FixtureError extends Error {
 }
 
 /**
- * Completes and checks a fixture: each value, and that what it refers to is there and what must be unique is.
+ * Completes and checks a fixture: each value, and that what it refers to is there and what must be unique is, under
+ * these choices of the ledger or else its defaults.
  *
  * @throws {FixtureError} with one problem for each thing that is wrong.
  */
-export function parseFixture(fixture: unknown): Fixture {
+export function parseFixture(fixture: unknown, choices: Choices = parseBehaviours()): Fixture {
   const completed = completeFixture(fixture);
   const parsed = fixtureSchema.safeParse(completed, { error: describeIssue });
   const issues = parsed.error?.issues ?? [];
@@ -43,7 +46,7 @@ export function parseFixture(fixture: unknown): Fixture {
   const told = issues.filter((issue) => !isDerived(issue) || !(followsFromName(issue) || followsFromIssue(issue)));
   const problems = [
     ...inOrderOf(completed, [...names, ...told]).flatMap((issue) => toProblems(issue, fixture)),
-    ...findReferenceProblems(completed, fixture),
+    ...findReferenceProblems(completed, fixture, choices),
   ];
   if (problems.length > 0 || !parsed.success) throw new FixtureError(problems);
   return parsed.data;
@@ -54,7 +57,7 @@ const DERIVED_FROM: ReadonlyMap<unknown, readonly PropertyKey[]> = new Map([
   ['username', ['from', 'to']],
   ['domain', ['from', 'to']],
   ['displayName', ['from']],
-  ['createdAt', ['updatedAt']],
+  ['createdAt', ['updatedAt', 'verifiedAt']],
 ]);
 
 /** Says whether a derived value is wrong because that from which it is derived is. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Choose } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
-const MAX_LIMIT = 100;
+const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;
 
@@ -13,20 +13,21 @@ function wholeNumber(least: number, most: number) {
 }
 
 function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return isDigits(value) && value.length <= 15 ? Number(value) : value;
+}
+
+function isDigits(value: unknown): value is string {
+  return typeof value === 'string' && /^\d+$/.test(value);
 }
 
 const AT_LEAST_ONE = 'must be a whole number from 1';
 
 const LIMITS = {
-  invalid: wholeNumber(1, MAX_LIMIT),
   clamped: z.preprocess(
-    toNumber,
-    z
-      .int(AT_LEAST_ONE)
-      .min(1, AT_LEAST_ONE)
-      .overwrite((limit) => Math.min(limit, MAX_LIMIT)),
+    (value) => (isDigits(value) ? Math.min(Number(value), MAX_LIMIT) : value),
+    z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE),
   ),
+  invalid: wholeNumber(1, MAX_LIMIT),
 };
 
 /** The parameters by which a list is paged. */
@@ -35,7 +36,7 @@ export function pageQuery(choose: Choose) {
   return z.object({
     limit: LIMITS[choose('messages.list.over-limit')]
       .default(DEFAULT_LIMIT)
-      .meta({ description: 'How many to return at most.' }),
+      .meta({ description: `How many to return at most; ${MAX_LIMIT} is the most there is.` }),
     offset: wholeNumber(0, MAX_OFFSET).default(0).meta({ description: 'How many to pass over first.' }),
   });
 }

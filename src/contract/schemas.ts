@@ -71,7 +71,7 @@ export const domainName = z
   .meta({ type: 'string', format: 'hostname' });
 
 /** How far a domain is: whether its DNS records were found to be in place. */
-export const domainStatus = z.enum(['pending', 'verified', 'failed']);
+export const domainStatus = z.enum(['pending', 'verifying', 'verified', 'failed', 'unknown']);
 
 /** Which way a message went: into its inbox or out of it. */
 export const direction = z.enum(['inbound', 'outbound']);

@@ -1,7 +1,8 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
+import { withoutTag } from '../contract/email-address.ts';
 import type { AddressHolder } from '../store/rings.ts';
-import type { World } from '../store/world.ts';
+import { hasVerified } from '../store/verified-domain.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
@@ -19,14 +20,10 @@ export function findRoute({ worlds, choose }: Pick<MailContext, 'worlds' | 'choo
 
 /** Finds the inbox that `helpdesk+orders@acme.test` reaches where nobody has that very address. */
 function findBehindTag(worlds: Worlds, address: string, choose: Choose): AddressHolder | undefined {
-  const holder = worlds.findAddress(address.replace(/\+[^@]*(?=@)/, ''));
+  const holder = worlds.findAddress(withoutTag(address));
   return holder && choose('sending.plus-tags') === 'delivered' ? holder : undefined;
 }
 
 function isHosted(worlds: Worlds, domain: string): boolean {
-  return domain === DEFAULT_DOMAIN || worlds.some((world) => isVerified(world, domain));
-}
-
-function isVerified(world: World, domain: string): boolean {
-  return world.domains.by('domain', domain).some(({ status }) => status === 'verified');
+  return domain === DEFAULT_DOMAIN || worlds.some((world) => hasVerified(world, domain));
 }

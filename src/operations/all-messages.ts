@@ -1,13 +1,11 @@
 import type { Choose } from '../contract/behaviours.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import type { Reach } from './reach/find-in-reach.ts';
 import { selectInboxes } from './reach/select.ts';
-import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
-import { showMessage } from './replies/show-message.ts';
+import { SHOW_PAGE, threadOf } from './replies/show-page.ts';
 
 type Folder = (typeof FOLDERS)[number];
 
@@ -23,14 +21,9 @@ export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { principal, choose } = context;
   const { world } = principal;
   const found = messagesInReach(context, query).filter(isWanted(query.folder, choose));
-  const grouped = query.group === 'thread' ? latestOfEachThread(found) : found;
-  const { rows, pagination } = cutPage(grouped, query, choose);
-  const show = query.group === 'thread' ? showThreadRow : showMessage;
-  return {
-    body: { messages: { messages: fitBodies(rows, choose).map((row) => show(world, row, choose)), pagination } }[
-      choose('messages.all.shape')
-    ],
-  };
+  const isGrouped = query.group === 'thread';
+  const page = cutPage(isGrouped ? latestOfEachThread(found) : found, query, choose);
+  return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, choose, isGrouped) };
 };
 
 /** Every message of the inboxes in reach, or of those that are selected, in the order of arrival. */
@@ -53,29 +46,24 @@ function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
   return messages.filter((message) => latest.get(threadOf(message)) === message);
 }
 
-/** A thread is one of an inbox: another inbox has its own, whatever id a fixture gave it. */
-function threadOf({ inboxId, threadId }: MessageRow): string {
-  return `${inboxId} ${threadId}`;
-}
-
-function showThreadRow(world: World, message: MessageRow, choose: Choose) {
-  const thread = world.messages.by('threadId', message.threadId);
-  const messageCount = thread.filter(({ inboxId }) => inboxId === message.inboxId).length;
-  return { ...showMessage(world, message, choose), messageCount };
-}
-
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
   context.choose('messages.folders');
   const messages = messagesInReach(context, query);
   const count = (folder: Folder) => messages.filter(IS_IN[folder]).length;
   const unread = messages.filter((message) => IS_IN.inbox(message) && !message.isRead).length;
-  return {
-    body: {
-      inbox: { unread, total: count('inbox') },
-      sent: count('sent'),
-      starred: count('starred'),
-      archived: count('archived'),
-      trash: count('trash'),
-    },
-  };
+  const inbox = { unread, total: count('inbox') };
+  const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
+  return { body: { inbox, ...COUNTS[context.choose('messages.folders.counts')](others) } };
+};
+
+type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;
+
+const COUNTS = {
+  objects: ({ sent, starred, archived, trash }: OtherCounts) => ({
+    sent: { total: sent },
+    starred: { total: starred },
+    archived: { total: archived },
+    trash: { total: trash },
+  }),
+  numbers: (counts: OtherCounts) => counts,
 };

@@ -9,6 +9,7 @@ import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
 import { checkDomain } from './reach/check-domain.ts';
 import { findInReach } from './reach/find-in-reach.ts';
+import { isAddressTaken } from './reach/is-address-taken.ts';
 import { selectWorkspace } from './reach/select.ts';
 import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 
@@ -23,7 +24,7 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const domain = body.domain ?? DEFAULT_DOMAIN;
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
-  if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
+  if (!isBareAddress(address)) throw tooLong(context, address);
   const existing = findOwn(context, address);
   if (existing) return answerExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
@@ -31,6 +32,11 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   if (inbox) return answerExisting(context, inbox, `${name}@${domain}`);
   return add(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
+
+function tooLong({ choose }: CreateContext, address: string): ApiError {
+  choose('sending.addresses');
+  return new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
+}
 
 function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
   const { principal, choose } = context;
@@ -71,10 +77,12 @@ interface PickedName {
 
 /** Picks the name that was asked for, or, where somebody else has it, that name with a number. */
 function pickName(context: CreateContext, username: string, domain: string, strict: boolean): PickedName {
-  const { worlds, choose } = context;
-  const isFree = (name: string) => worlds.findAddress(`${name}@${domain}`) === undefined;
+  const { principal, choose } = context;
+  const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
-  nameWhoHasIt(context, `${username}@${domain}`);
+  choose('inboxes.create.taken');
+  // Whoever has it: what is named must not tell a workspace key whether another workspace of its tenant does.
+  if (principal.tier === 'workspace') choose('inboxes.create.out-of-reach');
   if (strict) throw taken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
   const own = numbered
@@ -84,11 +92,6 @@ function pickName(context: CreateContext, username: string, domain: string, stri
   const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
   if (free !== undefined) return { name: free };
   throw taken(`${username}@${domain}`);
-}
-
-function nameWhoHasIt({ worlds, principal, choose }: CreateContext, address: string): void {
-  choose('inboxes.create.taken');
-  if (worlds.findAddress(address)?.world === principal.world) choose('inboxes.create.out-of-reach');
 }
 
 function taken(address: string): ApiError {

@@ -1,15 +1,15 @@
 import { mayReach } from '../auth/policy.ts';
 import type { TenantPrincipal } from '../auth/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
 import { EMULATOR_DOMAINS } from '../contract/domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { DomainRow } from '../store/rows.ts';
+import { hasVerified } from '../store/verified-domain.ts';
 import type { Context, Run } from './context.ts';
 import { outOfReach, type Reach } from './reach/find-in-reach.ts';
 import { selectWorkspace } from './reach/select.ts';
-import { dnsRecordsOf } from './replies/dns-records.ts';
+import { showDomain, showDomains } from './replies/show-domain.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
   const { principal, environment, choose } = context;
@@ -24,6 +24,7 @@ export const createDomain: Run<'createDomain'> = (context, { body }) => {
     domain: body.domain,
     workspaceId,
     status: 'pending',
+    verifiedAt: null,
     createdAt: now,
     updatedAt: now,
   });
@@ -43,7 +44,7 @@ export const listDomains: Run<'listDomains'> = (context, { query }) => {
   const { principal, choose } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const rows = domainsInReach(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
-  return { body: { domains: rows.map((row) => showDomain(row, choose)) } };
+  return { body: showDomains(rows, choose) };
 };
 
 function domainsInReach(principal: TenantPrincipal): DomainRow[] {
@@ -65,15 +66,33 @@ function findDomain(reach: Reach, domain: string): DomainRow {
 /** Finds out whether the DNS records of a domain are in place; no DNS is asked, the name decides. */
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
   const { principal, environment, choose } = context;
-  const { id, domain } = findDomain(context, params.domain);
+  const { id, domain, verifiedAt } = findDomain(context, params.domain);
   const status = { 'by-name': outcomeByName }[choose('domains.verify.outcome')](domain);
-  const row = principal.world.domains.update(id, { status, updatedAt: timestampNow(environment) });
+  if (status === 'verified') checkIsFree(context, domain);
+  const updatedAt = timestampNow(environment);
+  const row = principal.world.domains.update(id, {
+    status,
+    verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null),
+    updatedAt,
+  });
   return { body: { domain: showDomain }[choose('domains.verify.reply')](row, choose) };
 };
 
+const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
+
+const NAMES_AN_OUTCOME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
+
 function outcomeByName(domain: string): DomainRow['status'] {
-  if (/^fail\.|\.fail\.test$/.test(domain)) return 'failed';
-  return /^pending\.|\.pending\.test$/.test(domain) ? 'pending' : 'verified';
+  const [, first, last] = NAMES_AN_OUTCOME.exec(domain) ?? [];
+  const name = (first ?? last) as keyof typeof OUTCOMES | undefined;
+  return name === undefined ? 'verified' : OUTCOMES[name];
+}
+
+/** Refuses to verify what another tenant has verified: mail there is that tenant's. Nothing else is told of it. */
+function checkIsFree({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
+  const isTaken = worlds.some((world) => world !== principal.world && hasVerified(world, domain));
+  if (!isTaken || choose('domains.verify.taken') === 'verified') return;
+  throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: it has been verified elsewhere.`);
 }
 
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
@@ -88,9 +107,3 @@ const DELETED = {
   'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
   empty: () => ({}),
 };
-
-function showDomain(row: DomainRow, choose: Choose) {
-  const { id, domain, status, workspaceId, createdAt, updatedAt } = row;
-  const dnsRecords = { 'mx-spf-dkim': dnsRecordsOf }[choose('domains.dns-records')](row);
-  return { reference: { id, domain, status, workspaceId, dnsRecords, createdAt, updatedAt } }[choose('domains.shape')];
-}

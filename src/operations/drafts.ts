@@ -63,7 +63,12 @@ function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
-  const { rows, pagination } = cutPage(principal.world.drafts.by('inboxId', inbox.id), query, choose);
+  const { rows, pagination } = cutPage(
+    principal.world.drafts.by('inboxId', inbox.id),
+    query,
+    choose,
+    'drafts.list.order',
+  );
   const drafts = fitBodies(rows, choose).map((row) => showDraft(row, choose));
   return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
 };

@@ -8,6 +8,7 @@ import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { checkDomain } from './reach/check-domain.ts';
 import { findInReach } from './reach/find-in-reach.ts';
+import { isAddressTaken } from './reach/is-address-taken.ts';
 import { selectInboxes } from './reach/select.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
@@ -47,12 +48,13 @@ export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
-  const { principal, worlds, environment, choose } = context;
+  const { principal, environment, choose } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
   const answer = choose('inboxes.addresses.create.reply');
-  if (worlds.findAddress(body.email)) throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
+  if (isAddressTaken(context, body.email, inbox.id))
+    throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
   const row = world.addAddress({
     id: newId(environment),
     inboxId: inbox.id,

@@ -1,8 +1,9 @@
+import type { ParamsOf } from '../contract/operations.ts';
 import { timestampNow } from '../environment.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInReach, type Reach } from './reach/find-in-reach.ts';
+import { findInInbox, findInReach, type Reach } from './reach/find-in-reach.ts';
 import { findMessage } from './reach/find-message.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { fitBodies } from './replies/fit-bodies.ts';
@@ -34,12 +35,19 @@ function markRead({ principal, choose }: Reach, message: MessageRow): MessageRow
 export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const { message } = findMessage(context, params);
+  const message = findChangeable(context, params);
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
   const answer = choose('messages.update.reply');
   return { body: answer === 'message' ? showMessage(world, row, choose) : updated(row.id) };
 };
+
+/** Finds a message that may be changed: one in the trash too, unless the ledger says that it is out of sight. */
+function findChangeable(reach: Reach, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
+  const { row } = findInInbox(reach, 'messages', id, messageId);
+  if (row.deletedAt === null || reach.choose('messages.update.deleted') === 'changed') return row;
+  return findMessage(reach, { id, messageId }).message;
+}
 
 /** Deletes a message softly: it leaves the lists, and its thread keeps it. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {

@@ -1,4 +1,5 @@
 import type { Choose } from '../contract/behaviours.ts';
+import { describeWrongAddress, emailAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
@@ -45,10 +46,30 @@ function recipientsOf(
   { to, cc, bcc }: DraftRow,
   repliesTo: MessageRow | null,
 ): Pick<OutgoingMail, 'to' | 'cc' | 'bcc'> {
-  if (to.length + cc.length + bcc.length > 0) return { to, cc, bcc };
+  if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context.choose);
   if (repliesTo)
     return { to: recipientsOfReply(context.principal.world, inbox, repliesTo, context.choose).to, cc, bcc };
   throw noRecipient(context.choose);
+}
+
+/** A draft keeps what was typed; only now it must be addresses. */
+function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>>(
+  recipients: Recipients,
+  choose: Choose,
+): Recipients {
+  const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
+    addresses.flatMap((address, index) =>
+      isAddress(address) ? [] : [`${field}[${index}] ${describeWrongAddress(address)}`],
+    ),
+  );
+  if (problems.length === 0) return recipients;
+  choose('sending.addresses');
+  choose('drafts.recipients');
+  throw new ApiError('VALIDATION_ERROR', `The draft cannot be sent: ${problems.slice(0, 5).join('; ')}.`);
+}
+
+function isAddress(text: string): boolean {
+  return emailAddress.safeParse(text).success;
 }
 
 function noRecipient(choose: Choose): ApiError {

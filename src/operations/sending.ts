@@ -19,26 +19,37 @@ interface Bodies {
   readonly htmlBody?: string | null | undefined;
 }
 
+/** Who gets a copy as a request names them. */
+interface Copies {
+  readonly cc?: readonly string[] | null | undefined;
+  readonly bcc?: readonly string[] | null | undefined;
+}
+
 const NOTHING_ELSE = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
 
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInReach(context, 'inboxes', params.id);
   const { to, subject, replyTo = null, verified } = body;
-  const guard = { recipients: verified ? [] : to };
-  return send(context, inbox, { ...NOTHING_ELSE, ...bodiesOf(body), to, subject, replyTo, guard });
+  const { cc, bcc } = copiesOf(body);
+  const guard = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
+  return send(context, inbox, { ...NOTHING_ELSE, ...bodiesOf(body), to, cc, bcc, subject, replyTo, guard });
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
   const { to } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
-  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to });
+  const { cc, bcc } = copiesOf(body);
+  const guard: Guard = { recipients: [...cc, ...bcc], scopes: ['every-send'] };
+  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, bcc, guard });
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
-  const { to, cc } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
-  const guard: Guard = { recipients: [...to, ...cc], scopes: ['every-send'] };
-  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, guard });
+  const { to, cc: others } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
+  const { cc: further, bcc } = copiesOf(body);
+  const cc = [...others, ...further];
+  const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] };
+  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, bcc, guard });
 };
 
 function replyTo(message: MessageRow, choose: Choose) {
@@ -50,12 +61,17 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const { to, subject } = body;
   const attachments = context.principal.world.attachments.by('messageId', message.id);
   const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context.choose);
-  const guard: Guard = { recipients: to, scopes: ['send-and-forward', 'every-send'] };
-  return send(context, inbox, { ...NOTHING_ELSE, ...forward, attachments, to, guard });
+  const { cc, bcc } = copiesOf(body);
+  const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['send-and-forward', 'every-send'] };
+  return send(context, inbox, { ...NOTHING_ELSE, ...forward, attachments, to, cc, bcc, guard });
 };
 
 function bodiesOf({ plainBody, htmlBody }: Bodies) {
   return { plainBody: plainBody ?? '', htmlBody: htmlBody ?? null };
+}
+
+function copiesOf({ cc, bcc }: Copies) {
+  return { cc: cc ?? [], bcc: bcc ?? [] };
 }
 
 function send(context: Sending, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {

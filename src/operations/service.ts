@@ -34,7 +34,10 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
 };
 
 function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
-  if (!isBareAddress(email)) return 'syntax';
+  if (!isBareAddress(email)) {
+    context.choose('sending.addresses');
+    return 'syntax';
+  }
   if (findRoute(context, email) !== 'bounced') return null;
   return findSimulator(email, context.choose) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

@@ -11,8 +11,8 @@ export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const threads = threadsOf(principal.world.messages.by('inboxId', inbox.id), choose);
-  const { rows, pagination } = cutPage(threads.map(summarise), query, choose);
-  return { body: { listed: { threads: rows, pagination } }[choose('threads.list')] };
+  const { rows, pagination } = cutPage(threads, query, choose);
+  return { body: { listed: { threads: rows.map(summarise), pagination } }[choose('threads.list')] };
 };
 
 type Thread = [MessageRow, ...MessageRow[]];

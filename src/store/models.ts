@@ -43,6 +43,7 @@ export const MODELS = {
     domain: String,
     workspaceId: nullable(String),
     status: String,
+    verifiedAt: nullable(String),
     createdAt: String,
     updatedAt: String,
   },

@@ -1,3 +1,4 @@
+import { withoutTag } from '../contract/email-address.ts';
 import type { ApiKeyRow } from './rows.ts';
 import type { World } from './world.ts';
 
@@ -24,17 +25,28 @@ export interface KeyRing {
   onEnded(listener: (key: string) => void): void;
 }
 
+/** The addresses of a mailbox, in lower case. */
+export interface AddressRing {
+  get(address: string): AddressHolder | undefined;
+  /** The holders of the tagged forms of an address: of `helpdesk+orders@acme.test` for `helpdesk@acme.test`. */
+  tagged(address: string): AddressHolder[];
+  has(address: string): boolean;
+  set(address: string, holder: AddressHolder): void;
+  delete(address: string): void;
+  clear(): void;
+}
+
 /** What must be found by its text whatever tenant has it, each in one look-up. */
 export interface Rings {
   /** Every valid key of a mailbox. */
   readonly keys: KeyRing;
-  /** Every address that receives, in lower case. */
-  readonly addresses: Map<string, AddressHolder>;
+  /** Every address that receives. */
+  readonly addresses: AddressRing;
 }
 
 /** Creates rings that know nothing yet. */
 export function createRings(): Rings {
-  return { keys: createKeyRing(), addresses: new Map() };
+  return { keys: createKeyRing(), addresses: createAddressRing() };
 }
 
 function createKeyRing(): KeyRing {
@@ -57,5 +69,31 @@ function createKeyRing(): KeyRing {
       keys.forEach(end);
     },
     onEnded: (listener) => void listeners.add(listener),
+  };
+}
+
+function createAddressRing(): AddressRing {
+  const holders = new Map<string, AddressHolder>();
+  /** The tagged forms of each address, whether anybody has the address itself or not. */
+  const forms = new Map<string, Map<string, AddressHolder>>();
+  return {
+    get: (address) => holders.get(address),
+    tagged: (address) => [...(forms.get(address)?.values() ?? [])],
+    has: (address) => holders.has(address),
+    set(address, holder) {
+      holders.set(address, holder);
+      const base = withoutTag(address);
+      if (base !== address) forms.set(base, (forms.get(base) ?? new Map()).set(address, holder));
+    },
+    delete(address) {
+      const base = withoutTag(address);
+      holders.delete(address);
+      forms.get(base)?.delete(address);
+      if (forms.get(base)?.size === 0) forms.delete(base);
+    },
+    clear() {
+      holders.clear();
+      forms.clear();
+    },
   };
 }

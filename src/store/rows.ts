@@ -147,7 +147,9 @@ export interface DomainRow {
   readonly id: string;
   readonly domain: string;
   readonly workspaceId: string | null;
-  readonly status: 'pending' | 'verified' | 'failed';
+  readonly status: 'pending' | 'verifying' | 'verified' | 'failed' | 'unknown';
+  /** When it was verified first; null for one that never was. */
+  readonly verifiedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }

@@ -24,6 +24,8 @@ export interface Worlds {
   findKey(key: string): KeyHolder | undefined;
   /** The inbox that receives at this address, in lower case, whatever tenant it is of. */
   findAddress(address: string): AddressHolder | undefined;
+  /** The inboxes that have tagged forms of this address, in lower case, whatever tenant they are of. */
+  findTagged(address: string): AddressHolder[];
   addOperatorKey(key: string): void;
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World;
@@ -80,6 +82,7 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
     all: () => [...worlds.values()],
     findKey: (key) => rings.keys.get(key),
     findAddress: (address) => rings.addresses.get(address),
+    findTagged: (address) => rings.addresses.tagged(address),
     addOperatorKey,
     add,
     remove(tenantId) {

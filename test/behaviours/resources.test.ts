@@ -59,6 +59,10 @@ const unverifiedAddress = call('POST', ADDRESSES, { email: 'ada@elsewhere.test' 
 const createSales = call('POST', '/v1/workspaces', { name: 'Sales' });
 const deleteDefault = call('DELETE', `/v1/workspaces/${support}`);
 const register = call('POST', '/v1/domains', { domain: 'new.example' });
+const verifyTaken = inTurn(
+  call('POST', '/v1/domains', { domain: 'globex.test' }),
+  call('GET', '/v1/domains/globex.test/verify'),
+);
 const updateWebhook = call('PATCH', WEBHOOK, { isActive: false });
 
 const READINGS: [BehaviourOptions, Reading][] = [
@@ -115,6 +119,16 @@ const READINGS: [BehaviourOptions, Reading][] = [
 
   row('domains.create.workspace', 'tenant', register, ({ json }) => json.workspaceId, null),
   row('domains.create.workspace', 'default-workspace', register, ({ json }) => json.workspaceId, support),
+  row(
+    'domains.dns-records',
+    'mx-spf-dkim',
+    register,
+    ({ json }) => json.dnsRecords.map(({ name }: { name: string }) => name),
+    ['new.example', 'new.example', 'mailbox._domainkey.new.example', '_mailbox-verification.new.example'],
+  ),
+  row('domains.shape', 'wrapped', register, ({ json }) => json.domain.domain, 'new.example'),
+  row('domains.verify.taken', 'conflict', verifyTaken, error, [409, 'CONFLICT']),
+  row('domains.verify.taken', 'verified', verifyTaken, ({ json }) => json.status, 'verified'),
   row('domains.delete.body', 'deleted-and-domain', call('DELETE', '/v1/domains/acme.test'), body, {
     deleted: true,
     domain: 'acme.test',
@@ -198,10 +212,26 @@ const NAMED: [title: string, request: Call, named: BehaviourId[], unnamed: Behav
   [
     'a domain with a workspace',
     call('POST', '/v1/domains', { domain: 'new.example', workspaceId: sales }),
-    ['domains.shape', 'domains.dns-records'],
+    ['domains.shape', 'domains.dns-records', 'domains.enabled'],
     ['domains.create.workspace', 'domains.create.taken', 'requests.selectors'],
   ],
   ['a domain that is taken', call('POST', '/v1/domains', { domain: 'acme.test' }), ['domains.create.taken'], []],
+  ['an added address that is none', call('POST', ADDRESSES, { email: 'x@y' }), ['sending.addresses'], []],
+  ['an added address', createAddress, ['inboxes.addresses.create.reply'], ['sending.addresses', 'sending.plus-tags']],
+  ['a list entry that is no address', call('POST', `${LIST}/entries`, { email: 'x@y' }), ['sending.addresses'], []],
+  ['a verdict on what is no address', call('POST', '/v1/verify-email', { email: 'x@y' }), ['sending.addresses'], []],
+  [
+    'an inbox whose address is too long',
+    createInbox({ username: 'a'.repeat(64), domain: `${'a.'.repeat(95)}test` }),
+    ['sending.addresses'],
+    ['inboxes.create.domain'],
+  ],
+  [
+    'a reply with a copy to what is no address',
+    call('POST', `/v1/inboxes/${helpdesk}/reply/${IDS.acme.messages.thanks}`, { cc: 'x@y' }),
+    ['sending.addresses', 'sending.copies'],
+    ['sending.address-lists'],
+  ],
   [
     'metadata that is too long',
     call('PATCH', `/v1/inboxes/${helpdesk}`, { metadata: { text: 'x'.repeat(20_000) } }),

@@ -46,7 +46,7 @@ export async function tellAgentStory(baseUrl: string, keys: StartKeys): Promise<
   expect(refused.error?.code).toBe('UNAUTHORIZED');
   const renewed = withKey(rotated.data?.key ?? '');
   const sent = await renewed.GET('/v1/inboxes/{id}/messages', { params: { path, query: { direction: 'outbound' } } });
-  expect(sent.data?.messages.map(({ subject }) => subject)).toEqual(['Re: Where is my order?', 'It is on its way']);
+  expect(sent.data?.messages.map(({ subject }) => subject)).toEqual(['It is on its way', 'Re: Where is my order?']);
 }
 
 interface OwnInbox {
@@ -80,9 +80,9 @@ async function write({ service, id }: OwnInbox, to: string): Promise<void> {
 /** Reads the latest message that came, whole, as an agent would after it saw the list. */
 async function readNewest(service: Service, id: string) {
   const { data: list } = await service.GET('/v1/inboxes/{id}/messages', {
-    params: { path: { id }, query: { direction: 'inbound', limit: 100 } },
+    params: { path: { id }, query: { direction: 'inbound', limit: 1 } },
   });
-  const messageId = list?.messages.at(-1)?.id ?? '';
+  const messageId = list?.messages[0]?.id ?? '';
   const { data, error } = await service.GET('/v1/inboxes/{id}/messages/{messageId}', {
     params: { path: { id, messageId } },
   });

@@ -33,7 +33,7 @@ export interface Desk {
   call(method: string, path: string, json?: unknown): Promise<Reply>;
   /** Sends to whomever, known or not, and answers the reply's body. */
   mail(to: string | string[], more?: Record<string, unknown>): Promise<Json>;
-  /** The messages that are listed, oldest first. */
+  /** The messages of a page, oldest first, although the page has the newest first. */
   list(query?: string): Promise<Json[]>;
   /** The latest message that arrived. */
   latest(): Promise<Json>;
@@ -45,7 +45,7 @@ export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'bill
   const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): Desk => {
     const call = (method: string, path: string, json?: unknown) =>
       send(method, `/v1/inboxes/${id}${path}`, { key, ...(json !== undefined && { json }) });
-    const list = async (query = '') => (await call('GET', `/messages${query}`)).json.messages;
+    const list = async (query = '') => (await call('GET', `/messages${query}`)).json.messages.reverse();
     return {
       id,
       key,
@@ -54,7 +54,7 @@ export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'bill
       list,
       mail: async (to, more = {}) =>
         (await call('POST', '/send', { to, subject: 'Hello', plainBody: 'Hello!', verified: true, ...more })).json,
-      latest: async () => (await list('?direction=inbound&limit=100')).at(-1),
+      latest: async () => (await list('?direction=inbound&limit=1')).at(-1),
     };
   };
   return {

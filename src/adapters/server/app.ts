@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { createMiddleware } from '@mswjs/http-middleware';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { http } from 'msw';
-import { ApiError } from '../../contract/errors.ts';
 import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { Environment } from '../../environment.ts';

@@ -3,10 +3,13 @@ import { defineBehaviours } from '../behaviour.ts';
 /** Domains. */
 export const domainBehaviours = defineBehaviours({
   'domains.shape': {
-    question: 'What is a domain in a reply?',
+    question: 'What is a domain in the replies of create, get, verify and list?',
     section: '4.4',
     choices: {
-      reference: '{ id, domain, status, workspaceId, dnsRecords, createdAt, updatedAt }',
+      reference:
+        '{ id, domain, status, workspaceId, dnsRecords: [{ type, name, value, priority, status }], inboundEnabled, outboundEnabled, verifiedAt, createdAt, updatedAt }; status is pending, verified or failed',
+      wrapped:
+        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, host, value, priority? }] } }, in the list without the outer domain; status may be verifying or unknown too, which the other choice shows as pending',
     },
     default: 'reference',
     origin: 'reference',
@@ -35,7 +38,7 @@ export const domainBehaviours = defineBehaviours({
     question: 'What answers a domain that the tenant has already, or that belongs to the emulator itself?',
     section: '4.4',
     choices: {
-      conflict: '409; another tenant may have the same domain',
+      conflict: '409; another tenant may register the same domain, see domains.verify.taken',
     },
     default: 'conflict',
     origin: 'assumed',
@@ -44,18 +47,40 @@ export const domainBehaviours = defineBehaviours({
     question: 'Which DNS records does a domain ask for?',
     section: '4.4',
     choices: {
+      reference:
+        'MX, TXT for SPF, DKIM and DMARC, and a CNAME of bounce below the domain; each has the status of the domain',
       'mx-spf-dkim': 'MX, and TXT for SPF, DKIM and ownership; each has the status of the domain',
     },
-    default: 'mx-spf-dkim',
-    origin: 'assumed',
+    default: 'reference',
+    origin: 'reference',
   },
   'domains.verify.outcome': {
     question: 'What does verifying a domain find, without asking any DNS?',
     section: '4.4',
     choices: {
-      'by-name': 'verified; failed for fail.* and *.fail.test, still pending for pending.* and *.pending.test',
+      'by-name':
+        'verified; failed for fail.* and *.fail.test, and likewise pending, verifying and unknown for domains so named',
     },
     default: 'by-name',
+    origin: 'assumed',
+  },
+  'domains.verify.taken': {
+    question: 'What answers verifying a domain that another tenant has verified?',
+    section: '4.4',
+    choices: {
+      conflict: '409, and the domain stays as it is; nobody may have an address there but in the other tenant',
+      verified: 'it is verified for both',
+    },
+    default: 'conflict',
+    origin: 'assumed',
+  },
+  'domains.enabled': {
+    question: 'What are inboundEnabled, outboundEnabled and verifiedAt of a domain?',
+    section: '4.4',
+    choices: {
+      'when-verified': 'true while it is verified; verifiedAt is when it first was, or null',
+    },
+    default: 'when-verified',
     origin: 'assumed',
   },
   'domains.verify.reply': {

@@ -16,10 +16,30 @@ export const draftBehaviours = defineBehaviours({
     question: 'What does listing drafts answer?',
     section: '4.4',
     choices: {
-      drafts: '{ drafts }, oldest first',
+      drafts: '{ drafts }',
       'with-pagination': '{ drafts, pagination }',
     },
     default: 'drafts',
+    origin: 'reference',
+  },
+  'drafts.list.order': {
+    question: 'In which order are drafts listed?',
+    section: '4.4',
+    choices: {
+      'oldest-first': 'as they were created',
+      'newest-first': 'the latest first',
+    },
+    default: 'oldest-first',
+    origin: 'assumed',
+  },
+  'drafts.recipients': {
+    question: 'May to, cc and bcc of a draft be what is half typed?',
+    section: '4.4',
+    choices: {
+      kept: 'yes, it is kept as it is; sending a draft with what is no address is 400, and the draft stays',
+      checked: 'no, 400 as when sending',
+    },
+    default: 'kept',
     origin: 'reference',
   },
   'drafts.unknown-message': {

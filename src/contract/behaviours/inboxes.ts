@@ -109,7 +109,7 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'inboxes.create.taken': {
-    question: 'What happens when another tenant has the address?',
+    question: 'What happens when another tenant has the address, or another inbox a tagged form of it?',
     section: '4.4',
     choices: {
       numbered: 'the inbox gets name1 to name99; 409 when all are taken, or with strict=true',
@@ -160,7 +160,8 @@ export const inboxBehaviours = defineBehaviours({
     question: 'What does adding an address answer?',
     section: '4.4',
     choices: {
-      reference: '201 { ok: true, address, isPrimary }; 409 when any inbox has the address',
+      reference:
+        '201 { ok: true, address, isPrimary }; 409 when any inbox has the address, or another one the address that it is a tagged form of',
     },
     default: 'reference',
     origin: 'reference',

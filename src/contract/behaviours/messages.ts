@@ -13,30 +13,41 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.to': {
-    question: 'Is the to of a message a list?',
+    question: 'Is the to of a message in a reply a list?',
     section: '4.4',
     choices: {
+      string: 'no, one string; several recipients with commas between them',
       array: 'yes, always',
-      string: 'no, one string with commas',
     },
-    default: 'array',
+    default: 'string',
+    origin: 'reference',
+  },
+  'messages.from': {
+    question: 'How is the sender of a message written in a reply?',
+    section: '4.4',
+    choices: {
+      display: 'with the display name, if there is one: Dana Reyes <dana@customer.test>',
+      bare: 'the address alone, in lower case',
+    },
+    default: 'display',
     origin: 'assumed',
   },
   'messages.list.order': {
-    question: 'In which order are messages listed?',
+    question: 'In which order are messages and threads listed, in an inbox and tenant-wide?',
     section: '4.4',
     choices: {
-      'oldest-first': 'as they arrived, so that a page stays the same when more arrive',
-      'newest-first': 'the latest first; a page moves when more arrive',
+      'newest-first':
+        'the latest to arrive or be sent first, whatever the clock was then; those of a fixture came by their receivedAt',
+      'oldest-first': 'the other way round, so that a page stays the same when more arrive',
     },
-    default: 'oldest-first',
-    origin: 'assumed',
+    default: 'newest-first',
+    origin: 'reference',
   },
   'messages.list.pagination': {
-    question: 'How are messages paged?',
+    question: 'How are messages, threads and drafts paged?',
     section: '4.4',
     choices: {
-      fixed: 'limit 1 to 100, 50 when it is not sent; offset from 0; { pagination: { total, limit, offset } }',
+      fixed: 'limit 1 to 200, 50 when it is not sent; offset from 0; { pagination: { total, limit, offset } }',
     },
     default: 'fixed',
     origin: 'assumed',
@@ -51,13 +62,13 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.list.over-limit': {
-    question: 'What answers a limit above 100?',
+    question: 'What answers a limit above 200?',
     section: '4.4',
     choices: {
+      clamped: 'as limit=200',
       invalid: '400',
-      clamped: 'as limit=100',
     },
-    default: 'invalid',
+    default: 'clamped',
     origin: 'assumed',
   },
   'messages.inbound.limits': {
@@ -89,6 +100,16 @@ export const messageBehaviours = defineBehaviours({
     default: 'updated-and-id',
     origin: 'assumed',
   },
+  'messages.update.deleted': {
+    question: 'What answers changing a message that is in the trash?',
+    section: '4.4',
+    choices: {
+      changed: 'it is changed as any other',
+      'not-found': '404, unless messages.deleted is shown',
+    },
+    default: 'changed',
+    origin: 'assumed',
+  },
   'messages.delete.body': {
     question: 'What does deleting a message answer?',
     section: '4.4',
@@ -100,7 +121,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.deleted': {
-    question: 'What answers the id of a deleted message?',
+    question: 'What answers the id of a deleted message, but for changing it?',
     section: '4.4',
     choices: {
       'not-found': '404; only its thread and the trash folder still show it',
@@ -132,10 +153,31 @@ export const messageBehaviours = defineBehaviours({
     question: 'What do the tenant-wide rows look like?',
     section: '4.4',
     choices: {
+      rows: '{ messages, pagination } of { id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }; with group=thread the latest message of each thread',
       messages:
         '{ messages, pagination } as in an inbox; with group=thread the latest message of each thread, and messageCount',
     },
-    default: 'messages',
+    default: 'rows',
+    origin: 'reference',
+  },
+  'messages.all.snippet': {
+    question: 'What is the snippet of a tenant-wide row?',
+    section: '4.4',
+    choices: {
+      beginning:
+        'the first 160 characters of the plain body, or else of the text of the HTML, with white space folded to single spaces',
+    },
+    default: 'beginning',
+    origin: 'assumed',
+  },
+  'messages.all.thread-counts': {
+    question: 'What do threadCount and threadUnreadCount of a tenant-wide row count?',
+    section: '4.4',
+    choices: {
+      'whole-thread':
+        'every message of the thread in its inbox, deleted ones included as in the thread itself; and those of them that are unread and not deleted',
+    },
+    default: 'whole-thread',
     origin: 'assumed',
   },
   'messages.all.folder': {
@@ -157,6 +199,17 @@ export const messageBehaviours = defineBehaviours({
     },
     default: 'fixed',
     origin: 'assumed',
+  },
+  'messages.folders.counts': {
+    question: 'What does counting the folders answer?',
+    section: '4.4',
+    choices: {
+      objects:
+        '{ inbox: { unread, total }, sent: { total }, starred: { total }, archived: { total }, trash: { total } }',
+      numbers: '{ inbox: { unread, total }, sent, starred, archived, trash }, numbers but for inbox',
+    },
+    default: 'objects',
+    origin: 'reference',
   },
   'messages.attachments.shape': {
     question: 'What does listing the attachments of a message answer?',

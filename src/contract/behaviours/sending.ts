@@ -115,10 +115,31 @@ export const sendBehaviours = defineBehaviours({
     question: 'Does mail to helpdesk+orders@acme.test reach helpdesk@acme.test?',
     section: '4.4',
     choices: {
-      delivered: 'yes, where nobody has the very address',
+      delivered:
+        'yes, where nobody has the very address; an address and its tagged forms belong to one inbox, and are taken for others',
       exact: 'no',
     },
     default: 'delivered',
+    origin: 'assumed',
+  },
+  'sending.address-lists': {
+    question: 'May to, cc and bcc be one string with several addresses?',
+    section: '4.4',
+    choices: {
+      commas:
+        'yes: a list as RFC 5322 writes it, with commas between the addresses; a name with a comma is quoted, and a group stands for its members',
+      arrays: 'no: a string is one address, and several are an array',
+    },
+    default: 'commas',
+    origin: 'reference',
+  },
+  'sending.copies': {
+    question: 'Do sending, replying and forwarding take cc and bcc?',
+    section: '4.4',
+    choices: {
+      taken: 'yes, as to; a reply to all adds them to those that it goes to anyway',
+    },
+    default: 'taken',
     origin: 'assumed',
   },
   'sending.addresses': {
@@ -126,7 +147,7 @@ export const sendBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       ascii:
-        'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more; they compare in lower case',
+        'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more, 254 characters together; they compare in lower case',
     },
     default: 'ascii',
     origin: 'assumed',

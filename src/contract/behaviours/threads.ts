@@ -16,7 +16,7 @@ export const threadBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       listed:
-        '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, in the order of their first messages, or their latest where messages.list.order is newest-first; those with nothing but deleted messages are left out',
+        '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, in the order of their latest messages, or of their first where messages.list.order is oldest-first; those with nothing but deleted messages are left out',
     },
     default: 'listed',
     origin: 'assumed',

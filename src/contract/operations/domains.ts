@@ -8,25 +8,50 @@ import { TIER_SETS } from '../tiers.ts';
 const tiers = (choose: Choose) => TIER_SETS[choose('domains.tiers')];
 const params = z.object({ domain: lookupName });
 
+const flatStatus = domainStatus.extract(['pending', 'verified', 'failed']);
+
 const dnsRecord = z.strictObject({
   type: z.enum(['MX', 'TXT', 'CNAME']),
   name: z.string(),
   value: z.string(),
   priority: z.int().nullable(),
-  status: domainStatus,
+  status: flatStatus,
 });
+
+/** What both readings carry besides. */
+const facts = {
+  inboundEnabled: z.boolean(),
+  outboundEnabled: z.boolean(),
+  verifiedAt: timestamp.nullable(),
+  createdAt: timestamp,
+};
 
 const domain = z.strictObject({
   id: uuid,
   domain: z.string(),
-  status: domainStatus,
+  status: flatStatus,
   workspaceId: uuid.nullable(),
   dnsRecords: z.array(dnsRecord),
-  createdAt: timestamp,
+  ...facts,
   updatedAt: timestamp,
 });
 
-const domainReply = (choose: Choose) => ({ reference: domain })[choose('domains.shape')];
+const wrappedDomain = z.strictObject({
+  domain: z.string(),
+  status: domainStatus,
+  ...facts,
+  records: z.array(
+    z.strictObject({ type: dnsRecord.shape.type, host: z.string(), value: z.string(), priority: z.int().optional() }),
+  ),
+});
+
+const REPLIES = { reference: domain, wrapped: z.strictObject({ domain: wrappedDomain }) };
+const LISTS = {
+  reference: z.strictObject({ domains: z.array(domain) }),
+  wrapped: z.strictObject({ domains: z.array(wrappedDomain) }),
+};
+
+const domainReply = (choose: Choose) => REPLIES[choose('domains.shape')];
 
 const DELETED = {
   ...DELETE_REPLIES,
@@ -53,7 +78,7 @@ export const domainOperations = {
     tiers,
     query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
-    reply: (choose) => z.strictObject({ domains: z.array(domainReply(choose)) }),
+    reply: (choose) => LISTS[choose('domains.shape')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getDomain: defineOperation({
@@ -75,6 +100,7 @@ export const domainOperations = {
     params,
     status: 200,
     reply: (choose) => ({ domain: domainReply(choose) })[choose('domains.verify.reply')],
+    errors: ['CONFLICT'],
   }),
   deleteDomain: defineOperation({
     method: 'DELETE',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { emailAddresses } from '../email-address.ts';
+import { typedAddresses } from '../email-address.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { DELETE_REPLIES } from '../replies.ts';
 import { idParams, lookupId, timestamp, uuid } from '../schemas.ts';
-import { mailBodies, SEND_ERRORS, sentReply, subject } from './sending.ts';
+import { addressList, mailBodies, SEND_ERRORS, sentReply, subject } from './sending.ts';
 import { withinInbox } from './within-inbox.ts';
 
 const draftParams = z.object({ id: lookupId, draftId: lookupId });
@@ -26,15 +26,19 @@ const draft = z.strictObject({
 
 const draftReply = (choose: Choose) => ({ reference: draft })[choose('drafts.shape')];
 
-const draftBody = () =>
-  z.object({
-    to: emailAddresses.nullish(),
-    cc: emailAddresses.nullish(),
-    bcc: emailAddresses.nullish(),
+const RECIPIENTS = { kept: () => typedAddresses, checked: addressList };
+
+const draftBody = (choose: Choose) => {
+  const recipients = RECIPIENTS[choose('drafts.recipients')](choose).nullish();
+  return z.object({
+    to: recipients,
+    cc: recipients,
+    bcc: recipients,
     subject: subject.nullish(),
     ...mailBodies,
     replyToMessageId: lookupId.nullish(),
   });
+};
 
 const LIST_REPLIES = {
   drafts: (choose: Choose) => z.strictObject({ drafts: z.array(draftReply(choose)) }),

@@ -139,7 +139,10 @@ export const inboxOperations = {
     origin: 'reference',
     tiers: changeTiers,
     params: idParams,
-    body: () => z.object({ email: bareEmail, primary: flag.default(true) }),
+    body: (choose) => {
+      choose('sending.addresses');
+      return z.object({ email: bareEmail, primary: flag.default(true) });
+    },
     status: 201,
     reply: (choose) => ADD_ADDRESS_REPLIES[choose('inboxes.addresses.create.reply')],
     errors: ['FORBIDDEN', 'ALREADY_EXISTS'],

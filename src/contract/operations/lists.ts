@@ -83,7 +83,10 @@ export const listOperations = {
     summary: 'Add an entry to a list',
     origin: 'reference',
     params: listParams,
-    body: () => z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() }),
+    body: (choose) => {
+      choose('sending.addresses');
+      return z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() });
+    },
     status: 201,
     reply: entryReply,
     errors: ['ALREADY_EXISTS'],

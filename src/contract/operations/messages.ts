@@ -17,13 +17,18 @@ const attachment = z.strictObject({
   sizeBytes: z.int(),
 });
 
-const TO = { array: z.array(z.string()), string: z.string() };
+const TO = { string: z.string().describe('Several recipients have commas between them.'), array: z.array(z.string()) };
+
+const FROM = {
+  display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
+  bare: z.string().describe('The bare address, in lower case.'),
+};
 
 const referenceMessage = z.strictObject({
   id: uuid,
   direction,
-  from: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
-  to: z.array(z.string()),
+  from: z.string(),
+  to: z.string(),
   subject: z.string(),
   plainBody: z.string(),
   htmlBody: z.string().nullable(),
@@ -48,11 +53,35 @@ const EXTRA = {
 
 /** A message in a reply (reference: "Message"). */
 export function messageReply(choose: Choose) {
-  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend({ to: TO[choose('messages.to')] });
+  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(peopleOf(choose));
 }
 
-/** A row of the tenant-wide list; `messageCount` is there when it stands for a thread. */
-const messageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
+function peopleOf(choose: Choose) {
+  return { from: FROM[choose('messages.from')], to: TO[choose('messages.to')] };
+}
+
+/** A row of the tenant-wide list (reference). */
+const messageRow = (choose: Choose) =>
+  z.strictObject({
+    id: uuid,
+    inboxId: uuid,
+    inboxUsername: z.string(),
+    inboxDomain: z.string(),
+    direction,
+    ...peopleOf(choose),
+    subject: z.string(),
+    snippet: z.string().describe('The beginning of what it says, on one line.'),
+    isRead: z.boolean(),
+    isStarred: z.boolean(),
+    isArchived: z.boolean(),
+    receivedAt: timestamp,
+    threadId: uuid,
+    threadCount: z.int().describe('How many messages its thread has.'),
+    threadUnreadCount: z.int(),
+  });
+
+/** A whole message in the tenant-wide list; `messageCount` is there when it stands for a thread. */
+const wholeMessageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
 
@@ -60,7 +89,28 @@ const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageR
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 const ALL_REPLIES = {
-  messages: (choose: Choose) => z.strictObject({ messages: z.array(messageRow(choose)), pagination }),
+  rows: (choose: Choose) => z.strictObject({ messages: z.array(messageRow(choose)), pagination }),
+  messages: (choose: Choose) => z.strictObject({ messages: z.array(wholeMessageRow(choose)), pagination }),
+};
+
+const inboxCount = z.strictObject({ unread: z.int(), total: z.int() });
+const folderCount = z.strictObject({ total: z.int() });
+
+const COUNTS = {
+  objects: z.strictObject({
+    inbox: inboxCount,
+    sent: folderCount,
+    starred: folderCount,
+    archived: folderCount,
+    trash: folderCount,
+  }),
+  numbers: z.strictObject({
+    inbox: inboxCount,
+    sent: z.int(),
+    starred: z.int(),
+    archived: z.int(),
+    trash: z.int(),
+  }),
 };
 
 export const messageOperations = {
@@ -166,14 +216,7 @@ export const messageOperations = {
     tiers: () => INBOX_TIERS,
     query: () => z.object({ inboxId: lookupId.optional(), workspace: lookupId.optional() }),
     status: 200,
-    reply: () =>
-      z.strictObject({
-        inbox: z.strictObject({ unread: z.int(), total: z.int() }),
-        sent: z.int(),
-        starred: z.int(),
-        archived: z.int(),
-        trash: z.int(),
-      }),
+    reply: (choose) => COUNTS[choose('messages.folders.counts')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
 };

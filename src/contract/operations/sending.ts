@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { emailAddress, emailAddresses } from '../email-address.ts';
+import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
 import { flag, idParams, line, text, uuid } from '../schemas.ts';
@@ -27,7 +27,24 @@ export const MAX_SUBJECT_LENGTH = 998;
 /** The subject of a mail. */
 export const subject = line(MAX_SUBJECT_LENGTH);
 
-const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
+const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
+
+/** Addresses of recipients, as the ledger says that they are written. */
+export function addressList(choose: Choose) {
+  choose('sending.addresses');
+  return LISTS[choose('sending.address-lists')];
+}
+
+function recipients(choose: Choose) {
+  return addressList(choose).refine((list) => list.length > 0, 'must name at least one address');
+}
+
+/** Who gets a copy, besides those that a mail goes to. */
+function copies(choose: Choose) {
+  return { taken: { cc: addressList(choose).nullish(), bcc: addressList(choose).nullish() } }[choose('sending.copies')];
+}
+
+const replyBody = (choose: Choose) => z.object({ ...copies(choose), ...mailBodies });
 
 /** What every way of sending answers (reference). */
 export const sentReply = z.strictObject({
@@ -56,41 +73,38 @@ export const sendOperations = {
     path: '/v1/inboxes/{id}/send',
     summary: 'Send a message, which starts a new thread',
     params: idParams,
-    body: (choose) => {
-      choose('sending.addresses');
-      return {
+    body: (choose) =>
+      ({
         'to-and-subject': z.object({
-          to: recipients,
+          to: recipients(choose),
+          ...copies(choose),
           subject,
           ...mailBodies,
           replyTo: emailAddress.nullish(),
           verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
         }),
-      }[choose('sending.required')];
-    },
+      })[choose('sending.required')],
   }),
   replyToMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/reply/{messageId}',
     summary: 'Reply to a message, in its thread',
     params: messageParams,
-    body: () => z.object(mailBodies),
+    body: replyBody,
   }),
   replyAllToMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/reply-all/{messageId}',
     summary: 'Reply to everyone that a message went to, in its thread',
     params: messageParams,
-    body: () => z.object(mailBodies),
+    body: replyBody,
   }),
   forwardMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/forward/{messageId}',
     summary: 'Forward a message with its attachments, which starts a new thread',
     params: messageParams,
-    body: (choose) => {
-      choose('sending.addresses');
-      return z.object({ to: recipients, subject: subject.nullish(), ...mailBodies });
-    },
+    body: (choose) =>
+      z.object({ to: recipients(choose), ...copies(choose), subject: subject.nullish(), ...mailBodies }),
   }),
 };

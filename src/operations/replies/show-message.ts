@@ -5,13 +5,12 @@ import type { World } from '../../store/world.ts';
 
 /** A message as clients see it. */
 export function showMessage(world: World, message: MessageRow, choose: Choose): ReplyOf<'getMessage'> {
-  const { id, direction, from, to, subject, plainBody, htmlBody, isRead, threadId } = message;
+  const { id, direction, subject, plainBody, htmlBody, isRead, threadId } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
   return {
     id,
     direction,
-    from,
-    to: TO[choose('messages.to')](to),
+    ...showPeople(message, choose),
     subject,
     plainBody,
     htmlBody,
@@ -25,9 +24,19 @@ export function showMessage(world: World, message: MessageRow, choose: Choose): 
   };
 }
 
+/** Whom a message is from and to. */
+export function showPeople(message: MessageRow, choose: Choose) {
+  return { from: FROM[choose('messages.from')](message), to: TO[choose('messages.to')](message.to) };
+}
+
+const FROM = {
+  display: ({ from }: MessageRow) => from,
+  bare: ({ fromAddress }: MessageRow) => fromAddress,
+};
+
 const TO = {
-  array: (addresses: readonly string[]) => [...addresses],
   string: (addresses: readonly string[]) => addresses.join(', '),
+  array: (addresses: readonly string[]) => [...addresses],
 };
 
 const EXTRA = {
