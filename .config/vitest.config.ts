@@ -23,7 +23,7 @@ export default defineConfig(({ mode }) => {
     root,
     resolve: {
       alias: {
-        'agent-mailbox-mock/server': `${root}src/adapters/server/index.ts`,
+        'agent-mailbox-mock/server': `${root}src/server/index.ts`,
         'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },

@@ -8,28 +8,28 @@ export {
 } from './contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from './contract/events.ts';
-export type { FixtureProblem } from './contract/fixture/branch.ts';
-export type { DefaultIds, FixtureIds, TenantIds } from './contract/fixture/ids.ts';
-export type { DefaultKeys, FixtureKeys, TenantKeys } from './contract/fixture/keys.ts';
-export { FixtureError, type FixtureInput } from './contract/fixture.ts';
 export type {
   ComposedMessage,
   IncomingAttachment,
   IncomingMessage,
   RawMessage,
 } from './contract/incoming-message.ts';
-export type { OpenApiDocument } from './contract/openapi.ts';
-export type { MailboxClock, TenantOption } from './control/clock.ts';
+export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
 export type { HostileOptions, WebhookLab } from './control/webhook-lab.ts';
-export { defaultFixture } from './default-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { HostilePlan, HostilePlanName } from './delivery/hostile.ts';
 export type { DeliveryPayload } from './delivery/payload.ts';
 export type { Environment } from './environment.ts';
+export type { FixtureProblem } from './fixture/branch.ts';
+export { defaultFixture } from './fixture/default-fixture.ts';
+export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-keys.ts';
+export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
 export type { ReceivedMessage } from './mail/take-in.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
+export type { OpenApiDocument } from './openapi/create-openapi.ts';
 export { RefusedError } from './outgoing.ts';
 export type { MailboxState, TenantState } from './store/state.ts';
 export type { StreamConnection } from './stream/stream.ts';

@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, preview } from 'vite';
 import { afterAll, expect, type TestContext, test } from 'vitest';
-import { DEFAULT_PORT } from '../src/adapters/server/start-server.ts';
 import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
+import { DEFAULT_PORT } from '../src/server/start-server.ts';
 import { useBrowser } from './support/browser.ts';
 import { COMMAND, ROOT, type Running, run } from './support/command.ts';
 import { type Block, findBlocks, renderReadme } from './support/readme.ts';
@@ -16,7 +16,7 @@ const BLOCKS = findBlocks(README);
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
 
 const ALIAS = {
-  'agent-mailbox-mock/server': join(ROOT, 'src/adapters/server/index.ts'),
+  'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };

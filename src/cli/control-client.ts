@@ -1,7 +1,7 @@
-import { CONTROL_TOKEN_HEADER } from '../adapters/server/guards.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
+import { CONTROL_TOKEN_HEADER } from '../server/http/guards.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
 import { CannotRunError, type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { textOf } from './read-given.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { attemptText } from '../adapters/server/activity-log.ts';
 import type { Attempt, Delivery } from '../delivery/delivery.ts';
+import { attemptText } from '../server/log/activity-log.ts';
 import type { ControlClient } from './control-client.ts';
 
 /** How long first attempts are waited for: longer than any receiver may take. */

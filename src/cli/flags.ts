@@ -1,4 +1,4 @@
-import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
 

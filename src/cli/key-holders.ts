@@ -1,7 +1,7 @@
-import type { MailboxServer } from '../adapters/server/start-server.ts';
-import type { TenantIds } from '../contract/fixture/ids.ts';
-import type { TenantKeys } from '../contract/fixture/keys.ts';
 import type { Tier } from '../contract/tiers.ts';
+import type { TenantIds } from '../fixture/fixture-ids.ts';
+import type { TenantKeys } from '../fixture/fixture-keys.ts';
+import type { MailboxServer } from '../server/start-server.ts';
 import type { TenantState } from '../store/state.ts';
 
 /** A server whose fixture is whatever the user gave. */

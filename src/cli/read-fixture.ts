@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { FixtureError } from '../contract/fixture.ts';
+import { FixtureError } from '../fixture/parse-fixture.ts';
 import { CannotRunError } from './command.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';

@@ -1,7 +1,7 @@
-import { parseAllowHosts, parseCorsOrigins } from '../adapters/server/listen-options.ts';
-import { createReceiverRules } from '../adapters/server/receiver-rules.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../adapters/server/start-server.ts';
 import { parseSize } from '../contract/size.ts';
+import { createReceiverRules } from '../server/outgoing/address-rules.ts';
+import { parseAllowHosts, parseCorsOrigins } from '../server/parse-options.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
 import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { parseEach, parsePair } from './read-given.ts';
 

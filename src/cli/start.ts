@@ -1,8 +1,8 @@
-import { startServer } from '../adapters/server/index.ts';
 import { BehaviourError } from '../contract/behaviours.ts';
-import type { NamedFixture } from '../contract/fixture/keys.ts';
 import { MailLimitError } from '../contract/size.ts';
-import { defaultFixture } from '../default-fixture.ts';
+import { defaultFixture } from '../fixture/default-fixture.ts';
+import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import { startServer } from '../server/index.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type Command, type Terminal, UsageError } from './command.ts';
 import { START_FLAGS } from './flags.ts';

@@ -1,4 +1,4 @@
-import type { NamedFixture } from '../contract/fixture/keys.ts';
+import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { createMailbox } from '../mailbox.ts';
 import type { MailboxState, TenantState } from '../store/state.ts';
 import type { Command } from './command.ts';

@@ -1,8 +1,8 @@
 import type { Choices } from '../contract/behaviours.ts';
 import type { IncomingMessage } from '../contract/incoming-message.ts';
-import type { OpenApiDocument } from '../contract/openapi.ts';
 import type { ReceivedMessage } from '../mail/take-in.ts';
-import type { MailboxClock } from './clock.ts';
+import type { OpenApiDocument } from '../openapi/create-openapi.ts';
+import type { MailboxClock } from './mailbox-clock.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { WebhookLab } from './webhook-lab.ts';
 

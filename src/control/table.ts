@@ -4,10 +4,10 @@ import { BEHAVIOUR_IDS, BEHAVIOURS } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
 import { VERSION } from '../version.ts';
-import { MOMENT_RULE, parseMoment } from './clock.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { Controlled } from './controlled.ts';
 import { tenantField } from './find-worlds.ts';
+import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import { type ControlRow, defineControl } from './row.ts';
 import { deliveryFilter, type HostileOptions } from './webhook-lab.ts';
 

@@ -8,8 +8,8 @@ import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../d
 import type { EventBus } from '../events/event-bus.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import type { TenantOption } from './clock.ts';
 import { findWorlds, tenantField, webhookField } from './find-worlds.ts';
+import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 
 /** What is to go wrong with deliveries to come. */

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
-import { type Answer, noAnswer, toAnswer } from './answer.ts';
 import type { Breaker } from './breaker.ts';
+import { type Answer, noAnswer, toAnswer } from './receiver-answer.ts';
 import type { OutgoingRequest } from './request.ts';
 
 /** Calls a receiver once; `breaker` breaks it off. It never rejects: whatever goes wrong is in the answer. */

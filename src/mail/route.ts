@@ -1,7 +1,7 @@
 import type { Choose } from '../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
 import { withoutTag } from '../contract/email-address.ts';
-import type { AddressHolder } from '../store/rings.ts';
+import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
+import type { AddressHolder } from '../store/indexes.ts';
 import { hasVerified } from '../store/verified-domain.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';

@@ -1,8 +1,8 @@
-import { domainOf } from '../contract/domains.ts';
 import { formatAddress, toBareAddress } from '../contract/email-address.ts';
+import { domainOf } from '../contract/emulator-domains.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
-import type { AddressHolder } from '../store/rings.ts';
+import type { AddressHolder } from '../store/indexes.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';

@@ -1,11 +1,11 @@
 import { fromBase64 } from '../contract/base64.ts';
-import { DEFAULT_DOMAIN, domainOf } from '../contract/domains.ts';
 import { toBareAddress } from '../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { type Environment, newId } from '../environment.ts';
-import type { AddressHolder } from '../store/rings.ts';
+import type { AddressHolder } from '../store/indexes.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';

@@ -1,9 +1,9 @@
+import type { Reach } from '../access/find-in-reach.ts';
+import { selectInboxes } from '../access/select-scope.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import type { Reach } from './reach/find-in-reach.ts';
-import { selectInboxes } from './reach/select.ts';
 import { cutPage } from './replies/page.ts';
 import { SHOW_PAGE, threadOf } from './replies/show-page.ts';
 

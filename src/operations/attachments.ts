@@ -1,8 +1,8 @@
+import { outOfReach, withId } from '../access/find-in-reach.ts';
+import { findMessage } from '../access/find-message.ts';
 import { fromBase64 } from '../contract/base64.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
 import type { Run } from './context.ts';
-import { outOfReach, withId } from './reach/find-in-reach.ts';
-import { findMessage } from './reach/find-message.ts';
 import { showAttachment } from './replies/show-message.ts';
 
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {

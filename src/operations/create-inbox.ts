@@ -1,16 +1,16 @@
-import { mintKey } from '../auth/mint-key.ts';
-import { mayReach } from '../auth/policy.ts';
-import { DEFAULT_DOMAIN } from '../contract/domains.ts';
+import { checkDomain } from '../access/check-domain.ts';
+import { findInReach } from '../access/find-in-reach.ts';
+import { isAddressTaken } from '../access/is-address-taken.ts';
+import { mintKey } from '../access/mint-key.ts';
+import { mayReach } from '../access/policy.ts';
+import { selectWorkspace } from '../access/select-scope.ts';
 import { isBareAddress } from '../contract/email-address.ts';
+import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
 import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
-import { checkDomain } from './reach/check-domain.ts';
-import { findInReach } from './reach/find-in-reach.ts';
-import { isAddressTaken } from './reach/is-address-taken.ts';
-import { selectWorkspace } from './reach/select.ts';
 import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 
 type CreateContext = Context<'createInbox'>;

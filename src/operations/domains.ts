@@ -1,14 +1,14 @@
-import { mayReach } from '../auth/policy.ts';
-import type { TenantPrincipal } from '../auth/principal.ts';
-import { EMULATOR_DOMAINS } from '../contract/domains.ts';
+import { outOfReach, type Reach } from '../access/find-in-reach.ts';
+import { mayReach } from '../access/policy.ts';
+import type { TenantPrincipal } from '../access/principal.ts';
+import { selectWorkspace } from '../access/select-scope.ts';
+import { EMULATOR_DOMAINS } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { hasVerified } from '../store/verified-domain.ts';
 import type { Context, Run } from './context.ts';
-import { outOfReach, type Reach } from './reach/find-in-reach.ts';
-import { selectWorkspace } from './reach/select.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {

@@ -1,3 +1,4 @@
+import { findInInbox, findInReach, notFound, type Reach } from '../access/find-in-reach.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { BodyOf } from '../contract/operations.ts';
@@ -6,7 +7,6 @@ import { checkRoom } from '../mail/check-room.ts';
 import { sizeOfMailRow } from '../store/row-size.ts';
 import type { DraftRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, notFound, type Reach } from './reach/find-in-reach.ts';
 import { DELETED } from './replies/confirmations.ts';
 import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';

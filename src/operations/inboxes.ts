@@ -1,4 +1,8 @@
-import { domainOf } from '../contract/domains.ts';
+import { checkDomain } from '../access/check-domain.ts';
+import { findInReach } from '../access/find-in-reach.ts';
+import { isAddressTaken } from '../access/is-address-taken.ts';
+import { selectInboxes } from '../access/select-scope.ts';
+import { domainOf } from '../contract/emulator-domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { canonicalAddress } from '../store/inbox-address.ts';
@@ -6,10 +10,6 @@ import { removeInbox } from '../store/removal.ts';
 import type { AddressRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { checkDomain } from './reach/check-domain.ts';
-import { findInReach } from './reach/find-in-reach.ts';
-import { isAddressTaken } from './reach/is-address-taken.ts';
-import { selectInboxes } from './reach/select.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 

@@ -1,8 +1,8 @@
-import { mintKey } from '../auth/mint-key.ts';
+import { findInReach, notFound } from '../access/find-in-reach.ts';
+import { mintKey } from '../access/mint-key.ts';
 import { keyPrefix } from '../contract/tiers.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInReach, notFound } from './reach/find-in-reach.ts';
 
 /** Service document, section 4.4: a new key for the same inbox; the previous one ends now, the mail stays. */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {

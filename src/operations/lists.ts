@@ -1,3 +1,4 @@
+import { findInInbox, findInReach, outOfReach, type Reach, withId } from '../access/find-in-reach.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ParamsOf } from '../contract/operations.ts';
@@ -6,7 +7,6 @@ import { removeList } from '../store/removal.ts';
 import type { ListEntryRow, ListRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, outOfReach, type Reach, withId } from './reach/find-in-reach.ts';
 import { DELETED } from './replies/confirmations.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {

@@ -1,10 +1,10 @@
+import { findInInbox, findInReach, type Reach } from '../access/find-in-reach.ts';
+import { findMessage } from '../access/find-message.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { timestampNow } from '../environment.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInInbox, findInReach, type Reach } from './reach/find-in-reach.ts';
-import { findMessage } from './reach/find-message.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';

@@ -1,9 +1,9 @@
-import { mayReach } from '../auth/policy.ts';
+import { mayReach } from '../access/policy.ts';
+import { selectInboxes } from '../access/select-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timestampNow } from '../environment.ts';
 import type { InboxRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
-import { selectInboxes } from './reach/select.ts';
 
 type Query = Input<'getMetrics'>['query'];
 

@@ -1,3 +1,4 @@
+import { findInInbox } from '../access/find-in-reach.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -5,7 +6,6 @@ import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInInbox } from './reach/find-in-reach.ts';
 import { type Sending, showSent } from './sending.ts';
 
 /** Sends a draft, which is gone then: a second time it is not found. A draft that cannot be sent stays. */

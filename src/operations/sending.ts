@@ -1,3 +1,5 @@
+import { findInReach, type Reach } from '../access/find-in-reach.ts';
+import { findMessage } from '../access/find-message.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import type { Guard } from '../mail/check-sending.ts';
@@ -7,8 +9,6 @@ import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { Outcome, Run } from './context.ts';
-import { findInReach, type Reach } from './reach/find-in-reach.ts';
-import { findMessage } from './reach/find-message.ts';
 
 /** What sending works with, whichever operation it is for. */
 export type Sending = MailContext & Reach;

@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import type { REASONS } from '../contract/operations/service.ts';
 import { findRoute } from '../mail/route.ts';

@@ -1,4 +1,4 @@
-import { mintKey } from '../auth/mint-key.ts';
+import { mintKey } from '../access/mint-key.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { Run } from './context.ts';

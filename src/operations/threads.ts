@@ -1,8 +1,8 @@
+import { findInReach, outOfReach, withId } from '../access/find-in-reach.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach, outOfReach, withId } from './reach/find-in-reach.ts';
 import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';

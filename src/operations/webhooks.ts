@@ -1,12 +1,12 @@
-import type { Principal } from '../auth/principal.ts';
+import { findInReach } from '../access/find-in-reach.ts';
+import type { Principal } from '../access/principal.ts';
+import { selectWorkspace } from '../access/select-scope.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { findInReach } from './reach/find-in-reach.ts';
-import { selectWorkspace } from './reach/select.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;

@@ -1,4 +1,5 @@
-import type { TenantPrincipal } from '../auth/principal.ts';
+import { findInReach } from '../access/find-in-reach.ts';
+import type { TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -6,7 +7,6 @@ import { removeWorkspace } from '../store/removal.ts';
 import type { WorkspaceRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { findInReach } from './reach/find-in-reach.ts';
 import { DELETED } from './replies/confirmations.ts';
 
 export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose }, { body }) => {

@@ -1,6 +1,6 @@
-import { readKey } from '../auth/credentials.ts';
-import { mayCall } from '../auth/policy.ts';
-import { findPrincipal, type Principal } from '../auth/principal.ts';
+import { readKey } from '../access/credentials.ts';
+import { mayCall } from '../access/policy.ts';
+import { findPrincipal, type Principal } from '../access/principal.ts';
 import { isBytes } from '../contract/base64.ts';
 import { type BehaviourId, type Choices, type Choose, isAssumption } from '../contract/behaviours.ts';
 import { createChoiceReader } from '../contract/choice-reader.ts';

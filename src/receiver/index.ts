@@ -1,7 +1,7 @@
-export type { ReceiverAnswer } from './answer.ts';
 export {
   createReceiver,
   type ReceivedRequest,
   type Receiver,
   type ReceiverOptions,
 } from './receiver.ts';
+export type { ReceiverAnswer } from './scripted-answer.ts';

@@ -1,5 +1,5 @@
-import { checkAnswers, giveAnswer, type ReceiverAnswer } from './answer.ts';
 import { type Listening, listen } from './listen.ts';
+import { checkAnswers, giveAnswer, type ReceiverAnswer } from './scripted-answer.ts';
 import { checkSecrets, findProblem } from './verify.ts';
 
 /** What `createReceiver` takes. */

@@ -1,7 +1,7 @@
 import { countBytes } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
-import { deriveAddressId } from '../contract/fixture/defaults.ts';
-import type { Fixture, FixtureTenant } from '../contract/fixture.ts';
+import { deriveAddressId } from '../fixture/defaults.ts';
+import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
 import { canonicalAddress } from './inbox-address.ts';
 import type { World } from './world.ts';
 import type { Worlds } from './worlds.ts';

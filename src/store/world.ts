@@ -1,7 +1,7 @@
 import { type Clock, createClock } from '../clock/clock.ts';
 import type { Environment } from '../environment.ts';
 import { createDatabase, type Database } from './database.ts';
-import type { Rings } from './rings.ts';
+import type { Rings } from './indexes.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
 
 /** The rows of a world at one moment; rows are frozen, so keeping them is enough. */

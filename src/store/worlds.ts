@@ -1,7 +1,7 @@
 import { type Clock, createClock } from '../clock/clock.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
-import { type AddressHolder, createRings, type KeyHolder } from './rings.ts';
+import { type AddressHolder, createRings, type KeyHolder } from './indexes.ts';
 import type { TenantRow } from './rows.ts';
 import { createWorld, type World, type WorldSnapshot } from './world.ts';
 

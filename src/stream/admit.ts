@@ -1,10 +1,10 @@
-import { readStreamKey } from '../auth/credentials.ts';
-import { findPrincipal, type TenantPrincipal } from '../auth/principal.ts';
+import { readStreamKey } from '../access/credentials.ts';
+import { findInReach } from '../access/find-in-reach.ts';
+import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATH } from '../contract/stream.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
-import { findInReach } from '../operations/reach/find-in-reach.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** A request to open a stream, before anything is upgraded. */

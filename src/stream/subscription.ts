@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { mayReach } from '../auth/policy.ts';
-import type { TenantPrincipal } from '../auth/principal.ts';
+import { mayReach } from '../access/policy.ts';
+import type { TenantPrincipal } from '../access/principal.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { subscribeFrame } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';

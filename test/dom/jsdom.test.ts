@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import '../deliveries.test.ts';
-import '../deliveries-lab.test.ts';
-import '../deliveries-signature.test.ts';
-import '../messages.test.ts';
+import '../delivery/deliveries.test.ts';
+import '../delivery/deliveries-lab.test.ts';
+import '../delivery/deliveries-signature.test.ts';
+import '../operations/messages.test.ts';

@@ -1,10 +1,10 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { Choose } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
-import { errorResponses } from '../../src/contract/openapi/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/replies.ts';
+import { errorResponses } from '../../src/openapi/error-responses.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
 import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
 import type { Reply } from './send.ts';

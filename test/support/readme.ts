@@ -8,11 +8,11 @@ import {
   parseBehaviours,
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
-import { parseFixture } from '../../src/contract/fixture.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { HOSTILE_PLANS } from '../../src/delivery/hostile.ts';
+import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 
 type Cells = readonly string[];

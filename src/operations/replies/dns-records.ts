@@ -1,4 +1,4 @@
-import { DEFAULT_DOMAIN } from '../../contract/domains.ts';
+import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
 import type { DomainRow } from '../../store/rows.ts';
 
 /** A DNS record that a domain asks for. */

@@ -1,5 +1,5 @@
 import type { Choose } from '../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN } from '../../contract/domains.ts';
+import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
 import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
 import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';

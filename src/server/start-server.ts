@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { ApiError } from '../contract/errors.ts';
+import type { IncomingMessage } from '../contract/incoming-message.ts';
+import { CONTROL_PATH } from '../control/control-path.ts';
+import { createEnvironment, type Environment } from '../environment.ts';
+import type { Activity } from '../events/activity.ts';
+import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
+import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import { createApp } from './http/app.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { logActivity } from './log/activity-log.ts';
+import { createLog, type Log } from './log/log-format.ts';
+import { isLoopbackHost } from './loopback.ts';
+import { createReceiverRules } from './outgoing/address-rules.ts';
+import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
+import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './parse-options.ts';
+import { createSmtpServer } from './smtp/smtp-server.ts';
+
+/** The port when none is asked for. */
+export const DEFAULT_PORT = 4025;
+
+/** The address when none is asked for: this machine only. */
+export const DEFAULT_HOST = '127.0.0.1';
+
+/** What a server takes besides what its mailbox takes. */
+export interface ListenOptions {
+  /** The port to listen on; 0 picks a free one. Default: 4025. */
+  readonly port?: number;
+  /** The address to listen on. Default: `127.0.0.1`; on any other than loopback the control plane needs a token. */
+  readonly host?: string;
+  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  readonly allowHosts?: readonly string[];
+  /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
+  readonly corsOrigins?: readonly string[];
+  /** The port on which to take mail in over SMTP; 0 picks a free one. Default: none. */
+  readonly smtpPort?: number | undefined;
+  /**
+   * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
+   * cloud metadata addresses are never called.
+   */
+  readonly deliverTo?: readonly string[];
+  /**
+   * Gets one line for each request, each attempt at a delivery, each mail that comes in, and each stream that is opened
+   * or closed, with keys and secrets masked. Default: none.
+   */
+  readonly log?: (line: string) => void;
+  /** Whether the lines of the log have colours, for a terminal. Default: no. */
+  readonly colour?: boolean;
+}
+
+/** What `startServer` takes; everything has a default. */
+export interface ServerOptions<F extends NamedFixture = FixtureInput>
+  extends Omit<MailboxOptions<F>, 'baseUrl'>,
+    ListenOptions {}
+
+/** A running server. It closes by `close()`, or at the end of an `await using` block. */
+export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
+  /** Where the service is, such as `http://127.0.0.1:4025`. */
+  readonly url: string;
+  readonly port: number;
+  /** The mailbox behind it, for its keys, `reset()` and `snapshot()`. */
+  readonly mailbox: Mailbox<Keys, Ids>;
+  /** Where the control plane is, such as `http://127.0.0.1:4025/__mock`. */
+  readonly control: string;
+  /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
+  readonly controlToken: string | undefined;
+  /** Where mail is taken in over SMTP; `undefined` when that is off. */
+  readonly smtp: { readonly port: number } | undefined;
+  /** Ends the server within a second, whatever its connections do. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an HTTP server with a mailbox of its own; it resolves once the server listens.
+ *
+ * @example
+ * await using server = await startServer({ port: 0 });
+ * await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
+ *
+ * @throws {FixtureError} {@link BehaviourError} as `createMailbox` does.
+ * @throws {RangeError} when the port is not a whole number from 0 to 65535.
+ * @throws {TypeError} when another option is not what it should be, such as an origin in `corsOrigins` with a path.
+ * @throws {Error} with the `code` that Node gives (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
+ */
+export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
+/** Starts a server with a fixture of one's own; the mailbox's `keys` and `ids` then have the fixture's handles. */
+export function startServer<const F extends FixtureInput | NamedFixture>(
+  options: ServerOptions<F> & { readonly fixtures: F },
+): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
+export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
+  const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log: write, colour, ...mailboxOptions } = options;
+  const boundHost = parseHost(host ?? DEFAULT_HOST);
+  const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
+  const wantedSmtpPort = smtpPort === undefined ? undefined : parsePort(smtpPort, 'smtpPort');
+  const allowedHosts = parseAllowHosts(allowHosts ?? []);
+  const allowedOrigins = parseCorsOrigins(corsOrigins ?? []);
+  const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
+  const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
+  const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
+  const { mailbox, activity, report } = buildMailbox({ ...mailboxOptions, environment });
+  const log = openLog(activity, { log: parseLog(write), colour }, createEnvironment(environment).report);
+  const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, report, log });
+  const http = createHttpServer(app);
+  const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(reporting(mailbox, report));
+
+  const boundPort = await http.listen(wantedPort, boundHost);
+  outgoing.refuseOwnPort(boundPort);
+  const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
+    await Promise.all([http.close(), outgoing.close()]);
+    throw error;
+  });
+  const close = async () => {
+    app.closeStreams();
+    await Promise.all([http.close(), smtp?.close(), outgoing.close()]);
+  };
+  const url = `http://${urlHost(boundHost)}:${boundPort}`;
+  return {
+    url,
+    port: boundPort,
+    mailbox,
+    control: url + CONTROL_PATH,
+    controlToken,
+    smtp: boundSmtpPort === undefined ? undefined : { port: boundSmtpPort },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The part of a mailbox that takes mail in over SMTP, by which a client is only told that the emulator failed. */
+function reporting({ receives, receiveMessage }: Mailbox<never>, report: Environment['report']) {
+  return {
+    receives,
+    receiveMessage: (message: IncomingMessage) =>
+      receiveMessage(message).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) report(error);
+        throw error;
+      }),
+  };
+}
+
+/** The log of a server; none where nobody reads it. What it throws is only printed, since a log would repeat it. */
+function openLog(
+  activity: Activity,
+  {
+    log: write,
+    colour = false,
+  }: { readonly log: ListenOptions['log'] | undefined; readonly colour?: boolean | undefined },
+  report: Environment['report'],
+): Log | undefined {
+  const log = write && createLog({ write, isColoured: colour, report });
+  if (log) logActivity(activity, log);
+  return log;
+}
+
+/** The host by which this machine reaches what is bound to `host`. */
+function urlHost(host: string): string {
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return reachable.includes(':') ? `[${reachable}]` : reachable;
+}

@@ -1,0 +1,288 @@
+import { test, vi } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Command } from '../../src/cli/command.ts';
+import { parseCommandLine } from '../../src/cli/command-line.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMON_FLAGS, FLAG_ROWS, type FlagRow, variableOf } from '../../src/cli/flags.ts';
+import { parseStartSettings } from '../../src/cli/start-settings.ts';
+import { BEHAVIOUR_IDS } from '../../src/contract/behaviours.ts';
+import { linesOf, runCommand, runHere } from '../support/command.ts';
+
+// Each process takes its time to start while other tests keep this machine busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const DEFAULTS = {
+  port: 4025,
+  host: '127.0.0.1',
+  fixtures: undefined,
+  behaviours: {},
+  allowHosts: [],
+  corsOrigins: [],
+  deliverTo: [],
+  maxMailBytes: undefined as number | undefined,
+  json: false,
+  quiet: false,
+};
+
+/** What `start` is told, or what is wanted instead. */
+function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const line = parseCommandLine(args, env);
+  return line.wants === 'start' ? parseStartSettings(line.given) : line;
+}
+
+test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([
+  ['nothing', [], {}, {}],
+  ['the command', ['start'], {}, {}],
+  ['--port', ['--port', '80'], {}, { port: 80 }],
+  ['-p', ['-p', '80'], {}, { port: 80 }],
+  ['a flag after the command', ['start', '-p80'], {}, { port: 80 }],
+  ['a flag before the command', ['-p', '80', 'start'], {}, { port: 80 }],
+  ['PORT', [], { PORT: '80' }, { port: 80 }],
+  ['AGENT_MAILBOX_PORT over PORT', [], { PORT: '80', AGENT_MAILBOX_PORT: '81' }, { port: 81 }],
+  ['--port over both', ['-p', '82'], { PORT: '80', AGENT_MAILBOX_PORT: '81' }, { port: 82 }],
+  ['--port over what is no port', ['-p', '82'], { PORT: 'x', AGENT_MAILBOX_PORT: 'y' }, { port: 82 }],
+  ['AGENT_MAILBOX_PORT over what is no port', [], { PORT: 'x', AGENT_MAILBOX_PORT: '81' }, { port: 81 }],
+  ['empty variables', [], { PORT: '', AGENT_MAILBOX_PORT: '', AGENT_MAILBOX_JSON: '' }, {}],
+  ['the last of two ports', ['-p', '1', '-p', '2'], {}, { port: 2 }],
+  ['--host', ['--host', '::1'], {}, { host: '::1' }],
+  ['-f', ['-f', 'a.json'], {}, { fixtures: 'a.json' }],
+  ['--behaviour', ['--behaviour', 'a=b', '--behaviour=c=d=e'], {}, { behaviours: { a: 'b', c: 'd=e' } }],
+  ['the last of two values', ['--behaviour', 'a=b', '--behaviour', 'a=c'], {}, { behaviours: { a: 'c' } }],
+  ['a list', [], { AGENT_MAILBOX_BEHAVIOUR: 'a=b, c=d,' }, { behaviours: { a: 'b', c: 'd' } }],
+  ['a flag over a list', ['--behaviour', 'c=d'], { AGENT_MAILBOX_BEHAVIOUR: 'a=b' }, { behaviours: { c: 'd' } }],
+  ['--max-mail in MiB', ['--max-mail', '512MiB'], {}, { maxMailBytes: 536_870_912 }],
+  ['--max-mail in GiB, in small letters', ['--max-mail', '2gib'], {}, { maxMailBytes: 2_147_483_648 }],
+  ['--max-mail in bytes', ['--max-mail=1000'], {}, { maxMailBytes: 1000 }],
+  ['--allow-host', ['--allow-host', 'a.example', '--allow-host', 'b'], {}, { allowHosts: ['a.example', 'b'] }],
+  [
+    'an IPv6 address',
+    ['--allow-host', 'fd00::2:1', '--allow-host', '[::2]'],
+    {},
+    { allowHosts: ['fd00::2:1', '[::2]'] },
+  ],
+  [
+    '--cors-origin',
+    ['--cors-origin', 'https://a.example:1', '--cors-origin', '*'],
+    {},
+    { corsOrigins: ['https://a.example:1', '*'] },
+  ],
+  [
+    '--deliver-to',
+    ['--deliver-to', 'hooks.internal', '--deliver-to=10.0.0.0/8', '--deliver-to', 'fd00::/8', '--deliver-to', '*'],
+    {},
+    { deliverTo: ['hooks.internal', '10.0.0.0/8', 'fd00::/8', '*'] },
+  ],
+  ['--json', ['--json'], {}, { json: true }],
+  ['-q', ['-q'], {}, { quiet: true }],
+  ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
+  ['a switch that is off', [], { AGENT_MAILBOX_QUIET: '0', AGENT_MAILBOX_JSON: 'False' }, {}],
+])('reads %s', ([, args, env, told], { expect }) => {
+  expect(settingsOf(args, env)).toEqual({ ...DEFAULTS, ...told });
+});
+
+test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string]>([
+  [['-h'], {}, 'help'],
+  [['-v'], {}, 'version'],
+  [['-h'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'help'],
+  [['validate', '-v'], {}, 'version'],
+])('takes %j with %j in the environment for %s', ([args, env, wants], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ wants });
+});
+
+test.for<[args: string[], about: string | undefined]>([
+  [['help'], undefined],
+  [['help', 'help'], undefined],
+  [['help', 'init'], 'init'],
+  [['--help', 'init'], 'init'],
+  [['help', '--help', 'init'], 'init'],
+  [['init', '--help', '--port', '1'], 'init'],
+  [['receive', '-h'], 'receive'],
+  [['unknown', '-h'], undefined],
+])('takes %j for help about %s', ([args, about], { expect }) => {
+  expect(parseCommandLine(args, {})).toEqual({ wants: 'help', about });
+});
+
+test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string, argument: string | undefined]>([
+  [['init'], {}, 'init', undefined],
+  [['init', 'a.jsonc'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'init', 'a.jsonc'],
+  [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
+  [['validate', '--', '-h'], {}, 'validate', '-h'],
+])('reads %j with %j in the environment as %s of %s', ([args, env, wants, argument], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ wants, argument, given: {} });
+});
+
+const SAMPLES: Record<string, string> = {
+  port: '81',
+  'smtp-port': '82',
+  host: 'localhost',
+  fixtures: 'a.json',
+  behaviour: 'a=b',
+  'allow-host': 'a.example',
+  'cors-origin': 'https://a.example',
+  'deliver-to': '10.0.0.0/8',
+  'max-mail': '1GiB',
+};
+
+test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
+  const value = type === 'string' ? [SAMPLES[name] ?? ''] : [];
+  const settings = settingsOf([`--${name}`, ...value], {});
+  expect(settings).not.toEqual(DEFAULTS);
+  expect(settingsOf([], { [variableOf(name)]: value[0] ?? '1' })).toEqual(settings);
+  if (short) expect(settingsOf([`-${short}`, ...value], {})).toEqual(settings);
+});
+
+test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
+  [['--bogus'], {}, /unknown option '--bogus'/i],
+  [['-x'], {}, /unknown option '-x'/i],
+  [['--no-json'], {}, /unknown option '--no-json'/i],
+  [['serve'], {}, /no command "serve"; there are: start, receive, trigger, init, validate, behaviours, help\.$/],
+  [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
+  [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],
+  [['help', 'init', 'now'], {}, /help takes one command, but got "now" too/],
+  [['--prot', '1'], {}, /unknown option '--prot'; did you mean --port\? If not, see --help\.$/i],
+  [['receive', '--form=x'], {}, /unknown option '--form'; did you mean --from\? If not, see --help\.$/i],
+  [['start', '--form=x'], {}, /unknown option '--form'; see --help\.$/i],
+  [['behaviours', 'x.y'], {}, /no behaviour "x\.y"; the command "agent-mailbox-mock behaviours" lists what there is/],
+  [['behaviours', '__proto__'], {}, /no behaviour "__proto__"/],
+  [['behaviours', 'a', 'b'], {}, /behaviours takes one id, but got "b" too/],
+  [['behaviours', '--behaviour', 'health.body=x'], {}, /"health\.body" cannot be "x"; it can be: status, empty/],
+  [['__proto__'], {}, /no command "__proto__"/],
+  [['init', '--port', '80'], {}, /init does not take --port; see --help\.$/],
+  [['validate', '-q', 'a.json'], {}, /validate does not take --quiet/],
+  [['init', 'a', 'b'], {}, /init takes one file, but got "b" too/],
+  [['init', ''], {}, /file of init must not be empty/],
+  [['validate'], {}, /validate needs <file>; see --help\.$/],
+  [['validate', 'a', 'b'], {}, /validate takes one file, but got "b" too/],
+  [[''], {}, /no command ""/],
+  [['--', '--port'], {}, /no command "--port"/],
+  [['start', 'now'], {}, /start takes no argument, but got "now"/],
+  [['--json=yes'], {}, /'--json' does not take an argument/],
+  [['--port'], {}, /'-p, --port <value>' argument missing/],
+  [['--port', '--json'], {}, /'--port' argument is ambiguous/],
+  [['-p', '-1'], {}, /'-p' argument is ambiguous/],
+  [['--port='], {}, /--port must be a whole number from 0 to 65535, not ""/],
+  [['--port=-1'], {}, /--port must be .+, not "-1"/],
+  [['--port', '65536'], {}, /--port must be .+, not "65536"/],
+  [['--port', '80.5'], {}, /--port must be .+, not "80\.5"/],
+  [['--port', '0x50'], {}, /--port must be .+, not "0x50"/],
+  [['--port', ' 80'], {}, /--port must be .+, not " 80"/],
+  [['--port', '1\n\u001b[31m2'], {}, /--port must be .+, not "1\\n\\u001b\[31m2"/],
+  [[], { PORT: 'http' }, / PORT must be .+, not "http"/],
+  [[], { AGENT_MAILBOX_PORT: 'http', PORT: '80' }, / AGENT_MAILBOX_PORT must be .+, not "http"/],
+  [[], { AGENT_MAILBOX_JSON: 'maybe' }, /AGENT_MAILBOX_JSON must be 1 or 0, not "maybe"/],
+  [['--host='], {}, /--host must not be empty/],
+  [['--fixtures='], {}, /--fixtures must not be empty/],
+  [['--behaviour', 'webhooks.list.secret'], {}, /--behaviour must be <id>=<value>, not "webhooks\.list\.secret"/],
+  [['--behaviour', '=omitted'], {}, /--behaviour must be <id>=<value>, not "=omitted"/],
+  [['--behaviour', 'webhooks.list.secret='], {}, /cannot be ""; it can be: included, omitted/],
+  [[], { AGENT_MAILBOX_BEHAVIOUR: 'webhooks' }, /AGENT_MAILBOX_BEHAVIOUR must be <id>=<value>, not "webhooks"/],
+  [['--behaviour', 'a=b=c'], {}, /no behaviour "a"; the command "agent-mailbox-mock behaviours" lists what there is/],
+  [
+    ['--behaviour', 'webhooks.list.secrets=omitted'],
+    {},
+    /no behaviour "webhooks\.list\.secrets"; did you mean webhooks\.list\.secret, .+\? Otherwise, the command/,
+  ],
+  [['--behaviour', '__proto__=x'], {}, /no behaviour "__proto__"/],
+  [['--behaviour', 'deliveries.signature.header=Host'], {}, /cannot be "Host"; it can be: .*any other header name/],
+  [['--behaviour', 'webhooks.list.secret=no'], {}, /cannot be "no"; it can be: included, omitted/],
+  [['--behaviour', 'webhooks.list.secret=omitted=no'], {}, /cannot be "omitted=no"/],
+  [
+    ['--allow-host', 'a.example:80'],
+    {},
+    /--allow-host must be a host name without scheme and port, not "a\.example:80"/,
+  ],
+  [['--allow-host', '[::1]:80'], {}, /--allow-host must be/],
+  [['--allow-host', 'http://a.example'], {}, /--allow-host must be/],
+  [['--allow-host', '*'], {}, /--allow-host must be/],
+  [['--allow-host='], {}, /--allow-host must be/],
+  [['--cors-origin', 'a.example'], {}, /--cors-origin must be an origin such as https:.+, not "a\.example"/],
+  [['--cors-origin', 'https://a.example/page'], {}, /--cors-origin must be/],
+  [
+    ['--deliver-to', 'https://hooks.example'],
+    {},
+    /--deliver-to must be a host name without scheme and port, a range such as 10\.0\.0\.0\/8, or \*, not "https:.+"/,
+  ],
+  [['--deliver-to', 'hooks.example:443'], {}, /--deliver-to must be/],
+  [['--deliver-to', '10.0.0.0/33'], {}, /--deliver-to must be/],
+  [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
+  [['--max-mail=0'], {}, /--max-mail must be a size/],
+  [['--deliver-to='], {}, /--deliver-to must be/],
+  [[], { AGENT_MAILBOX_DELIVER_TO: '*,10.0.0.0/' }, /AGENT_MAILBOX_DELIVER_TO must be .+, not "10\.0\.0\.0\/"/],
+])('refuses %j with %j in the environment as wrong usage', async ([args, env, said], { expect }) => {
+  const { code, out, err } = await runHere(args, env);
+  expect(err).toMatch(said);
+  expect(err).toMatch(/^agent-mailbox-mock: .+[^.]\.$/);
+  expect({ code, out }).toEqual({ code: 2, out: [] });
+});
+
+test.for([['--bogus'], ['bogus']])(
+  'ends with 2 after %j, one sentence on stderr and nothing else',
+  async (args, test) => {
+    const running = runCommand(test, args);
+    test.expect(await running.ended).toEqual({ code: 2, signal: null });
+    test.expect(running.stdout).toBe('');
+    test.expect(running.stderr).toMatch(/^agent-mailbox-mock: [^\n]+\.\n$/);
+  },
+);
+
+test('shows its version', async (test) => {
+  const running = runCommand(test, ['--version']);
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+  test.expect(running).toMatchObject({ stdout: `${packageJson.version}\n`, stderr: '' });
+});
+
+/** A text as it was before it was broken into lines. */
+function unwrap(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
+
+/** How the lines of a help text begin that explain these flags. */
+function startsOf(flags: readonly FlagRow[]): string[] {
+  return flags.map(([name, { short }]) => (short ? `  -${short}, --${name}` : `      --${name}`));
+}
+
+test('shows every command, the flags of start and their defaults in help', async (test) => {
+  const running = runCommand(test, ['--help']);
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+  test.expect(running.stderr).toBe('');
+  const help = linesOf(running.stdout);
+  test.expect(help[0]).toBe('Usage: agent-mailbox-mock [command] [flags]');
+  for (const [name, { help: text }] of Object.entries(COMMANDS)) {
+    test.expect(help.filter((line) => line.startsWith(`  ${name} `))).toHaveLength(1);
+    test.expect(unwrap(running.stdout)).toContain(text);
+  }
+  test
+    .expect(running.stdout)
+    .toMatch(/^ {2}validate <file> {2,}.+\n {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m);
+  for (const start of startsOf(FLAG_ROWS)) test.expect(help.filter((line) => line.startsWith(start))).toHaveLength(1);
+  test.expect(unwrap(running.stdout)).toMatch(/--port .+default 4025; also PORT/);
+  test.expect(unwrap(running.stdout)).toMatch(/--host .+default 127\.0\.0\.1/);
+  test.expect(unwrap(running.stdout)).toMatch(/--fixtures .+default mailbox\.jsonc, if it is in this folder/);
+  test.expect(running.stdout).toContain('AGENT_MAILBOX_PORT');
+});
+
+const COMMAND_ROWS: [name: string, command: Command][] = Object.entries(COMMANDS);
+
+test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { expect }) => {
+  const { code, out, err } = await runHere([name, '--help']);
+  expect([code, err]).toEqual([0, '']);
+  expect(await runHere(['help', name])).toEqual({ code, out, err });
+  const usage = command.argument ? `${name} ${command.argument}` : name;
+  const help = linesOf(out.join('\n'));
+  expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]`);
+  const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });
+  const listed = help.filter((line) => /^ {2}(?:-\w, | {4})--/.test(line));
+  expect(listed.map((line) => line.split(/(?<=--\S+)\s/)[0])).toEqual(startsOf(flags));
+  for (const [, flag] of flags) expect(unwrap(out.join(' '))).toContain(flag.help);
+});
+
+const TEXTS = [['help'], ...COMMAND_ROWS.map(([name]) => ['help', name]), ['behaviours']];
+
+test.for([...TEXTS, ...BEHAVIOUR_IDS.map((id) => ['behaviours', id])])(
+  'keeps %j %j within 80 columns',
+  async (args, { expect }) => {
+    const { code, out } = await runHere(args);
+    expect(code).toBe(0);
+    expect(linesOf(out.join('\n')).filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
+  },
+);

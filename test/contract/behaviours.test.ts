@@ -1,0 +1,322 @@
+import { BEHAVIOURS, BehaviourError, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
+import { describe, expect, test } from 'vitest';
+import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { namedIn, type Reading, testReadings } from '../support/readings.ts';
+
+interceptRequests();
+
+const HOOK = { url: 'https://agent.example/hook', events: ['message.received'] };
+const SUPPORT_KEYS = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
+
+const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
+const list = (world: World) => world.send('GET', '/v1/webhooks', asTenant(world));
+const create = (world: World, json: object = HOOK) => world.send('POST', '/v1/webhooks', { ...asTenant(world), json });
+
+const READINGS: [BehaviourOptions, Reading][] = [
+  [
+    { 'webhooks.list.secret': 'included' },
+    { call: list, expected: ({ json }) => 'secret' in json.webhooks[0], value: true },
+  ],
+  [
+    { 'webhooks.list.secret': 'omitted' },
+    { call: list, expected: ({ json }) => 'secret' in json.webhooks[0], value: false },
+  ],
+  [
+    { 'webhooks.list.order': 'newest-first' },
+    { call: list, expected: ({ json }) => json.webhooks[0].id, value: IDS.acme.webhooks.support },
+  ],
+  [
+    { 'webhooks.list.workspace-scope': 'own-and-tenant-wide' },
+    {
+      call: ({ send, mailbox }) => send('GET', '/v1/webhooks', { key: mailbox.keys.acme.workspaces.support }),
+      expected: ({ json }) => json.webhooks.length,
+      value: 2,
+    },
+  ],
+  ...(
+    [
+      ['deleted-and-id', { deleted: true, id: IDS.acme.webhooks.support }],
+      ['empty', {}],
+      ['none', undefined],
+    ] as const
+  ).map(([choice, value]): [BehaviourOptions, Reading] => [
+    { 'webhooks.delete.body': choice },
+    {
+      call: (world) => world.send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, asTenant(world)),
+      expected: ({ json }) => json,
+      value,
+    },
+  ]),
+  [
+    { 'webhooks.create.required': 'url' },
+    {
+      call: (world) => create(world, { url: HOOK.url }),
+      expected: ({ json }) => json.events,
+      value: ['message.received'],
+    },
+  ],
+  [{ 'webhooks.create.is-active': 'inactive' }, { call: create, expected: ({ json }) => json.isActive, value: false }],
+  [
+    { 'webhooks.create.repeated-events': 'kept' },
+    {
+      call: (world) => create(world, { ...HOOK, events: ['message.sent', 'message.sent'] }),
+      expected: ({ json }) => json.events,
+      value: ['message.sent', 'message.sent'],
+    },
+  ],
+  [
+    { 'webhooks.create.repeated-events': 'merged' },
+    {
+      call: (world) => create(world, { ...HOOK, events: ['message.sent', 'message.sent'] }),
+      expected: ({ json }) => json.events,
+      value: ['message.sent'],
+    },
+  ],
+  [
+    { 'inboxes.rotate.reply': 'key-only' },
+    {
+      call: (world) => world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/keys`, asTenant(world)),
+      expected: ({ json }) => Object.keys(json),
+      value: ['key'],
+    },
+  ],
+  [
+    { 'workspaces.keys.delete.body': 'empty' },
+    {
+      call: (world) => world.send('DELETE', `${SUPPORT_KEYS}/${IDS.acme.keys.support}`, asTenant(world)),
+      expected: ({ json }) => json,
+      value: {},
+    },
+  ],
+  [
+    { 'tenants.delete.body': 'empty' },
+    {
+      call: ({ send, mailbox }) => send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: mailbox.keys.operator }),
+      expected: ({ json }) => json,
+      value: {},
+    },
+  ],
+  [
+    { 'errors.shape': 'error-only' },
+    {
+      call: ({ send }) => send('GET', '/v1/webhooks'),
+      expected: ({ json }) => Object.keys(json),
+      value: ['error'],
+    },
+  ],
+  [{ 'health.body': 'empty' }, { call: ({ send }) => send('GET', '/health'), expected: ({ json }) => json, value: {} }],
+];
+
+/** What a reply names, and what it does not: a choice is named where another one would have changed the reply. */
+const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unnamed: string[]][] = [
+  [
+    'an http url that is taken',
+    (world) => create(world, { ...HOOK, url: 'http://agent.example/' }),
+    ['webhooks.create.url'],
+    ['webhooks.create.events', 'webhooks.create.required'],
+  ],
+  [
+    'an event kind beyond the document that is taken',
+    (world) => create(world, { ...HOOK, events: ['message.sent'] }),
+    ['webhooks.create.events'],
+    ['webhooks.create.url', 'webhooks.create.required'],
+  ],
+  [
+    'a url that no choice would take',
+    (world) => create(world, { ...HOOK, url: '/hook' }),
+    ['errors.shape'],
+    ['webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
+  ],
+  ['absent events', (world) => create(world, { url: HOOK.url }), ['webhooks.create.required'], ['webhooks.create.url']],
+  [
+    'a url that is too long',
+    (world) => create(world, { ...HOOK, url: `https://a.example/${'x'.repeat(2048)}` }),
+    ['requests.limits'],
+    ['webhooks.create.url'],
+  ],
+  [
+    'a list of too many addresses',
+    ({ send, mailbox }) =>
+      send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/drafts`, {
+        key: mailbox.keys.acme.tenant,
+        json: { to: Array.from({ length: 51 }, (_, index) => `r${index}@example.com`) },
+      }),
+    ['requests.limits'],
+    [],
+  ],
+  [
+    'a workspace without a slug of its own',
+    ({ send, mailbox }) =>
+      send('POST', '/v1/workspaces', { key: mailbox.keys.acme.tenant, json: { name: 'Field work' } }),
+    ['workspaces.create.slug'],
+    ['workspaces.create.slug-taken'],
+  ],
+  [
+    'an address that an inbox has already',
+    ({ send, mailbox }) =>
+      send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, {
+        key: mailbox.keys.acme.tenant,
+        json: { email: 'billing@acme.test' },
+      }),
+    ['inboxes.addresses.create.reply'],
+    [],
+  ],
+  [
+    'a body that is no object',
+    (world) => create(world, []),
+    ['requests.malformed-body'],
+    ['webhooks.create.url', 'requests.limits'],
+  ],
+  [
+    'a tenant without a name',
+    ({ send, mailbox }) => send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: {} }),
+    ['tenants.create.required'],
+    ['requests.limits'],
+  ],
+  [
+    'a slash behind a path that is unknown without it too',
+    ({ send }) => send('GET', '/v1/nothing/'),
+    ['requests.check-order'],
+    ['requests.trailing-slash'],
+  ],
+  [
+    'an inbox key that may not list webhooks',
+    ({ send, mailbox }) => send('GET', '/v1/webhooks', { key: mailbox.keys.acme.inboxes.billing }),
+    ['webhooks.other-tiers', 'auth.wrong-tier'],
+    ['webhooks.list.order'],
+  ],
+];
+
+/** Two keys in one request, and who it then speaks for: Acme has two webhooks, Globex one. */
+const BOTH_HEADERS: [BehaviourOptions, (reply: Reply) => unknown, unknown][] = [
+  [{}, ({ json }) => json.webhooks.length, 2],
+  [{ 'auth.both-headers': 'authorization' }, ({ json }) => json.webhooks.length, 1],
+  [{ 'auth.both-headers': 'refuse' }, ({ status }) => status, 401],
+];
+
+/** Keys as requests can carry them, and the status that listing webhooks then answers. */
+const CREDENTIALS: [title: string, headers: (key: string) => Record<string, string>, status: number][] = [
+  ['X-API-Key', (key) => ({ 'X-API-Key': key }), 200],
+  ['x-api-key in lower case', (key) => ({ 'x-api-key': key }), 200],
+  ['Authorization: Bearer', (key) => ({ Authorization: `Bearer ${key}` }), 200],
+  ['Authorization: bearer', (key) => ({ Authorization: `bearer ${key}` }), 200],
+  ['Authorization: BEARER', (key) => ({ Authorization: `BEARER ${key}` }), 200],
+  ['Authorization: Bearer with two spaces', (key) => ({ Authorization: `Bearer  ${key}` }), 200],
+  ['both headers with one key', (key) => ({ Authorization: `Bearer ${key}`, 'X-API-Key': key }), 200],
+  ['an empty X-API-Key beside a bearer', (key) => ({ Authorization: `Bearer ${key}`, 'X-API-Key': '' }), 200],
+  ['no header', () => ({}), 401],
+  ['Authorization: Basic', (key) => ({ Authorization: `Basic ${btoa(`${key}:`)}` }), 401],
+  ['Authorization without a scheme', (key) => ({ Authorization: key }), 401],
+  ['Authorization: Bearer without a key', () => ({ Authorization: 'Bearer' }), 401],
+  ['a key with something behind it', (key) => ({ 'X-API-Key': `${key}x` }), 401],
+  ['a key with a space in it', (key) => ({ 'X-API-Key': `${key} x` }), 401],
+  ['a key in upper case', (key) => ({ 'X-API-Key': key.toUpperCase() }), 401],
+  ['a key of no tier', (key) => ({ 'X-API-Key': key.replace('tk_', 'xk_') }), 401],
+  ['a key of another tier', (key) => ({ 'X-API-Key': key.replace('tk_', 'wk_') }), 401],
+  ['two keys in one header', (key) => ({ 'X-API-Key': `${key}, ${key}` }), 401],
+  ['a name of Object.prototype', () => ({ 'X-API-Key': 'constructor' }), 401],
+  ['a prefix alone', () => ({ 'X-API-Key': 'tk_' }), 401],
+];
+
+describe('behaviours', () => {
+  testReadings(READINGS);
+
+  everywhere('a documented reply of documented choices names no assumption', async ({ send, mailbox }) => {
+    const { headers } = await send('GET', '/v1/webhooks', { key: mailbox.keys.globex.tenant });
+    expect(headers.has('x-mock-assumed')).toBe(false);
+  });
+
+  for (const [title, call, named, unnamed] of NAMED) {
+    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (world) => {
+      const ids = namedIn(await call(world));
+      expect(ids).toEqual(expect.arrayContaining(named));
+      expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
+    });
+  }
+
+  everywhere(
+    'under auth.wrong-tier=not-found a tier that may not learns nothing of the route',
+    { behaviours: { 'auth.wrong-tier': 'not-found' } },
+    async ({ send, mailbox }) => {
+      const refused = await send('GET', '/v1/webhooks', { key: mailbox.keys.acme.inboxes.helpdesk });
+      const absent = await send('GET', '/v1/nothing', { key: mailbox.keys.acme.inboxes.helpdesk });
+      expect([refused.status, refused.text]).toEqual([absent.status, absent.text]);
+    },
+  );
+
+  everywhere(
+    'under requests.options=refused OPTIONS answers 405',
+    { behaviours: { 'requests.options': 'refused' } },
+    async ({ send }) => {
+      const { status, headers } = await send('OPTIONS', '/v1/webhooks');
+      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+    },
+  );
+
+  test('the choices of a mailbox cannot be changed once it is made', () => {
+    const { behaviours } = createMailbox();
+    expect(() => Object.assign(behaviours, { 'webhooks.delete.body': 'none' })).toThrow(TypeError);
+  });
+
+  for (const [behaviours, read, value] of BOTH_HEADERS) {
+    everywhere(`two different keys under ${JSON.stringify(behaviours)}`, { behaviours }, async ({ send, mailbox }) => {
+      const reply = await send('GET', '/v1/webhooks', {
+        key: mailbox.keys.acme.tenant,
+        headers: { Authorization: `Bearer ${mailbox.keys.globex.tenant}` },
+      });
+      expect(read(reply)).toEqual(value);
+      expect(reply.headers.get('x-mock-assumed')).toContain('auth.both-headers');
+    });
+  }
+
+  for (const [title, headers, status] of CREDENTIALS) {
+    everywhere(`${title} answers ${status}`, async ({ send, mailbox }) => {
+      const reply = await send('GET', '/v1/webhooks', { headers: headers(mailbox.keys.acme.tenant) });
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+    });
+  }
+
+  everywhere('api_key in the query does not authenticate a request', async ({ send, mailbox }) => {
+    const { status, json } = await send('GET', `/v1/webhooks?api_key=${mailbox.keys.acme.tenant}`);
+    expect(status).toBe(401);
+    expect(json.error).toContain('WebSocket');
+  });
+
+  test('an unknown behaviour is refused with those that are near', () => {
+    const behaviours = { 'webhooks.list.secrets': 'omitted' } as BehaviourOptions;
+    expect(() => createMailbox({ behaviours })).toThrow(BehaviourError);
+    expect(() => createMailbox({ behaviours })).toThrow(
+      /no behaviour "webhooks\.list\.secrets"; did you mean webhooks\.list\.secret, (\S+, ){1,3}\S+\? Otherwise, the command "agent-mailbox-mock behaviours" lists all\.$/,
+    );
+  });
+
+  test('an unknown behaviour that is near to none is refused with where to find those that there are', () => {
+    const behaviours = { 'x.y': 'z' } as BehaviourOptions;
+    expect(() => createMailbox({ behaviours })).toThrow(
+      'There is no behaviour "x.y"; the command "agent-mailbox-mock behaviours" lists what there is.',
+    );
+  });
+
+  test('an unknown value is refused with the list of what there is', () => {
+    const behaviours = { 'webhooks.list.secret': 'hidden' } as unknown as BehaviourOptions;
+    expect(() => createMailbox({ behaviours })).toThrow(
+      'Behaviour "webhooks.list.secret" cannot be "hidden"; it can be: included, omitted.',
+    );
+  });
+
+  test('a name of Object.prototype is no behaviour', () => {
+    expect(() => createMailbox({ behaviours: { constructor: 'x' } as BehaviourOptions })).toThrow(BehaviourError);
+  });
+
+  test.for(Object.entries(BEHAVIOURS))(
+    '%s has a question, a section and a default among its choices',
+    ([id, entry], { expect }) => {
+      expect(id).toMatch(/^[a-z]+(\.[a-z-]+)+$/);
+      expect(entry.question).toMatch(/\?$/);
+      expect(entry.section).toMatch(/^\d/);
+      expect(Object.keys(entry.choices)).toContain(entry.default);
+    },
+  );
+});

@@ -1,0 +1,276 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  BEHAVIOURS,
+  type BehaviourId,
+  type BehaviourOptions,
+  createMailbox,
+  type Delivery,
+  type Environment,
+} from 'agent-mailbox-mock';
+import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
+import { startServer } from 'agent-mailbox-mock/server';
+import { describe, expect, test } from 'vitest';
+import type { Choice } from '../../../src/contract/behaviours.ts';
+import { everywhere, interceptRequests, type World } from '../../support/everywhere.ts';
+
+interceptRequests();
+
+type DeliveryBehaviour = Extract<BehaviourId, `deliveries.${string}`>;
+
+/** A mailbox whose time stands still, with a receiver and a webhook of Acme that leads there. */
+interface Lab extends World {
+  readonly receiver: Receiver;
+  readonly webhookId: string;
+  readonly webhookPath: string;
+  addWebhook(): Promise<string>;
+  /** Fires so many events at once, lets what is due now happen, and answers the deliveries as they then are. */
+  deliver(count?: number): Promise<Delivery[]>;
+}
+
+async function inLab(world: World, body: (lab: Lab) => Promise<void>): Promise<void> {
+  const { mailbox, send } = world;
+  const key = mailbox.keys.acme.tenant;
+  await using receiver = createReceiver();
+  const url = `${await receiver.listen()}/hook`;
+  const addWebhook = async (): Promise<string> =>
+    (await send('POST', '/v1/webhooks', { key, json: { url, events: ['message.received'] } })).json.id;
+  mailbox.clock.freeze();
+  const webhookId = await addWebhook();
+  await body({
+    ...world,
+    receiver,
+    webhookId,
+    webhookPath: `/v1/webhooks/${webhookId}`,
+    addWebhook,
+    async deliver(count = 1) {
+      for (let left = count; left > 0; left -= 1) mailbox.trigger('message.received');
+      await mailbox.clock.advance(0);
+      return mailbox.deliveries();
+    },
+  });
+}
+
+/** What shows a behaviour, and what it shows under each choice. */
+interface Readings<Id extends DeliveryBehaviour> {
+  readonly read: (lab: Lab) => Promise<unknown>;
+  readonly values: Readonly<Record<Choice<Id>, unknown>>;
+  readonly environment?: Partial<Environment>;
+}
+
+/** Receivers that are never in time: each timer of the platform is over at once. */
+const impatient: Partial<Environment> = {
+  setTimer(_, wake) {
+    const timer = setTimeout(wake, 0);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Receivers that answer how many calls of the same URL are open. */
+function countOpenCalls(): Partial<Environment> {
+  const open = new Map<string, number>();
+  const add = (url: string, count: number) => {
+    const sum = (open.get(url) ?? 0) + count;
+    open.set(url, sum);
+    return String(sum);
+  };
+  return {
+    async fetch(url) {
+      const count = add(url, 1);
+      await nextTurn();
+      add(url, -1);
+      return new Response(count);
+    },
+  };
+}
+
+const SIGNATURE_HEADERS = ['webhook-signature', ...Object.keys(BEHAVIOURS['deliveries.signature.header'].choices)];
+
+/** The names of the signature headers of what arrived first. */
+async function signatureHeaders({ deliver, receiver }: Lab): Promise<string[]> {
+  await deliver();
+  return SIGNATURE_HEADERS.filter((name) => name in (receiver.requests[0]?.headers ?? {}));
+}
+
+/** How long a delivery waits for each of its attempts after the first, in seconds. */
+const waitsOf = ([delivery]: readonly Delivery[]) =>
+  delivery?.attempts.flatMap(({ at, nextAttemptAt }) =>
+    nextAttemptAt === null ? [] : [(Date.parse(nextAttemptAt) - Date.parse(at)) / 1000],
+  );
+
+const statesOf = (deliveries: readonly Delivery[]) => deliveries.map(({ state }) => state);
+
+const READINGS: { readonly [Id in DeliveryBehaviour]: Readings<Id> } = {
+  'deliveries.payload': {
+    async read({ deliver, receiver }) {
+      await deliver();
+      return Object.keys(receiver.requests[0]?.json).sort();
+    },
+    values: {
+      'reference-and-content': [
+        ...['event', 'from', 'htmlBody', 'id', 'inboxId', 'messageId', 'plainBody', 'receivedAt', 'subject'],
+        ...['threadId', 'to', 'workspaceId'],
+      ],
+      reference: ['event', 'from', 'inboxId', 'messageId', 'threadId', 'to'],
+    },
+  },
+  'deliveries.signature': {
+    read: signatureHeaders,
+    values: {
+      'standard-and-hex': ['webhook-signature', 'x-webhook-signature'],
+      standard: ['webhook-signature'],
+      hex: ['x-webhook-signature'],
+    },
+  },
+  'deliveries.signature.header': {
+    read: signatureHeaders,
+    values: {
+      'x-webhook-signature': ['webhook-signature', 'x-webhook-signature'],
+      'x-signature': ['webhook-signature', 'x-signature'],
+      'x-mailbox-signature': ['webhook-signature', 'x-mailbox-signature'],
+      'x-hub-signature-256': ['webhook-signature', 'x-hub-signature-256'],
+    },
+  },
+  'deliveries.signature.form': {
+    async read({ deliver, receiver }) {
+      await deliver();
+      return receiver.requests[0]?.headers['x-webhook-signature']?.replace(/[0-9a-f]{64}/, '<hex>');
+    },
+    values: { v1: 'v1=<hex>', sha256: 'sha256=<hex>', bare: '<hex>' },
+  },
+  'deliveries.id': {
+    async read({ addWebhook, deliver, receiver, mailbox }) {
+      await addWebhook();
+      receiver.answer(500);
+      await deliver();
+      await mailbox.clock.advance('5s');
+      return [receiver.requests.length, new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size];
+    },
+    values: { event: [3, 1], delivery: [3, 2] },
+  },
+  'deliveries.success': {
+    async read({ deliver, receiver }) {
+      receiver.answer(200, 204, 299, { status: 302, headers: { location: '/hook' } }, 304, 400);
+      return statesOf(await deliver(6));
+    },
+    values: { '2xx': ['delivered', 'delivered', 'delivered', 'pending', 'pending', 'pending'] },
+  },
+  'deliveries.timeout': {
+    async read({ deliver, receiver }) {
+      receiver.answer('timeout');
+      return (await deliver())[0]?.attempts.map(({ error }) => error);
+    },
+    values: {
+      '15s': ['The receiver did not answer within 15 s.'],
+      '30s': ['The receiver did not answer within 30 s.'],
+      '5s': ['The receiver did not answer within 5 s.'],
+      '1s': ['The receiver did not answer within 1 s.'],
+      '100ms': ['The receiver did not answer within 0.1 s.'],
+    },
+    environment: impatient,
+  },
+  'deliveries.retry': {
+    async read({ deliver, receiver, mailbox }) {
+      receiver.answer(...Array.from({ length: 10 }, () => 500));
+      await deliver();
+      await mailbox.clock.advance('7d');
+      return [...statesOf(mailbox.deliveries()), waitsOf(mailbox.deliveries())];
+    },
+    values: {
+      'standard-webhooks': ['exhausted', [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]],
+      never: ['exhausted', []],
+    },
+  },
+  'deliveries.retry-after': {
+    async read({ deliver, receiver }) {
+      receiver.answer({ status: 503, headers: { 'retry-after': '3600' } });
+      return waitsOf(await deliver());
+    },
+    values: { respected: [3600], ignored: [5] },
+  },
+  'deliveries.gone': {
+    async read({ deliver, receiver, send, mailbox, webhookPath }) {
+      receiver.answer(410);
+      const states = statesOf(await deliver());
+      return [...states, (await send('GET', webhookPath, { key: mailbox.keys.acme.tenant })).json.isActive];
+    },
+    values: { deactivates: ['exhausted', false], retried: ['pending', true] },
+  },
+  'deliveries.inactive': {
+    async read({ addWebhook, deliver, receiver, send, mailbox, webhookPath }) {
+      const other = await addWebhook();
+      receiver.answer(500, 500);
+      await deliver();
+      const key = mailbox.keys.acme.tenant;
+      await send('PATCH', webhookPath, { key, json: { isActive: false } });
+      await send('DELETE', `/v1/webhooks/${other}`, { key });
+      await mailbox.clock.advance('5s');
+      return mailbox.deliveries().map(({ state, reason }) => [state, reason]);
+    },
+    values: {
+      dropped: [
+        ['dropped', 'Its webhook is not active.'],
+        ['dropped', 'Its webhook is gone.'],
+      ],
+    },
+  },
+  'deliveries.order': {
+    read: async ({ deliver }) => (await deliver(12)).map(({ attempts }) => attempts[0]?.responseBody),
+    values: {
+      'one-by-one': Array.from({ length: 12 }, () => '1'),
+      parallel: ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '10', '10'],
+    },
+    environment: countOpenCalls(),
+  },
+};
+
+const HEADER = 'deliveries.signature.header';
+
+/** Names that no library knows, among them one of every sign that a header name may have. */
+for (const name of ['X-Acme-Signature', 'signature', "a!#$%&'*+-.^_`|~0", 'x'.repeat(100)]) {
+  everywhere(`${HEADER}=${name.slice(0, 20)} shows in what is delivered`, { behaviours: { [HEADER]: name } }, (world) =>
+    inLab(world, async ({ deliver, receiver }) => {
+      const [delivery] = await deliver();
+      const value = expect.stringMatching(/^v1=[0-9a-f]{64}$/);
+      expect(receiver.requests[0]?.headers).toMatchObject({ [name.toLowerCase()]: value });
+      expect(receiver.requests[0]?.headers).not.toHaveProperty(['x-webhook-signature']);
+      expect(delivery?.attempts[0]?.requestHeaders).toMatchObject({ [name.toLowerCase()]: value });
+      expect(world.mailbox.behaviours[HEADER]).toBe(name.toLowerCase());
+    }),
+  );
+}
+
+test.for([
+  ...['', ' ', 'x y', 'x:', 'x\r\ny', 'größe', 'x/y', '"x"', '(x)', 'x'.repeat(101), '__proto__'],
+  ...['Content-Type', 'content-length', 'Host', 'webhook-id', 'Webhook-Timestamp', 'webhook-signature', 'user-agent'],
+  ...['authorization', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'cookie', 'sec-fetch-mode', 'proxy-x'],
+])(`${HEADER} is not %j, which is refused with what is right`, (name, { expect: expectHere }) => {
+  expectHere(() => createMailbox({ behaviours: { [HEADER]: name } })).toThrow(
+    `Behaviour "${HEADER}" cannot be ${JSON.stringify(name)}; it can be: x-webhook-signature, x-signature, x-mailbox-signature, x-hub-signature-256, any other header name, as x-acme-signature, but none that HTTP or the delivery uses, as host or webhook-id.`,
+  );
+});
+
+test(`the ledger says what is right for ${HEADER}`, async ({ expect: expectHere }) => {
+  await using server = await startServer({ port: 0, behaviours: { [HEADER]: 'X-Acme-Signature' } });
+  const { behaviours } = await (await fetch(`${server.control}/behaviours`)).json();
+  expectHere(behaviours.find(({ id }: { id: string }) => id === HEADER)).toMatchObject({
+    value: 'x-acme-signature',
+    default: 'x-webhook-signature',
+    otherValues: { rule: expectHere.stringContaining('any other header name') },
+  });
+});
+
+describe('behaviours of deliveries', () => {
+  for (const [id, { read, values, environment = {} }] of Object.entries<Readings<DeliveryBehaviour>>(READINGS)) {
+    for (const [choice, value] of Object.entries(values)) {
+      const behaviours = { [id]: choice } as BehaviourOptions;
+      everywhere(`${id}=${choice} shows in what is delivered`, { behaviours, environment }, (world) =>
+        inLab(world, async (lab) => expect(await read(lab)).toEqual(value)),
+      );
+    }
+
+    test(`each choice of ${id} is another`, () => {
+      const shown = Object.values(values).map((value) => JSON.stringify(value));
+      expect(new Set(shown).size).toBe(shown.length);
+    });
+  }
+});

@@ -1,0 +1,198 @@
+import { createMailbox, type Delivery, EVENT_KINDS } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { startServer } from 'agent-mailbox-mock/server';
+import { type TestContext, test, vi } from 'vitest';
+import { NEVER, runCommand, runHere } from '../support/command.ts';
+import { IDS } from '../support/ids.ts';
+import { senderTo } from '../support/sender.ts';
+import { createWebhook, hook, type WebhookFields } from '../support/webhooks.ts';
+
+// Each process takes its time to start while other tests keep this machine busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const { globex } = createMailbox().keys;
+const { support } = IDS.acme.workspaces;
+const { helpdesk, outreach } = IDS.acme.inboxes;
+
+/** A server, a receiver that verifies, and a webhook of Acme that leads there. */
+async function openLab(fields: WebhookFields = {}) {
+  const server = await startServer({ port: 0 });
+  const receiver = createReceiver();
+  const world = { mailbox: server.mailbox, send: senderTo(server.mailbox) };
+  const { id, url } = await hook(world, receiver, fields);
+  return {
+    server,
+    receiver,
+    webhookId: id,
+    /** Creates another webhook that leads there. */
+    createWebhook: (key: string) => createWebhook(world, url, { key }),
+    [Symbol.asyncDispose]: async () => void (await Promise.all([server.close(), receiver.close()])),
+  };
+}
+
+/** Runs the command as a process of its own, to its end. */
+async function trigger(test: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const running = runCommand(test, ['trigger', ...args], env);
+  const { code } = await running.ended;
+  return { code, out: running.stdout, err: running.stderr };
+}
+
+test.for(EVENT_KINDS)('fires %s, which arrives signed', async (kind, test) => {
+  await using lab = await openLab();
+  const { code, out, err } = await trigger(test, [kind, '--url', `${lab.server.url}/`]);
+  const [request] = await lab.receiver.received(1);
+  const [delivery] = lab.server.mailbox.deliveries();
+  test.expect([code, err]).toEqual([0, '']);
+  test.expect(out).toContain(`Delivery ${delivery?.id} of ${kind} to webhook ${lab.webhookId}: `);
+  test.expect(out).toMatch(/^Delivery \S+ of \S+ to webhook \S+: delivered, 200 in \d+ ms\.\n$/);
+  test.expect(request).toMatchObject({ verified: true, json: { event: kind, inboxId: helpdesk } });
+});
+
+test('fires in one inbox, about one message', async (test) => {
+  await using lab = await openLab({ workspaceId: support });
+  const env = { AGENT_MAILBOX_URL: lab.server.url };
+  const elsewhere = await trigger(test, ['message.received', '--inbox', outreach], env);
+  test.expect(elsewhere).toEqual({
+    code: 0,
+    out: 'No active webhook hears of message.received, so nothing is delivered.\n',
+    err: '',
+  });
+  const { messages } = IDS.acme;
+  await trigger(test, ['message.received', '--inbox', helpdesk, '--message', messages.cannotLogIn], env);
+  const [request] = await lab.receiver.received(1);
+  test.expect(request?.json).toMatchObject({ messageId: messages.cannotLogIn, threadId: IDS.acme.threads.login });
+});
+
+test('fires for one tenant, or for one webhook even if it is inactive', async (test) => {
+  await using lab = await openLab();
+  const env = { AGENT_MAILBOX_URL: lab.server.url };
+  const other = await lab.createWebhook(globex.tenant);
+  const webhooksOf = async (...args: string[]) => {
+    const { out } = await trigger(test, ['message.sent', '--json', ...args], env);
+    return JSON.parse(out).deliveries.map(({ webhookId }: Delivery) => webhookId);
+  };
+  const inactive = IDS.acme.webhooks.support;
+  test.expect(await webhooksOf()).toEqual([lab.webhookId, other.id]);
+  test.expect(await webhooksOf('--tenant', IDS.globex.tenant)).toEqual([other.id]);
+  test.expect(await webhooksOf('--webhook', inactive)).toEqual([inactive]);
+});
+
+test('writes into the payload what --data and --set say, and --set wins', async (test) => {
+  await using lab = await openLab();
+  const data = { subject: 'Order 1041', plainBody: null, order: { items: [1, 2] }, event: 'message.sent' };
+  const args = ['--data', JSON.stringify(data), '--set', 'subject=1 + 1 = 2', '--set', 'note='];
+  const { code } = await trigger(test, ['message.received', '--url', lab.server.url, ...args]);
+  const [request] = await lab.receiver.received(1);
+  test.expect(code).toBe(0);
+  test.expect(request?.json).toMatchObject({ ...data, subject: '1 + 1 = 2', note: '', event: 'message.received' });
+});
+
+test('waits for the first attempt of each delivery, and says what came of it', async (test) => {
+  await using lab = await openLab();
+  const { mailbox, url } = lab.server;
+  // So that no retry takes the answer that is meant for the next event.
+  const now = new Date();
+  mailbox.clock.freeze(now);
+  const outcomeOf = async (...args: string[]) => {
+    const { code, out } = await trigger(test, ['message.sent', '--url', url, ...args]);
+    test.expect([code, out.trimEnd().split('\n').length]).toEqual([0, 1]);
+    return out
+      .trim()
+      .replace(/^Delivery \S+ of message\.sent to webhook \S+: /, '')
+      .replace(/\d+ ms/, 'N ms');
+  };
+  test.expect(await outcomeOf()).toBe('delivered, 200 in N ms.');
+  lab.receiver.answer(503);
+  test.expect(await outcomeOf()).toBe('503 in N ms, again in 5s.');
+  lab.receiver.answer(410);
+  const gone = 'exhausted: The receiver answered 410, so its webhook is not active any more.';
+  test.expect(await outcomeOf()).toBe(`410 in N ms, ${gone}`);
+  mailbox.hostile({ plan: 'hold' });
+  test.expect(await outcomeOf('--webhook', lab.webhookId)).toBe('held: It is held until it is released.');
+  mailbox.hostile({ plan: 'delay', delay: '1h', webhookId: lab.webhookId });
+  test
+    .expect(await outcomeOf('--webhook', lab.webhookId))
+    .toBe(`its first attempt is due at ${new Date(now.getTime() + 3_600_000).toISOString()}.`);
+
+  const world = { mailbox, send: senderTo(mailbox) };
+  const forbidden = await createWebhook(world, 'http://203.0.113.1/in');
+  const refused = '203.0.113.1 is no loopback address; to let it be called, start with --deliver-to 203.0.113.1.';
+  test.expect(await outcomeOf('--webhook', forbidden.id)).toBe(`refused: ${refused}`);
+  const unreachable = await createWebhook(world, 'http://127.0.0.1:1/in');
+  const failed = 'no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in N ms, again in 5s.';
+  test.expect(await outcomeOf('--webhook', unreachable.id)).toBe(failed);
+});
+
+test('says what it led to in one line of JSON', async (test) => {
+  await using lab = await openLab();
+  const { code, out, err } = await trigger(test, ['message.bounced', '--json', '--url', lab.server.url]);
+  await lab.server.mailbox.settled();
+  const [delivery] = lab.server.mailbox.deliveries();
+  test.expect([code, err]).toEqual([0, '']);
+  test.expect(out).toMatch(/^[^\n]+\n$/);
+  test.expect(JSON.parse(out)).toMatchObject({
+    deliveries: [
+      { id: delivery?.id, webhookId: lab.webhookId, payload: delivery?.payload, attempts: delivery?.attempts },
+    ],
+  });
+});
+
+test('says why it fires nothing', async (test) => {
+  await using lab = await openLab();
+  const cases: [args: string[], code: number, said: string][] = [
+    [[], 2, 'The command trigger needs <event>; see --help.'],
+    [[''], 2, 'The event of trigger must not be empty.'],
+    [['message.sent', 'now'], 2, 'The command trigger takes one event, but got "now" too.'],
+    [
+      ['message.read'],
+      2,
+      'The event must be one of message.received, message.sent, message.bounced, not "message.read".',
+    ],
+    [['message.sent', '--set', 'subject'], 2, '--set must be <field>=<text>, not "subject".'],
+    ...['{', '[]', 'null', '5', ''].map((data): [string[], number, string] => [
+      ['message.sent', '--data', data],
+      2,
+      `--data must be a JSON object such as {"subject":"Hello"}, not ${JSON.stringify(data)}.`,
+    ]),
+    [['message.sent', '--to', 'x'], 2, 'The command trigger does not take --to; see --help.'],
+    [['message.sent', '--inbox', IDS.nobody], 1, 'There is no inbox with this id.'],
+    [['message.sent', '--webhook', IDS.nobody], 1, 'There is no webhook with this id.'],
+    [['message.sent', '--tenant', IDS.nobody], 1, 'There is no tenant with this id.'],
+    [
+      ['message.sent', '--data', '{"webhookId":5}'],
+      1,
+      'The event is not valid: webhookId must be the id of a webhook.',
+    ],
+    [
+      ['message.sent', '--url', 'http://127.0.0.1:1'],
+      1,
+      'No emulator answers at http://127.0.0.1:1; start one, or say where it is with --url.',
+    ],
+    [['message.sent', '--url', `${lab.server.url}/v1`], 1, 'There is no such route.'],
+    [
+      ['message.sent', '--url', await lab.receiver.listen()],
+      1,
+      `What answers at ${await lab.receiver.listen()} is no emulator with a control plane.`,
+    ],
+  ];
+  for (const [args, code, said] of cases) {
+    const env = { AGENT_MAILBOX_URL: lab.server.url };
+    const failed = await runHere(['trigger', ...args], env, { interrupted: NEVER });
+    test.expect(failed).toEqual({ code, out: [], err: `agent-mailbox-mock: ${said}` });
+  }
+  test.expect(lab.server.mailbox.deliveries()).toEqual([]);
+});
+
+test('fires with the token where one is asked for', async (test) => {
+  await using server = await startServer({ port: 0, host: '0.0.0.0' });
+  const env = { AGENT_MAILBOX_URL: `http://127.0.0.1:${server.port}` };
+  const args = ['message.received', '--webhook', IDS.acme.webhooks.support];
+  for (const wrong of [[], ['--token', 'x']]) {
+    const refused = await trigger(test, [...args, ...wrong], env);
+    test.expect([refused.code, refused.out]).toEqual([1, '']);
+    test.expect(refused.err).toMatch(/^agent-mailbox-mock: .*X-Mock-Token.*\.\n$/);
+  }
+  const { code, err } = await trigger(test, [...args, '--token', String(server.controlToken)], env);
+  test.expect([code, err]).toEqual([0, '']);
+  test.expect(server.mailbox.deliveries()).toHaveLength(1);
+});

@@ -1,0 +1,219 @@
+import { type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test } from 'vitest';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { createWebhook, START } from '../support/webhooks.ts';
+
+interceptRequests();
+
+const WEBHOOK = { url: 'http://127.0.0.1/', events: ['message.received'] };
+
+/** A mailbox whose receivers answer when the test lets them. */
+function openHanging() {
+  const answers: ((response: Response) => void)[] = [];
+  const fetch = () => new Promise<Response>((resolve) => answers.push(resolve));
+  const mailbox = createMailbox({ environment: { fetch, now: () => new Date(START) } });
+  async function send(method: string, path: string, key: string, json?: object) {
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+    const init = { method, headers, ...(json && { body: JSON.stringify(json) }) };
+    return (await mailbox.fetch(new Request(mailbox.baseUrl + path, init))).json();
+  }
+  const answerAll = () => {
+    for (const answer of answers) answer(new Response());
+  };
+  return { mailbox, send, answerAll };
+}
+
+test('a tenant that is deleted while time moves on holds up none of the others', async () => {
+  const { mailbox, send, answerAll } = openHanging();
+  await send('POST', '/v1/webhooks', mailbox.keys.globex.tenant, WEBHOOK);
+  mailbox.trigger('message.received', { tenant: IDS.globex.tenant });
+  const moved = mailbox.clock.advance('1h');
+  await send('DELETE', `/v1/tenants/${IDS.globex.tenant}`, mailbox.keys.operator);
+  answerAll();
+  await moved;
+  const times = [mailbox.clock.now(), mailbox.clock.now({ tenant: IDS.acme.tenant })];
+  expect(times.map((time) => time.toISOString())).toEqual(Array(2).fill('2026-03-01T10:00:00.000Z'));
+});
+
+test.each([
+  ['a tenant of the start', ({ mailbox }: ReturnType<typeof openHanging>) => mailbox.keys.acme.tenant],
+  [
+    'a tenant that was made later',
+    async ({ mailbox, send }: ReturnType<typeof openHanging>) =>
+      (await send('POST', '/v1/tenants', mailbox.keys.operator, { name: 'Initech' })).apiKey as string,
+  ],
+])('a reset while time waits for %s ends the move', async (_, findKey) => {
+  const world = openHanging();
+  const { mailbox, send } = world;
+  const key = await findKey(world);
+  await send('POST', '/v1/webhooks', key, WEBHOOK);
+  mailbox.trigger('message.received');
+  const moved = mailbox.clock.advance('1h');
+  mailbox.reset();
+  await moved;
+  expect(mailbox.clock.now().toISOString()).toBe(START);
+});
+
+test('a stream that cannot be closed does not keep a mailbox from its reset, and is reported', () => {
+  const reported: unknown[] = [];
+  const mailbox = createMailbox({ environment: { report: (error) => void reported.push(error) } });
+  const gone = new Error('Gone.');
+  const before = mailbox.snapshot();
+  const url = `${mailbox.baseUrl}/v1/ws?api_key=${mailbox.keys.acme.tenant}`;
+  mailbox.stream({ url, headers: new Headers() })({
+    send() {},
+    close() {
+      throw gone;
+    },
+    bufferedBytes: 0,
+  });
+  mailbox.reset();
+  expect(mailbox.snapshot()).toEqual(before);
+  expect(reported).toEqual([gone]);
+});
+
+test('a mailbox without tenants has no event to fire, and nobody to be hostile to', () => {
+  const mailbox = createMailbox({ fixtures: { tenants: {} } });
+  expect([mailbox.trigger('message.received'), mailbox.hostile({ plan: 'drop' }), mailbox.deliveries()]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+});
+
+everywhere('no event can be fired in an inbox that is deleted', async (world) => {
+  const { mailbox, send } = world;
+  const { helpdesk } = IDS.acme.inboxes;
+  await send('DELETE', `/v1/inboxes/${helpdesk}`, { key: mailbox.keys.acme.tenant });
+  const fire = () => mailbox.trigger('message.received', { inboxId: helpdesk });
+  expect(fire).toThrow('There is no inbox with this id.');
+});
+
+everywhere('a plan for a webhook that is deleted stands no more', async (world) => {
+  const { mailbox, send } = world;
+  const { id } = await createWebhook(world, 'http://127.0.0.1/');
+  mailbox.hostile({ plan: 'drop', webhookId: id });
+  await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
+  expect(mailbox.hostile()).toEqual([]);
+});
+
+/** A mailbox with one active webhook, whose receiver answers as it is told. */
+function openAudited(answer: () => Promise<Response>, behaviours: BehaviourOptions = {}) {
+  return createMailbox({ fixtures: FIXTURE, behaviours, environment: { fetch: answer } });
+}
+
+test('more events than the log has room for all arrive', async () => {
+  let calls = 0;
+  const mailbox = openAudited(async () => {
+    calls += 1;
+    return new Response();
+  });
+  for (let event = 0; event < 12_000; event += 1) mailbox.trigger('message.received');
+  await mailbox.settled({ timeout: '30s' });
+  expect([calls, mailbox.deliveries().length]).toEqual([12_000, 10_000]);
+});
+
+test('what has waited longest is dropped where the log is full of what waits, and says so', async () => {
+  const mailbox = openAudited(async () => new Response(null, { status: 500 }));
+  const [first] = mailbox.trigger('message.received');
+  for (let event = 1; event < 10_000; event += 1) mailbox.trigger('message.received');
+  await mailbox.settled({ timeout: '30s' });
+  expect(mailbox.deliveries({ state: 'pending' })).toHaveLength(10_000);
+  const [last] = mailbox.trigger('message.received');
+  await mailbox.settled({ timeout: '30s' });
+  expect(mailbox.deliveries()).toHaveLength(10_000);
+  expect(mailbox.deliveries().some(({ id }) => id === first?.id)).toBe(false);
+  expect(mailbox.delivery(last?.id ?? '').attempts).toHaveLength(1);
+});
+
+test('the headers of answers count in the bound of the log', async () => {
+  const headers = { 'x-long': 'x'.repeat(1024 * 1024) };
+  const mailbox = openAudited(async () => new Response(null, { headers }));
+  for (let event = 0; event < 100; event += 1) mailbox.trigger('message.received');
+  await mailbox.settled({ timeout: '30s' });
+  expect(mailbox.deliveries().length).toBeLessThan(65);
+});
+
+test('a duplicate that is sent beside its first copy leaves both in the log', async () => {
+  const mailbox = openAudited(async () => new Response(), { 'deliveries.order': 'parallel' });
+  mailbox.hostile({ plan: 'duplicate' });
+  mailbox.trigger('message.received');
+  await mailbox.settled();
+  expect(mailbox.deliveries()).toMatchObject([{ state: 'delivered', attempts: [{ status: 200 }, { status: 200 }] }]);
+});
+
+test('an event that is nested too deep is refused', async () => {
+  const mailbox = openAudited(async () => new Response());
+  const nest = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+  expect(mailbox.trigger('message.received', { deep: nest(99) })).toHaveLength(1);
+  for (const depth of [101, 3000]) {
+    const fire = () => mailbox.trigger('message.received', { deep: nest(depth) });
+    expect(fire).toThrow('The event is not valid: it is nested more than 100 deep.');
+  }
+  await mailbox.settled();
+  expect(mailbox.deliveries()).toMatchObject([{ state: 'delivered' }]);
+});
+
+test('what waits behind a delivery is counted where it does not settle', async () => {
+  const { mailbox, send, answerAll } = openHanging();
+  await send('POST', '/v1/webhooks', mailbox.keys.acme.tenant, WEBHOOK);
+  for (let event = 0; event < 3; event += 1) mailbox.trigger('message.received');
+  await expect(mailbox.settled({ timeout: 20 })).rejects.toThrow(/delivery \S+ of .*; 2 more wait for their turn\.$/);
+  answerAll();
+});
+
+test('an event fired by hand without an HTML body has none in a stream either', () => {
+  const mailbox = createMailbox();
+  const frames: string[] = [];
+  const url = `${mailbox.baseUrl}/v1/ws?api_key=${mailbox.keys.acme.tenant}`;
+  const connection = { send: (text: string) => void frames.push(text), close() {}, bufferedBytes: 0 };
+  mailbox.stream({ url, headers: new Headers() })(connection).receive('{"type":"subscribe"}');
+  const options = { tenant: IDS.acme.tenant, htmlBody: null, plainBody: 'By hand.' };
+  mailbox.trigger('message.received', options);
+  expect(JSON.parse(frames.at(-1) ?? '').message).toMatchObject({ html_body: null, plain_body: 'By hand.' });
+});
+
+test('a control call refuses a query that it does not know', async () => {
+  await using server = await startServer({ port: 0 });
+  const reply = await fetch(`${server.control}/deliveries?stat=pending`);
+  const error = 'The query has "stat", which is not known here; it takes tenant, webhookId, event, state.';
+  expect([reply.status, await reply.json()]).toEqual([400, { error, code: 'VALIDATION_ERROR' }]);
+});
+
+test('a page may deliver to a receiver: a preflight is answered, and is no delivery', async () => {
+  await using receiver = createReceiver({ answers: [202] });
+  const url = await receiver.listen();
+  const headers = { origin: 'http://localhost', 'access-control-request-method': 'POST' };
+  const preflight = await fetch(url, { method: 'OPTIONS', headers });
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, '*']);
+  const reply = await fetch(url, { method: 'POST', body: '{}' });
+  expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([202, '*']);
+  expect(receiver.requests).toMatchObject([{ method: 'POST', answer: 202 }]);
+});
+
+test('a message that is named in capitals is found', () => {
+  const mailbox = createMailbox({ fixtures: FIXTURE });
+  const [delivery] = mailbox.trigger('message.received', { messageId: MESSAGE.toUpperCase() });
+  expect(delivery?.payload).toMatchObject({ subject: 'Opening hours', from: 'kim@visitor.test' });
+  mailbox.reset();
+});
+
+const MESSAGE = '0f0f0f0f-0006-4000-8000-00000000000a';
+
+const FIXTURE = {
+  tenants: {
+    initech: {
+      workspaces: {
+        main: {
+          inboxes: {
+            orders: { messages: [{ id: MESSAGE, from: 'kim@visitor.test', subject: 'Opening hours' }] },
+          },
+        },
+      },
+      webhooks: { audit: { url: 'http://127.0.0.1:9/audit' } },
+    },
+  },
+};

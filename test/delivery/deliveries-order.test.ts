@@ -1,0 +1,137 @@
+import type { RequestListener } from 'node:http';
+import { expect, test } from 'vitest';
+import { fire, MAIL, startCalling } from '../support/deliveries.ts';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
+import { serve } from '../support/serve.ts';
+import { createWebhook, hook, startReceiver } from '../support/webhooks.ts';
+
+interceptRequests();
+
+/** Answers once `together` requests are there at once, and then all; knows the most that ever were. */
+function createCrowd(together: number) {
+  const waiting: (() => void)[] = [];
+  const order: string[] = [];
+  let open = 0;
+  let most = 0;
+  const listener: RequestListener = (request, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    order.push(String(request.headers['webhook-id']));
+    waiting.push(() => {
+      open -= 1;
+      response.end();
+    });
+    if (open >= together) setImmediate(() => waiting.splice(0).forEach((answer) => void answer()));
+  };
+  return { listener, order, most: () => most };
+}
+
+everywhere('a webhook gets one delivery at a time, in the order of the events', async (world) => {
+  const { mailbox } = world;
+  const crowd = createCrowd(1);
+  await using server = await serve(crowd.listener);
+  const { id } = await createWebhook(world, server.url);
+  const ids = Array.from({ length: 12 }, (_, index) => `evt_${index}`);
+  for (const eventId of ids) mailbox.trigger('message.sent', { webhookId: id, id: eventId });
+  await mailbox.settled();
+  expect([crowd.order, crowd.most()]).toEqual([ids, 1]);
+});
+
+test.for([
+  ['one-by-one', 1],
+  ['parallel', 10],
+] as const)('under %s, so many deliveries of a webhook are on their way at most: %i', async ([order, width]) => {
+  const gates: (() => void)[] = [];
+  const fetch = () => new Promise<Response>((resolve) => gates.push(() => resolve(new Response())));
+  const { mailbox, ids } = await startCalling(fetch, 2, { 'deliveries.order': order });
+  for (let count = 0; count < 12; count += 1) mailbox.trigger('message.sent', { webhookId: ids[count % 2] ?? '' });
+  const most = Math.min(width, 6);
+  let called = 0;
+  for (let left = 6; left > 0; left -= most) {
+    // Whatever waits for nothing has run by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    called += gates.length;
+    expect(gates).toHaveLength(2 * Math.min(most, left));
+    for (const answer of gates.splice(0)) answer();
+  }
+  await mailbox.settled();
+  expect([called, gates.length]).toEqual([12, 0]);
+});
+
+everywhere('a webhook that waits for its answer holds up no other', async (world) => {
+  const { mailbox } = world;
+  await using slow = startReceiver(world, 'timeout');
+  await using quick = startReceiver(world);
+  const one = await hook(world, slow);
+  await hook(world, quick);
+  await mailbox.receiveMessage(MAIL);
+  await mailbox.receiveMessage(MAIL);
+  await Promise.all([slow.received(1), quick.received(2)]);
+  expect(mailbox.deliveries({ webhookId: one.id })).toMatchObject([{ attempts: [] }, { attempts: [] }]);
+});
+
+everywhere(
+  'a webhook can get ten deliveries at a time',
+  { behaviours: { 'deliveries.order': 'parallel' } },
+  async (world) => {
+    const { mailbox } = world;
+    const crowd = createCrowd(10);
+    await using server = await serve(crowd.listener);
+    const { id } = await createWebhook(world, server.url);
+    for (let count = 0; count < 20; count += 1) mailbox.trigger('message.sent', { webhookId: id });
+    await mailbox.settled();
+    expect([crowd.order.length, new Set(crowd.order).size, crowd.most()]).toEqual([20, 20, 10]);
+  },
+);
+
+everywhere('what fails does not hold up what comes after it', async (world) => {
+  const { mailbox } = world;
+  await using receiver = startReceiver(world, 500);
+  const { id } = await hook(world, receiver);
+  for (const name of ['a', 'b']) await fire(world, id, { id: name });
+  await mailbox.clock.advance('5s');
+  expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['a', 'b', 'a']);
+});
+
+everywhere('a reset ends what is on its way, what waits and what is held', async (world) => {
+  const { mailbox } = world;
+  await using hanging = startReceiver(world, 'timeout');
+  await using failing = startReceiver(world, 500);
+  await using holding = startReceiver(world);
+  await hook(world, hanging);
+  const failed = await hook(world, failing);
+  const held = await hook(world, holding);
+  mailbox.hostile({ plan: 'hold', webhookId: held.id });
+  mailbox.hostile({ plan: 'drop', count: 5 });
+  mailbox.hostile({ plan: 'none' });
+  mailbox.hostile({ plan: 'hold', webhookId: held.id, count: 2 });
+  await mailbox.receiveMessage(MAIL);
+  await mailbox.receiveMessage(MAIL);
+  await Promise.all([hanging.received(1), failing.received(1)]);
+  await fire(world, failed.id).catch(() => undefined);
+  const counts = () => [hanging, failing, holding].map(({ requests }) => requests.length);
+  mailbox.reset();
+  const atReset = counts();
+  expect([mailbox.deliveries(), mailbox.hostile()]).toEqual([[], []]);
+  await mailbox.settled();
+  await mailbox.clock.advance('10d');
+  mailbox.hostile({ plan: 'release' });
+  await mailbox.settled();
+  expect(counts()).toEqual(atReset);
+  expect(mailbox.deliveries()).toEqual([]);
+});
+
+everywhere('after a reset, deliveries go on as in a new mailbox', async (world) => {
+  const { mailbox } = world;
+  await using hanging = startReceiver(world, 'timeout');
+  await hook(world, hanging);
+  await mailbox.receiveMessage(MAIL);
+  await hanging.received(1);
+  mailbox.reset();
+  await using receiver = startReceiver(world, 500);
+  const { id } = await hook(world, receiver);
+  await mailbox.receiveMessage(MAIL);
+  await mailbox.clock.advance('5s');
+  expect(mailbox.deliveries()).toMatchObject([{ webhookId: id, state: 'delivered' }]);
+  expect(receiver.requests.map(({ verified }) => verified)).toEqual([true, true]);
+});

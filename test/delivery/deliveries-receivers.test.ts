@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { EVENT_KINDS } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test } from 'vitest';
+import { fire, startCalling, stateOf } from '../support/deliveries.ts';
+import { ADDRESS } from '../support/desk.ts';
+import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
+import { serve } from '../support/serve.ts';
+import { createWebhook, hook, startReceiver } from '../support/webhooks.ts';
+
+interceptRequests();
+
+everywhere('a redirect is a failure, and is not followed', async (world) => {
+  await using target = startReceiver(world);
+  await using receiver = startReceiver(world);
+  const location = await target.listen();
+  const { id } = await hook(world, receiver);
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.answer({ status, headers: { Location: location } });
+    const { state, attempts } = await fire(world, id);
+    const error = `The receiver answered ${status}, and redirects are not followed.`;
+    expect([state, attempts]).toMatchObject(['pending', [{ status, error, responseHeaders: { location } }]]);
+  }
+  expect(target.requests).toEqual([]);
+});
+
+everywhere(
+  'a receiver that does not answer in time has failed, and is asked again',
+  { behaviours: { 'deliveries.timeout': '1s' } },
+  async (world) => {
+    await using receiver = startReceiver(world, 'timeout', 200);
+    const { id } = await hook(world, receiver);
+    const delivery = await fire(world, id);
+    expect(delivery).toMatchObject({
+      state: 'pending',
+      attempts: [
+        { status: null, error: 'The receiver did not answer within 1 s.', responseHeaders: {}, responseBody: '' },
+      ],
+    });
+    await world.mailbox.clock.advance('5s');
+    expect(stateOf(world, delivery)).toBe('delivered');
+    expect(receiver.requests).toHaveLength(2);
+  },
+);
+
+everywhere(
+  'a receiver that begins its answer and never ends it has failed too',
+  { behaviours: { 'deliveries.timeout': '100ms' } },
+  async (world) => {
+    await using server = await serve((_request, response) => void response.writeHead(200).write('x'));
+    const { id } = await createWebhook(world, server.url);
+    expect(await fire(world, id)).toMatchObject({
+      state: 'pending',
+      attempts: [{ status: null, error: 'The receiver did not answer within 0.1 s.' }],
+    });
+  },
+);
+
+test('a receiver that takes no notice of being given up has failed too, and holds up nothing', async () => {
+  let calls = 0;
+  const fetch = () => {
+    calls += 1;
+    return calls === 1 ? new Promise<Response>(() => {}) : Promise.resolve(new Response());
+  };
+  const { mailbox } = await startCalling(fetch, 1, { 'deliveries.timeout': '100ms' });
+  for (let count = 0; count < 2; count += 1) mailbox.trigger('message.sent');
+  await mailbox.settled();
+  expect(mailbox.deliveries()).toMatchObject([
+    { state: 'pending', attempts: [{ status: null, error: 'The receiver did not answer within 0.1 s.' }] },
+    { state: 'delivered' },
+  ]);
+});
+
+everywhere('a login in the URL of a webhook goes out as a header', async (world) => {
+  await using receiver = startReceiver(world);
+  const url = (await receiver.listen()).replace('//', '//kim:p%C3%A4ss%40@');
+  const { id } = await hook(world, receiver, { url: `${url}/in` });
+  expect((await fire(world, id)).state).toBe('delivered');
+  const authorization = `Basic ${Buffer.from('kim:päss@').toString('base64')}`;
+  expect(receiver.requests).toMatchObject([{ path: '/in', verified: true, headers: { authorization } }]);
+  expect(world.mailbox.deliveries().at(-1)?.attempts[0]?.requestHeaders).toMatchObject({ authorization });
+});
+
+everywhere('a receiver that cannot be reached has failed', async (world) => {
+  await using receiver = startReceiver(world);
+  const { id } = await hook(world, receiver);
+  await receiver.close();
+  const { state, attempts } = await fire(world, id);
+  expect([state, attempts]).toMatchObject([
+    'pending',
+    [{ status: null, error: expect.stringMatching(/ECONNREFUSED/) }],
+  ]);
+});
+
+everywhere('a receiver that hangs up has failed', async (world) => {
+  await using server = await serve(({ socket }) => socket.destroy());
+  const { id } = await createWebhook(world, server.url);
+  const { state, attempts } = await fire(world, id);
+  expect([state, attempts]).toMatchObject(['pending', [{ status: null, error: expect.stringMatching(/\S/) }]]);
+});
+
+everywhere('an answer is read up to 16 KiB', async (world) => {
+  await using receiver = startReceiver(
+    world,
+    { status: 200, body: 'é'.repeat(20_000) },
+    { status: 500, body: 'x'.repeat(16_384) },
+    { status: 200, body: `${'x'.repeat(16_383)}é` },
+  );
+  const { id } = await hook(world, receiver);
+  const bodies = [];
+  for (let count = 0; count < 3; count += 1) bodies.push((await fire(world, id)).attempts[0]?.responseBody);
+  expect(bodies).toEqual(['é'.repeat(8_192), 'x'.repeat(16_384), 'x'.repeat(16_383)]);
+});
+
+everywhere('an answer without end is let go', async (world) => {
+  await using server = await serve((_request, response) => {
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(1_000)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  const { id } = await createWebhook(world, server.url);
+  const { state, attempts } = await fire(world, id);
+  expect([state, attempts[0]?.responseBody.length]).toEqual(['delivered', 16_384]);
+});
+
+everywhere('a receiver whose answer has no status of HTTP has failed, in words', async (world) => {
+  for (const status of ['000', '099']) {
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { id } = await createWebhook(world, `http://127.0.0.1:${port}/in`);
+    const { state, attempts } = await fire(world, id);
+    server.close();
+    const error = 'What the receiver answered is not valid HTTP.';
+    expect([state, attempts]).toMatchObject(['pending', [{ status: null, error }]]);
+  }
+});
+
+/** Starts a receiver in a process of its own; `next` is the next line that it prints. */
+function startReceiverProcess() {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/receiver-process.ts'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    next: async () => JSON.parse((await lines.next()).value),
+    tell: (line: string) => void child.stdin.write(`${line}\n`),
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+test('a receiver in another process verifies what a server sends, and its retry', async ({ expect }) => {
+  await using receiver = startReceiverProcess();
+  await using server = await startServer({ port: 0 });
+  const key = server.mailbox.keys.acme.tenant;
+  const { url } = await receiver.next();
+  const { json: webhook } = await send(`${server.url}/v1/webhooks`, 'POST', {
+    key,
+    json: { url, events: EVENT_KINDS },
+  });
+  receiver.tell(webhook.secret);
+  expect(await receiver.next()).toEqual({ secret: 'taken' });
+
+  const mail = { from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße 😀' };
+  expect((await send(`${server.control}/messages`, 'POST', { json: mail })).status).toBe(200);
+  const first = await receiver.next();
+  await send(`${server.control}/settle`, 'POST', { json: {} });
+  await send(`${server.control}/clock`, 'POST', { json: { advance: '5s' } });
+  const second = await receiver.next();
+  expect(first).toMatchObject({ verified: true, problem: null, json: { event: 'message.received', ...mail } });
+  expect(second).toMatchObject({ verified: true, id: first.id, json: first.json });
+  expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp) + 5);
+  const { json } = await send(`${server.control}/deliveries?webhookId=${webhook.id}`, 'GET', {});
+  expect(json.deliveries).toMatchObject([{ state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] }]);
+});

@@ -1,0 +1,276 @@
+import { describe, expect } from 'vitest';
+import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+
+interceptRequests();
+
+const { messages: MESSAGES, threads: THREADS, drafts: DRAFTS } = IDS.acme;
+
+const create = async (desk: Desk, draft: object = {}) => (await desk.call('POST', '/drafts', draft)).json;
+const list = async (desk: Desk, query = '') => (await desk.call('GET', `/drafts${query}`)).json.drafts;
+const message = async (desk: Desk, id: string) => (await desk.call('GET', `/messages/${id}`)).json;
+
+const EMPTY = {
+  to: [],
+  cc: [],
+  bcc: [],
+  subject: null,
+  plainBody: null,
+  htmlBody: null,
+  replyToMessageId: null,
+};
+
+const FULL = {
+  to: ['Dana <dana@customer.test>'],
+  cc: ['one@customer.test', 'two@customer.test'],
+  bcc: ['three@customer.test'],
+  subject: 'Hi',
+  plainBody: 'Hello',
+  htmlBody: '<p>Hello</p>',
+  replyToMessageId: MESSAGES.thanks,
+};
+
+describe('drafts', () => {
+  everywhere('are created with nothing', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { status, json } = await helpdesk.call('POST', '/drafts', {});
+    expect([status, json]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        inboxId: helpdesk.id,
+        ...EMPTY,
+        createdAt: expect.any(String),
+        updatedAt: json.createdAt,
+      },
+    ]);
+    expect((await helpdesk.call('POST', '/drafts')).status).toBe(201);
+  });
+
+  everywhere('are created with everything, one address or several', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const sent = { ...FULL, to: FULL.to[0], bcc: FULL.bcc[0] };
+    const draft = await create(helpdesk, sent);
+    expect(draft).toMatchObject(FULL);
+    expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+  });
+
+  everywhere('are listed oldest first, by page', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const [one, two] = [await create(helpdesk), await create(helpdesk, FULL)];
+    const drafts = await list(helpdesk);
+    expect(drafts.map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk, one.id, two.id]);
+    expect(await list(helpdesk, '?limit=1&offset=2')).toEqual([two]);
+  });
+
+  everywhere('are merged with what a PATCH sends; null empties a field', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, FULL);
+    const patch = async (changes: object) => (await helpdesk.call('PATCH', `/drafts/${draft.id}`, changes)).json;
+    const expected = { ...draft, updatedAt: expect.any(String) };
+    expect(await patch({})).toEqual(expected);
+    expect(await patch({ subject: 'New', cc: 'four@customer.test' })).toEqual({
+      ...expected,
+      subject: 'New',
+      cc: ['four@customer.test'],
+    });
+    expect(await patch({ subject: '', to: [] })).toMatchObject({ subject: '', to: [], cc: ['four@customer.test'] });
+    const emptied = await patch(Object.fromEntries(Object.keys(FULL).map((field) => [field, null])));
+    expect(emptied).toEqual({ ...expected, ...EMPTY });
+    expect(Date.parse(emptied.updatedAt)).toBeGreaterThanOrEqual(Date.parse(draft.updatedAt));
+    expect(await list(helpdesk)).toContainEqual(emptied);
+  });
+
+  everywhere('stay as they were when a PATCH is refused', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, FULL);
+    const { status, json } = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { subject: 'New', to: 7 });
+    expect([status, json.error]).toEqual([400, 'The body is not valid: to must be a string or an array of strings.']);
+    expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+  });
+
+  everywhere('keep what is half typed, and take it for a list where it is one', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const typed: [to: unknown, kept: string[]][] = [
+      ['dan', ['dan']],
+      ['dana@customer.test, ', ['dana@customer.test']],
+      ['"Reyes, Dana" <dana@customer.test>, Bo <bo@', ['"Reyes, Dana" <dana@customer.test>', 'Bo <bo@']],
+      ['"Reyes, Da', ['"Reyes, Da']],
+      ['Team: a@customer.test, b@cus', ['Team: a@customer.test, b@cus']],
+      ['Team: a@customer.test, b@customer.test;', ['a@customer.test', 'b@customer.test']],
+      ['', []],
+      [['', 'dan, bo'], ['dan, bo']],
+    ];
+    const draft = await create(helpdesk);
+    for (const [to, kept] of typed) {
+      const patched = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to, cc: to, bcc: to });
+      expect([to, patched.status, patched.json.to]).toEqual([to, 200, kept]);
+      expect([patched.json.cc, patched.json.bcc]).toEqual([kept, kept]);
+    }
+  });
+
+  everywhere('are not sent with what is no address, which is named, and stay', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { to: 'dana@customer.test, dan', cc: 'Bo <bo@', bcc: ['"a, b" <a@b.test>'] });
+    const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    const like = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+    expect([status, json]).toEqual([
+      400,
+      {
+        error: `The draft cannot be sent: to[1] ${like}, not "dan"; cc[0] ${like}, not "Bo <bo@".`,
+        code: 'VALIDATION_ERROR',
+      },
+    ]);
+    expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+    await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to: 'dana@customer.test', cc: 'Bo <bo@customer.test>' });
+    const sent = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect(await message(helpdesk, sent.json.id)).toMatchObject({
+      to: 'dana@customer.test',
+      cc: ['Bo <bo@customer.test>'],
+      bcc: ['"a, b" <a@b.test>'],
+    });
+  });
+
+  everywhere('are gone once deleted', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const path = `/drafts/${DRAFTS.helpdesk}`;
+    const { status, json } = await helpdesk.call('DELETE', path);
+    expect([status, json]).toEqual([200, { deleted: true, id: DRAFTS.helpdesk }]);
+    for (const [method, at] of [
+      ['GET', path],
+      ['DELETE', path],
+      ['POST', `${path}/send`],
+    ] as const) {
+      const gone = await helpdesk.call(method, at);
+      expect([gone.status, gone.json.error]).toEqual([404, 'There is no draft with this id.']);
+    }
+    expect(await list(helpdesk)).toEqual([]);
+  });
+
+  everywhere('are found in their own inbox only', async (world) => {
+    const { billing } = openDesks(world);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/send'],
+    ] as const) {
+      const { status } = await billing.call(method, `/drafts/${DRAFTS.helpdesk}${path}`);
+      expect(status).toBe(404);
+    }
+  });
+
+  everywhere('are sent once, and are a message then', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { ...FULL, replyToMessageId: null });
+    const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect([status, json]).toEqual([
+      200,
+      {
+        id: expect.any(String),
+        threadId: expect.any(String),
+        status: 'sent',
+        messageId: `<${json.id}@acme.test>`,
+        draftId: draft.id,
+      },
+    ]);
+    const { to, cc, subject, plainBody, htmlBody } = FULL;
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      direction: 'outbound',
+      to: to.join(', '),
+      cc,
+      subject,
+      plainBody,
+      htmlBody,
+      inReplyTo: null,
+      threadId: json.threadId,
+    });
+    const again = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect([again.status, again.json.error]).toEqual([404, 'There is no draft with this id.']);
+    expect((await list(helpdesk)).map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk]);
+  });
+
+  everywhere('need no subject and no body', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { bcc: ADDRESS.dana });
+    const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect(await message(helpdesk, json.id)).toMatchObject({ to: '', subject: '', plainBody: '', htmlBody: null });
+  });
+
+  everywhere('cannot be sent to nobody, and stay', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { subject: 'Hi' });
+    const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect([status, json]).toEqual([
+      400,
+      { error: 'The draft has nobody to go to; set to, cc or bcc.', code: 'VALIDATION_ERROR' },
+    ]);
+    expect(await list(helpdesk)).toContainEqual(draft);
+    await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to: ADDRESS.dana });
+    expect((await helpdesk.call('POST', `/drafts/${draft.id}/send`)).status).toBe(200);
+  });
+
+  everywhere('that cannot be sent stay as they are', async (world) => {
+    const { helpdesk } = openDesks(world);
+    for (const [to, code] of [
+      ['relay-error@simulator.test', 'RELAY_FAILED'],
+      ['pause@simulator.test', 'INBOX_PAUSED'],
+    ]) {
+      const draft = await create(helpdesk, { to });
+      const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+      expect(json.code).toBe(code);
+      expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
+    }
+  });
+
+  everywhere('that reply stay in the thread', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
+    expect(json.threadId).toBe(THREADS.login);
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      to: 'Dana Reyes <dana@customer.test>',
+      subject: 'Re: Cannot log in',
+      inReplyTo: '<login-3@customer.test>',
+    });
+  });
+
+  everywhere('that reply go to whoever wrote where they name nobody, with Re:', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const draft = await create(helpdesk, { replyToMessageId: MESSAGES.cannotLogIn.toUpperCase() });
+    expect(draft.replyToMessageId).toBe(MESSAGES.cannotLogIn);
+    const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      to: 'Dana Reyes <dana@customer.test>',
+      cc: [],
+      subject: 'Re: Cannot log in',
+      threadId: THREADS.login,
+      inReplyTo: '<login-1@customer.test>',
+    });
+  });
+
+  everywhere('that reply to what was deleted since stay in its thread', async (world) => {
+    const { helpdesk } = openDesks(world);
+    await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
+    const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
+    expect(json.threadId).toBe(THREADS.login);
+  });
+
+  everywhere('cannot reply to what their inbox does not have', async (world) => {
+    const { helpdesk } = openDesks(world);
+    await helpdesk.call('DELETE', `/messages/${MESSAGES.linkSent}`);
+    const before = await list(helpdesk);
+    for (const replyToMessageId of [IDS.nobody, MESSAGES.invoice, MESSAGES.linkSent, IDS.globex.messages.hours]) {
+      for (const [method, path] of [
+        ['POST', '/drafts'],
+        ['PATCH', `/drafts/${DRAFTS.helpdesk}`],
+      ] as const) {
+        const { status, json } = await helpdesk.call(method, path, { subject: 'New', replyToMessageId });
+        expect([status, json.error]).toEqual([404, 'There is no message with this id.']);
+      }
+    }
+    expect(await list(helpdesk)).toEqual(before);
+    const { status, json } = await helpdesk.call('POST', '/drafts', { replyToMessageId: 'x' });
+    expect([status, json.error]).toEqual([400, 'The body is not valid: replyToMessageId must be a UUID.']);
+  });
+});

@@ -1,0 +1,618 @@
+import { describe, expect } from 'vitest';
+import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
+import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { parseTwice } from '../support/parse-mail.ts';
+
+interceptRequests();
+
+const { messages: MESSAGES, threads: THREADS } = IDS.acme;
+
+const message = async (desk: Desk, id: string) => (await desk.call('GET', `/messages/${id}`)).json;
+const threadSize = async (desk: Desk, id: string) => (await desk.call('GET', `/threads/${id}`)).json.messageCount;
+
+const bounces = async ({ send, mailbox }: World) =>
+  (await send('GET', '/v1/metrics', { key: mailbox.keys.acme.inboxes.helpdesk })).json.counts;
+
+/** Writes and sends a draft, and answers the reply. */
+async function sendDraft(desk: Desk, draft: object) {
+  const { json } = await desk.call('POST', '/drafts', draft);
+  return desk.call('POST', `/drafts/${json.id}/send`);
+}
+
+/** Gives an inbox of Acme a further address. */
+const addAddress = ({ send, mailbox }: World, id: string, email: string, primary = false) =>
+  send('POST', `/v1/inboxes/${id}/addresses`, { key: mailbox.keys.acme.tenant, json: { email, primary } });
+
+/** Every way in which helpdesk can send something to an address. */
+const WAYS: Record<string, (desk: Desk, to: string) => ReturnType<Desk['call']>> = {
+  'a send': (desk, to) => desk.call('POST', '/send', { to, subject: 'Hi', verified: true }),
+  'a forward': (desk, to) => desk.call('POST', `/forward/${MESSAGES.thanks}`, { to }),
+  'a draft': (desk, to) => sendDraft(desk, { to }),
+  'a draft with bcc': (desk, to) => sendDraft(desk, { bcc: [to] }),
+};
+
+/** Lists of addresses in one string, and what they are. */
+const LISTS: [title: string, to: string, expected: string[]][] = [
+  ['one address', 'dana@customer.test', ['dana@customer.test']],
+  [
+    'several',
+    'dana@customer.test,Bo <bo@customer.test> , lee@prospect.test',
+    ['dana@customer.test', 'Bo <bo@customer.test>', 'lee@prospect.test'],
+  ],
+  [
+    'names with commas',
+    '"Reyes, Dana" <dana@customer.test>, "O\\"Neil, Bo" <bo@customer.test>',
+    ['"Reyes, Dana" <dana@customer.test>', '"O\\"Neil, Bo" <bo@customer.test>'],
+  ],
+  [
+    'a comma at the end and twice',
+    'dana@customer.test,, bo@customer.test, ',
+    ['dana@customer.test', 'bo@customer.test'],
+  ],
+  [
+    'a group',
+    'Team: dana@customer.test, "B, o" <bo@customer.test>;, lee@prospect.test',
+    ['dana@customer.test', '"B, o" <bo@customer.test>', 'lee@prospect.test'],
+  ],
+  ['an empty group beside an address', 'undisclosed-recipients:;, dana@customer.test', ['dana@customer.test']],
+];
+
+const LIKE = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
+
+/** What is no list of addresses, and what the error says of it. */
+const WRONG_LISTS: [title: string, to: string, error: string][] = [
+  ['nothing', '', 'must name at least one address'],
+  ['an empty group', 'Team:;', 'must name at least one address'],
+  ['what is no address', 'dana', LIKE],
+  ['what is no address behind one', 'dana@customer.test, dan', `between its commas ${LIKE}, not "dan"`],
+  [
+    'a quote that does not end',
+    'bo@customer.test, "Reyes, Dana <dana@customer.test>',
+    `between its commas ${LIKE}, not "\\"Reyes, Dana <dana@customer.test>"`,
+  ],
+  ['a group that does not end', 'Team: dana@customer.test, bo@customer.test', LIKE],
+  ['semicolons', 'dana@customer.test; bo@customer.test', LIKE],
+  ['fifty-one addresses', Array(51).fill('dana@customer.test').join(','), 'must list at most 50 addresses'],
+  ['text of 60000 open brackets', '(\\'.repeat(30_000), 'must be at most 50000 characters long'],
+  ['text of 50000 open brackets', '(\\'.repeat(25_000), LIKE],
+];
+
+describe('sending', () => {
+  everywhere('answers the id, the thread, the status and a real Message-ID', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { status, json } = await helpdesk.call('POST', '/send', { to: ADDRESS.dana, subject: 'Hi' });
+    expect(status).toBe(200);
+    expect(Object.keys(json)).toEqual(['id', 'threadId', 'status', 'messageId']);
+    expect(json.status).toBe('sent');
+    expect(json.messageId).toBe(`<${json.id}@acme.test>`);
+  });
+
+  everywhere('makes an outbound message that lists show', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const to = ['Dana <dana@customer.test>', 'lee@prospect.test'];
+    const sent = await helpdesk.mail(to, { plainBody: 'a', htmlBody: '<b>b</b>', replyTo: 'answers@acme.test' });
+    expect((await helpdesk.list('?direction=outbound')).at(-1)).toEqual({
+      id: sent.id,
+      direction: 'outbound',
+      from: 'Acme Helpdesk <helpdesk@acme.test>',
+      to: to.join(', '),
+      subject: 'Hello',
+      plainBody: 'a',
+      htmlBody: '<b>b</b>',
+      isRead: true,
+      threadId: sent.threadId,
+      messageIdHeader: sent.messageId,
+      inReplyTo: null,
+      receivedAt: expect.any(String),
+      attachments: [],
+      inboxId: helpdesk.id,
+      cc: [],
+      bcc: [],
+      isStarred: false,
+      isArchived: false,
+    });
+  });
+
+  everywhere('starts a new thread each time, whatever the subject', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const sent = [
+      await helpdesk.mail(ADDRESS.dana),
+      await helpdesk.mail(ADDRESS.dana, { subject: 'Re: Cannot log in' }),
+    ];
+    const threads = new Set([...sent.map(({ threadId }) => threadId), THREADS.login]);
+    expect(threads.size).toBe(3);
+    expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(2);
+  });
+
+  for (const [field, json] of Object.entries({
+    'to is required': { subject: 'Hi' },
+    'subject is required': { to: ADDRESS.dana },
+    'to must name at least one address': { to: [], subject: 'Hi' },
+    'to[1] must be an e-mail address such as ada@example.com or Ada <ada@example.com>': {
+      to: [ADDRESS.dana, 'nobody'],
+      subject: 'Hi',
+    },
+    'subject must be at most 998 characters long': { to: ADDRESS.dana, subject: 'x'.repeat(999) },
+    'verified must be true or false': { to: ADDRESS.dana, subject: 'Hi', verified: 'true' },
+  })) {
+    everywhere(`is refused where ${field}`, async (world) => {
+      const { status, json: error } = await openDesks(world).helpdesk.call('POST', '/send', json);
+      expect([status, error]).toEqual([400, { error: `The body is not valid: ${field}.`, code: 'VALIDATION_ERROR' }]);
+    });
+  }
+
+  everywhere('takes every address that can stand without quotes', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
+    const { id } = await helpdesk.mail(to);
+    const { status, json } = await helpdesk.call('GET', `/messages/${id}`);
+    expect([status, json.to]).toEqual([200, to.join(', ')]);
+    for (const wrong of ['.a@x.test', 'a.@x.test', 'a..b@x.test', '@x.test', 'a b@x.test', '=?utf-8?q?x?=@x.test']) {
+      expect((await helpdesk.call('POST', '/send', { to: wrong, subject: 'Hi', verified: true })).status, wrong).toBe(
+        400,
+      );
+    }
+  });
+
+  for (const [title, to, expected] of LISTS) {
+    everywhere(`takes ${title} in one string`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const json = { to, cc: to, bcc: to, subject: 'Hi', verified: true };
+      const sent = await helpdesk.call('POST', '/send', json);
+      expect(sent.status, sent.text).toBe(200);
+      const message = (await helpdesk.call('GET', `/messages/${sent.json.id}`)).json;
+      expect([message.to, message.cc, message.bcc]).toEqual([expected.join(', '), expected, expected]);
+    });
+  }
+
+  for (const [title, to, error] of WRONG_LISTS) {
+    everywhere(`refuses ${title} in one string, and sends nothing`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const before = world.mailbox.snapshot();
+      const { status, json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi', verified: true });
+      expect([status, json.error]).toEqual([400, `The body is not valid: to ${error}.`]);
+      expect(world.mailbox.snapshot()).toEqual(before);
+    });
+  }
+
+  everywhere('goes to cc and bcc too, which must be known like to', async (world) => {
+    const { helpdesk, info, billing } = openDesks(world);
+    const json = { to: ADDRESS.dana, cc: 'info@globex.test', bcc: ['billing@acme.test'], subject: 'Copies' };
+    const refused = await helpdesk.call('POST', '/send', json);
+    expect([refused.status, refused.json.error]).toEqual([
+      403,
+      'info@globex.test never wrote to this inbox; send with "verified": true if you know the address to be right.',
+    ]);
+    await helpdesk.call('POST', '/send', { ...json, verified: true });
+    for (const desk of [info, billing]) {
+      expect(await desk.latest()).toMatchObject({ subject: 'Copies', cc: ['info@globex.test'], bcc: [] });
+    }
+  });
+
+  everywhere('takes cc and bcc of a reply, a reply to all and a forward', async (world) => {
+    const { helpdesk, info, billing } = openDesks(world);
+    const copies = { cc: 'info@globex.test', bcc: 'billing@acme.test', plainBody: 'Copy' };
+    for (const [path, more] of [
+      [`/reply/${MESSAGES.thanks}`, {}],
+      [`/reply-all/${MESSAGES.thanks}`, {}],
+      [`/forward/${MESSAGES.thanks}`, { to: 'Lee <lee@prospect.test>, Kim <kim@visitor.test>' }],
+    ] as const) {
+      const { status, json } = await helpdesk.call('POST', path, { ...copies, ...more });
+      expect([path, status]).toEqual([path, 200]);
+      for (const desk of [info, billing]) {
+        const { plainBody, messageIdHeader } = await desk.latest();
+        expect([plainBody.startsWith('Copy'), messageIdHeader]).toEqual([true, json.messageId]);
+      }
+    }
+  });
+
+  everywhere('arrives in inboxes of the same tenant and of another one, unread', async (world) => {
+    const { helpdesk, billing, info } = openDesks(world);
+    const sent = await helpdesk.mail([billing.address, info.address], { htmlBody: '<i>x</i>', replyTo: 'x@y.test' });
+    for (const desk of [billing, info]) {
+      const received = await desk.latest();
+      expect(received).toMatchObject({
+        direction: 'inbound',
+        from: 'Acme Helpdesk <helpdesk@acme.test>',
+        to: `${billing.address}, ${info.address}`,
+        subject: 'Hello',
+        plainBody: 'Hello!',
+        htmlBody: '<i>x</i>',
+        isRead: false,
+        messageIdHeader: sent.messageId,
+        inboxId: desk.id,
+      });
+      expect([sent.id, sent.threadId]).not.toContain(received.id);
+      expect(received.threadId).not.toBe(sent.threadId);
+    }
+  });
+
+  everywhere('arrives once in an inbox, however many of its addresses are named', async (world) => {
+    const { helpdesk, billing } = openDesks(world);
+    await addAddress(world, billing.id, 'invoices@acme.test');
+    const before = (await billing.list()).length;
+    await sendDraft(helpdesk, {
+      to: ['billing@acme.test', 'Billing <BILLING@acme.test>'],
+      cc: 'invoices@acme.test',
+      bcc: 'billing@ACME.test',
+    });
+    expect(await billing.list()).toHaveLength(before + 1);
+  });
+
+  everywhere('to oneself arrives as a second message', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const sent = await helpdesk.mail(helpdesk.address);
+    const [out, back] = (await helpdesk.list()).slice(-2);
+    expect([out.id, out.direction, back.direction]).toEqual([sent.id, 'outbound', 'inbound']);
+    expect(back.messageIdHeader).toBe(sent.messageId);
+    const reply = (await helpdesk.call('POST', `/reply/${back.id}`, {})).json;
+    expect((await helpdesk.latest()).threadId).toBe(reply.threadId);
+    expect(await threadSize(helpdesk, back.threadId)).toBe(3);
+  });
+
+  everywhere('shows cc to everyone and bcc to nobody', async (world) => {
+    const { helpdesk, billing, outreach, info } = openDesks(world);
+    await sendDraft(helpdesk, { to: billing.address, cc: outreach.address, bcc: info.address, subject: 'Quiet' });
+    for (const desk of [billing, outreach, info]) {
+      const received = await desk.latest();
+      expect(received).toMatchObject({ subject: 'Quiet', to: billing.address, cc: [outreach.address], bcc: [] });
+      const raw = await desk.call('GET', `/messages/${received.id}/raw`);
+      expect(JSON.stringify(received) + raw.text).not.toMatch(/^bcc:|info@globex/im);
+    }
+    expect((await helpdesk.list('?direction=outbound')).at(-1).bcc).toEqual([info.address]);
+  });
+
+  everywhere('keeps a long conversation of two agents in one thread on each side', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    const first = await helpdesk.mail(info.address, { subject: 'Long' });
+    const threadAtInfo = (await info.latest()).threadId;
+    for (let round = 0; round < 5; round += 1) {
+      for (const [desk, threadId] of [
+        [info, threadAtInfo],
+        [helpdesk, first.threadId],
+      ] as const) {
+        const latest = await desk.latest();
+        const { json } = await desk.call('POST', `/reply/${latest.id}`, { plainBody: `Round ${round}` });
+        expect(json.threadId).toBe(threadId);
+      }
+    }
+    expect([await threadSize(helpdesk, first.threadId), await threadSize(info, threadAtInfo)]).toEqual([11, 11]);
+    const subjects = (await info.list('?limit=100')).slice(1).map(({ subject }) => subject);
+    expect(new Set(subjects)).toEqual(new Set(['Long', 'Re: Long']));
+    const raw = await info.call('GET', `/messages/${(await info.latest()).id}/raw`);
+    const { references, inReplyTo } = (await parseTwice(raw.bytes)).mailparser;
+    expect([references.length, references[0], references.at(-1)]).toEqual([10, first.messageId, inReplyTo]);
+  });
+
+  everywhere('threads what arrives by References where In-Reply-To is unknown', async (world) => {
+    const { helpdesk, billing, info } = openDesks(world);
+    // Billing comes into the conversation late, so that it knows what its latest message answers only by References.
+    const first = await helpdesk.mail([info.address, billing.address], { subject: 'Late' });
+    const atBilling = (await billing.latest()).threadId;
+    await info.call('POST', `/reply/${(await info.latest()).id}`, {});
+    const reply = await helpdesk.call('POST', `/reply-all/${(await helpdesk.latest()).id}`, {});
+    expect(reply.json.threadId).toBe(first.threadId);
+    const cc = await sendDraft(helpdesk, { replyToMessageId: (await helpdesk.latest()).id, to: billing.address });
+    expect((await billing.latest()).messageIdHeader).toBe(cc.json.messageId);
+    expect((await billing.latest()).threadId).toBe(atBilling);
+  });
+
+  everywhere('replies in the thread, to whoever wrote, and quotes nothing', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { status, json } = await helpdesk.call('POST', `/reply/${MESSAGES.cannotLogIn}`, { plainBody: 'Try again.' });
+    expect([status, json.threadId]).toEqual([200, THREADS.login]);
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      to: 'Dana Reyes <dana@customer.test>',
+      cc: [],
+      bcc: [],
+      subject: 'Re: Cannot log in',
+      plainBody: 'Try again.',
+      htmlBody: null,
+      inReplyTo: '<login-1@customer.test>',
+    });
+  });
+
+  everywhere('replies to Reply-To where there is one', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    await info.mail([helpdesk.address, ADDRESS.dana], { replyTo: 'Answers <answers@globex.test>' });
+    const { id } = await helpdesk.latest();
+    for (const [way, cc] of [
+      ['reply', []],
+      ['reply-all', [ADDRESS.dana]],
+    ] as const) {
+      const { json } = await helpdesk.call('POST', `/${way}/${id}`, {});
+      expect(await message(helpdesk, json.id)).toMatchObject({ to: 'Answers <answers@globex.test>', cc });
+    }
+  });
+
+  everywhere('replies to whomever a message of one’s own went to', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { json } = await helpdesk.call('POST', `/reply/${MESSAGES.linkSent}`, {});
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      to: 'dana@customer.test',
+      subject: 'Re: Cannot log in',
+      inReplyTo: '<login-2@acme.test>',
+      threadId: THREADS.login,
+    });
+  });
+
+  everywhere('refuses a reply to what went to nobody openly', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const { json } = await sendDraft(helpdesk, { bcc: ADDRESS.dana });
+    const refused = await helpdesk.call('POST', `/reply/${json.id}`, {});
+    expect([refused.status, refused.json.error]).toEqual([400, 'There is nobody to reply to: the message has no To.']);
+  });
+
+  everywhere('replies to all without its own addresses, each of the others once', async (world) => {
+    const { helpdesk, billing, info } = openDesks(world);
+    await addAddress(world, helpdesk.id, 'support@acme.test', true);
+    await sendDraft(info, {
+      to: ['Helpdesk <helpdesk@acme.test>', billing.address, 'Info <INFO@globex.test>'],
+      cc: ['SUPPORT@acme.test', 'Billing <Billing@acme.test>', ADDRESS.dana, 'Dana <dana@customer.test>'],
+      subject: 'All',
+    });
+    const { json } = await helpdesk.call('POST', `/reply-all/${(await helpdesk.latest()).id}`, { plainBody: 'Yes.' });
+    expect(await message(helpdesk, json.id)).toMatchObject({
+      from: 'Acme Helpdesk <support@acme.test>',
+      to: 'Globex <info@globex.test>',
+      cc: [billing.address, ADDRESS.dana],
+      subject: 'Re: All',
+    });
+    expect((await billing.latest()).messageIdHeader).toBe(json.messageId);
+  });
+
+  everywhere('prefixes Re: and Fwd: once, in whatever case they are', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    for (const [subject, replied, forwarded] of [
+      ['Hi', 'Re: Hi', 'Fwd: Hi'],
+      ['Re: Hi', 'Re: Hi', 'Fwd: Re: Hi'],
+      ['RE: Hi', 'RE: Hi', 'Fwd: RE: Hi'],
+      ['Fwd: Hi', 'Re: Fwd: Hi', 'Fwd: Hi'],
+      ['FW: Hi', 'Re: FW: Hi', 'FW: Hi'],
+      ['Regards', 'Re: Regards', 'Fwd: Regards'],
+      ['', 'Re: ', 'Fwd: '],
+    ]) {
+      await info.mail(helpdesk.address, { subject });
+      const { id } = await helpdesk.latest();
+      const reply = await helpdesk.call('POST', `/reply/${id}`, {});
+      const forward = await helpdesk.call('POST', `/forward/${id}`, { to: ADDRESS.dana });
+      expect((await message(helpdesk, reply.json.id)).subject).toBe(replied);
+      expect((await message(helpdesk, forward.json.id)).subject).toBe(forwarded);
+    }
+  });
+
+  everywhere('forwards the original with its attachments, byte by byte, in a new thread', async (world) => {
+    const { billing, info } = openDesks(world);
+    const { status, json } = await billing.call('POST', `/forward/${MESSAGES.invoice}`, {
+      to: info.address,
+      plainBody: 'See below.',
+    });
+    expect(status).toBe(200);
+    expect(json.threadId).not.toBe(THREADS.invoice);
+    const received = await info.latest();
+    expect(received).toMatchObject({ subject: 'Fwd: Invoice 1042', inReplyTo: null, htmlBody: null });
+    expect(received.plainBody).toBe(
+      [
+        'See below.',
+        '',
+        '---------- Forwarded message ----------',
+        'From: Accounts <accounts@customer.test>',
+        'Date: 2026-01-07T14:20:00.000Z',
+        'Subject: Invoice 1042',
+        'To: billing@acme.test',
+        '',
+        'Could you add our purchase order number to invoice 1042?',
+      ].join('\n'),
+    );
+    const [file] = received.attachments;
+    expect(file).toMatchObject({ filename: 'Bestellung für 1042.png', contentType: 'image/png', sizeBytes: 69 });
+    const there = await info.call('GET', `/messages/${received.id}/attachments/${file.id}`);
+    const here = await billing.call('GET', `/messages/${MESSAGES.invoice}/attachments/${IDS.acme.attachments.order}`);
+    expect(there.bytes).toEqual(here.bytes);
+    expect((await message(billing, json.id)).attachments).toHaveLength(1);
+  });
+
+  everywhere('forwards as HTML where either is HTML, and escapes what is plain', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    await info.mail(helpdesk.address, { subject: '<s> & "t"', plainBody: 'a < b\nc & d' });
+    const original = await helpdesk.latest();
+    const { json } = await helpdesk.call('POST', `/forward/${original.id}`, {
+      to: ADDRESS.dana,
+      subject: 'Mine',
+      htmlBody: '<p>Look:</p>',
+    });
+    const forward = await message(helpdesk, json.id);
+    expect(forward.subject).toBe('Mine');
+    expect(forward.htmlBody).toBe(
+      [
+        '<p>Look:</p>',
+        `<p>---------- Forwarded message ----------<br>From: Globex &lt;info@globex.test&gt;<br>Date: ${original.receivedAt}<br>Subject: &lt;s&gt; &amp; &quot;t&quot;<br>To: helpdesk@acme.test</p>`,
+        '<p>a &lt; b<br>c &amp; d</p>',
+      ].join('\n'),
+    );
+    await info.mail(helpdesk.address, { plainBody: '', htmlBody: '<h1>Rich</h1>' });
+    const rich = await helpdesk.call('POST', `/forward/${(await helpdesk.latest()).id}`, {
+      to: ADDRESS.dana,
+      plainBody: '1 < 2',
+    });
+    const { htmlBody } = await message(helpdesk, rich.json.id);
+    expect(htmlBody.startsWith('<p>1 &lt; 2</p>\n<p>')).toBe(true);
+    expect(htmlBody.endsWith('\n<h1>Rich</h1>')).toBe(true);
+  });
+
+  everywhere('to somebody who never wrote needs verified: true', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const json = { to: [ADDRESS.dana, `Nobody <${ADDRESS.stranger.toUpperCase()}>`], subject: 'Hi' };
+    const before = await helpdesk.list();
+    const refused = await helpdesk.call('POST', '/send', json);
+    expect([refused.status, refused.json]).toEqual([
+      403,
+      {
+        error: `${ADDRESS.stranger} never wrote to this inbox; send with "verified": true if you know the address to be right.`,
+        code: 'UNVERIFIED_RECIPIENT',
+      },
+    ]);
+    expect(await helpdesk.list()).toEqual(before);
+    expect((await helpdesk.call('POST', '/send', { ...json, verified: false })).status).toBe(403);
+    expect((await helpdesk.call('POST', '/send', { ...json, verified: true })).status).toBe(200);
+  });
+
+  everywhere('to somebody who wrote needs nothing, in whatever form the address is', async (world) => {
+    const { helpdesk, billing, info } = openDesks(world);
+    for (const to of ['dana@customer.test', 'DANA@Customer.Test', '"Reyes, Dana" <Dana@customer.test>']) {
+      expect((await helpdesk.call('POST', '/send', { to, subject: 'Hi' })).status).toBe(200);
+    }
+    const answer = async () => (await helpdesk.call('POST', '/send', { to: info.address, subject: 'Hi' })).status;
+    expect(await answer()).toBe(403);
+    await info.mail(billing.address);
+    expect(await answer()).toBe(403);
+    // One's own mail makes nobody known, oneself included.
+    expect((await helpdesk.call('POST', '/send', { to: helpdesk.address, subject: 'Hi' })).status).toBe(403);
+    await helpdesk.mail(info.address);
+    expect(await answer()).toBe(403);
+    await info.mail(helpdesk.address);
+    expect(await answer()).toBe(200);
+  });
+
+  for (const [way, sendTo] of Object.entries(WAYS)) {
+    everywhere(`${way} to bounce@simulator.test is sent and bounces`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const before = await bounces(world);
+      for (const to of ['bounce@simulator.test', 'Bounce+42 <BOUNCE+42@Simulator.Test>']) {
+        expect((await sendTo(helpdesk, to)).status).toBe(200);
+      }
+      const after = await bounces(world);
+      expect([after.sent - before.sent, after.bounced - before.bounced]).toEqual([2, 2]);
+    });
+
+    everywhere(`${way} to relay-error@simulator.test answers 502 and stores nothing`, async (world) => {
+      const { helpdesk } = openDesks(world);
+      const before = await helpdesk.list();
+      const { status, json } = await sendTo(helpdesk, 'relay-error+x@simulator.test');
+      expect([status, json]).toEqual([
+        502,
+        { error: 'The mail relay failed; nothing was sent.', code: 'RELAY_FAILED' },
+      ]);
+      expect(await helpdesk.list()).toEqual(before);
+    });
+
+    everywhere(`${way} to pause@simulator.test pauses every way of sending until resume`, async (world) => {
+      const { helpdesk, info } = openDesks(world);
+      const paused = [403, { error: 'This inbox is paused and may not send.', code: 'INBOX_PAUSED' }];
+      const refused = await sendTo(helpdesk, 'PAUSE@simulator.test');
+      expect([refused.status, refused.json]).toEqual(paused);
+      const before = await helpdesk.list();
+      for (const send of Object.values(WAYS)) {
+        const { status, json } = await send(helpdesk, ADDRESS.dana);
+        expect([status, json]).toEqual(paused);
+      }
+      for (const path of ['reply', 'reply-all']) {
+        expect((await helpdesk.call('POST', `/${path}/${MESSAGES.thanks}`, {})).json.code).toBe('INBOX_PAUSED');
+      }
+      expect(await helpdesk.list()).toEqual(before);
+      const sent = await info.mail(helpdesk.address);
+      expect((await helpdesk.latest()).messageIdHeader).toBe(sent.messageId);
+      expect((await info.call('POST', '/send', { to: 'kim@visitor.test', subject: 'Hi' })).status).toBe(200);
+      expect((await sendTo(helpdesk, 'resume+now@simulator.test')).status).toBe(200);
+      expect((await sendTo(helpdesk, ADDRESS.dana)).status).toBe(200);
+    });
+  }
+
+  everywhere('to success@simulator.test needs no verified and goes nowhere', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const before = await bounces(world);
+    const { status } = await helpdesk.call('POST', '/send', { to: 'success@simulator.test', subject: 'Hi' });
+    expect(status).toBe(200);
+    expect(await bounces(world)).toEqual({ ...before, sent: before.sent + 1 });
+  });
+
+  everywhere('knows no other simulator', async (world) => {
+    const { helpdesk } = openDesks(world);
+    for (const to of ['constructor@simulator.test', 'bouncer@simulator.test', 'bounce@simulator.test.test']) {
+      const { json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi' });
+      expect(json.code).toBe('UNVERIFIED_RECIPIENT');
+    }
+  });
+
+  everywhere('does not reach strangers along with resume', async (world) => {
+    const { helpdesk } = openDesks(world);
+    await helpdesk.mail('pause@simulator.test');
+    const to = ['resume@simulator.test', ADDRESS.stranger];
+    const { json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi' });
+    expect(json.code).toBe('UNVERIFIED_RECIPIENT');
+    expect((await helpdesk.call('POST', '/send', { to: 'success@simulator.test', subject: 'Hi' })).json.code).toBe(
+      'INBOX_PAUSED',
+    );
+  });
+
+  everywhere('reaches an inbox behind a plus-tag, whoever asks for that very address', async (world) => {
+    const { helpdesk, billing } = openDesks(world);
+    const json = { email: 'billing+orders@acme.test' };
+    const key = world.mailbox.keys.acme.tenant;
+    await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+    await helpdesk.mail('Billing+Orders@acme.test', { subject: 'Tagged' });
+    expect((await billing.latest()).subject).toBe('Tagged');
+  });
+
+  everywhere(
+    'under sending.plus-tags=exact reaches whoever has the tagged address',
+    { behaviours: { 'sending.plus-tags': 'exact' } },
+    async (world) => {
+      const { helpdesk, billing } = openDesks(world);
+      const json = { email: 'billing+orders@acme.test' };
+      const key = world.mailbox.keys.acme.tenant;
+      await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+      await billing.mail('billing+orders@acme.test', { subject: 'Tagged' });
+      expect((await helpdesk.latest()).subject).toBe('Tagged');
+    },
+  );
+
+  everywhere('to nobody at a domain of the emulator bounces, beyond it does not', async (world) => {
+    const { helpdesk } = openDesks(world);
+    const before = await bounces(world);
+    for (const [to, bounced] of [
+      ['nobody@acme.test', 1],
+      ['nobody@globex.test', 1],
+      ['nobody@mailbox.test', 1],
+      ['nobody@elsewhere.test', 0],
+      ['nobody@mail.acme.test', 0],
+    ] as const) {
+      const earlier = (await bounces(world)).bounced;
+      await helpdesk.mail(to);
+      expect([to, (await bounces(world)).bounced - earlier]).toEqual([to, bounced]);
+    }
+    expect((await bounces(world)).sent - before.sent).toBe(5);
+  });
+
+  everywhere('that bounces for one still arrives for the others, and bounces once', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    const before = await bounces(world);
+    const sent = await helpdesk.mail(['nobody@acme.test', info.address, 'bounce@simulator.test']);
+    expect((await info.latest()).messageIdHeader).toBe(sent.messageId);
+    expect((await bounces(world)).bounced - before.bounced).toBe(1);
+  });
+
+  everywhere('to the addresses of a deleted inbox bounces', async (world) => {
+    const { helpdesk, billing } = openDesks(world);
+    await addAddress(world, billing.id, 'invoices@acme.test');
+    const { status } = await world.send('DELETE', `/v1/inboxes/${billing.id}`, {
+      key: world.mailbox.keys.acme.tenant,
+    });
+    expect(status).toBe(200);
+    const before = await bounces(world);
+    await helpdesk.mail('billing@acme.test');
+    await helpdesk.mail('invoices@acme.test');
+    expect((await bounces(world)).bounced - before.bounced).toBe(2);
+  });
+
+  everywhere('from the primary address has its domain in the Message-ID', async (world) => {
+    const { helpdesk, info } = openDesks(world);
+    expect((await addAddress(world, helpdesk.id, 'help@mailbox.test', true)).status).toBe(201);
+    const sent = await helpdesk.mail(info.address);
+    expect(sent.messageId).toBe(`<${sent.id}@mailbox.test>`);
+    expect((await info.latest()).from).toBe('Acme Helpdesk <help@mailbox.test>');
+    const back = await info.call('POST', `/reply/${(await info.latest()).id}`, {});
+    expect((await helpdesk.latest()).messageIdHeader).toBe(back.json.messageId);
+  });
+});

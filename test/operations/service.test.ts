@@ -1,0 +1,220 @@
+import { describe, expect } from 'vitest';
+import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+
+interceptRequests();
+
+const { helpdesk, billing, outreach } = IDS.acme.inboxes;
+const { support, sales } = IDS.acme.workspaces;
+const acme = IDS.acme.tenant;
+
+/** A week after the mail of the fixture. */
+const NOW = '2026-01-15T12:00:00.000Z';
+const THEN = { environment: { now: () => new Date(NOW) } };
+
+const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
+const metrics = (world: World, query = {}, key = world.mailbox.keys.acme.tenant) =>
+  world.send('GET', '/v1/metrics', { key, query });
+const counts = async (world: World, query = {}) => (await metrics(world, query)).json.counts;
+const sendMail = (world: World, to: string | string[]) =>
+  world.send('POST', `/v1/inboxes/${helpdesk}/send`, {
+    ...asTenant(world),
+    json: { to, subject: 'Hi', verified: true },
+  });
+const verdict = async (world: World, email: string) =>
+  (await world.send('POST', '/v1/verify-email', { ...asTenant(world), json: { email } })).json;
+
+describe('me', () => {
+  everywhere('each tier is told who it is, with null for what does not apply', async ({ send, mailbox }) => {
+    const { operator, acme: keys, globex } = mailbox.keys;
+    const nobody = { tenantId: null, workspaceId: null, inboxId: null, email: null };
+    const identities: [key: string, identity: object][] = [
+      [operator, { ...nobody, tier: 'operator' }],
+      [keys.tenant, { ...nobody, tier: 'tenant', tenantId: acme }],
+      [keys.workspaces.sales, { ...nobody, tier: 'workspace', tenantId: acme, workspaceId: sales }],
+      [
+        keys.inboxes.helpdesk,
+        { tier: 'inbox', tenantId: acme, workspaceId: support, inboxId: helpdesk, email: 'helpdesk@acme.test' },
+      ],
+      [globex.tenant, { ...nobody, tier: 'tenant', tenantId: IDS.globex.tenant }],
+    ];
+    for (const [key, identity] of identities) {
+      const { status, json } = await send('GET', '/v1/me', { key });
+      expect([status, json]).toEqual([200, identity]);
+    }
+  });
+
+  everywhere('the e-mail address of an inbox key is the primary one', async (world) => {
+    const json = { email: 'help@mailbox.test' };
+    await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { ...asTenant(world), json });
+    const me = await world.send('GET', '/v1/me', { key: world.mailbox.keys.acme.inboxes.helpdesk });
+    expect(me.json.email).toBe('help@mailbox.test');
+  });
+});
+
+describe('metrics', () => {
+  everywhere('without selectors they are about the last 30 days of the whole tenant', THEN, async (world) => {
+    const { status, json } = await metrics(world);
+    expect([status, json]).toEqual([
+      200,
+      {
+        window: { from: '2025-12-16T12:00:00.000Z', to: NOW },
+        scope: { tenantId: acme, workspaceId: null, inboxId: null },
+        counts: { sent: 2, received: 3, bounced: 0 },
+        resources: { inboxes: 3, domains: 2 },
+      },
+    ]);
+  });
+
+  everywhere('selectors and the key say what they are about', THEN, async (world) => {
+    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
+    const views: [key: string, query: object, scope: unknown[], counts: number[], resources: number[]][] = [
+      [tenant, { workspace: support }, [support, null], [1, 3], [2, 1]],
+      [tenant, { workspace: sales }, [sales, null], [1, 0], [1, 0]],
+      [tenant, { inbox: billing }, [support, billing], [0, 1], [1, 0]],
+      [tenant, { inbox: billing, workspace: support }, [support, billing], [0, 1], [1, 0]],
+      [workspaces.sales, {}, [sales, null], [1, 0], [1, 0]],
+      [workspaces.support, { inbox: helpdesk }, [support, helpdesk], [1, 2], [1, 0]],
+      [inboxes.outreach, {}, [sales, outreach], [1, 0], [1, 0]],
+      [inboxes.outreach, { inbox: outreach }, [sales, outreach], [1, 0], [1, 0]],
+    ];
+    for (const [key, query, scope, [sent, received], [inboxCount, domains]] of views) {
+      const { json } = await metrics(world, query, key);
+      expect(json.scope).toEqual({ tenantId: acme, workspaceId: scope[0], inboxId: scope[1] });
+      expect(json.counts).toEqual({ sent, received, bounced: 0 });
+      expect(json.resources).toEqual({ inboxes: inboxCount, domains });
+    }
+  });
+
+  everywhere('an inbox out of reach, or of another workspace than the one selected, is not found', async (world) => {
+    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
+    const refused: [key: string, query: object][] = [
+      [tenant, { inbox: IDS.globex.inboxes.info }],
+      [tenant, { inbox: IDS.nobody }],
+      [tenant, { inbox: helpdesk, workspace: sales }],
+      [workspaces.support, { inbox: outreach }],
+      [inboxes.helpdesk, { inbox: billing }],
+    ];
+    for (const [key, query] of refused) {
+      const { status, json } = await metrics(world, query, key);
+      expect([status, json.error]).toEqual([404, 'There is no inbox with this id.']);
+    }
+  });
+
+  everywhere('both ends of the window are in it', THEN, async (world) => {
+    const first = '2026-01-06T08:12:03.000Z';
+    const last = '2026-01-08T10:05:00.000Z';
+    expect(await counts(world, { from: first, to: last })).toMatchObject({ sent: 2, received: 3 });
+    expect(await counts(world, { from: '2026-01-06T08:12:03.001Z', to: last })).toMatchObject({ sent: 2, received: 2 });
+    expect(await counts(world, { from: first, to: '2026-01-08T10:04:59.999Z' })).toMatchObject({
+      sent: 1,
+      received: 3,
+    });
+    expect(await counts(world, { from: first, to: first })).toMatchObject({ sent: 0, received: 1 });
+  });
+
+  everywhere('times are read in any zone, and a day counts whole, in UTC', THEN, async (world) => {
+    const windowOf = async (query: object) => (await metrics(world, query)).json.window;
+    expect(await windowOf({ from: '2026-01-05', to: '2026-01-06' })).toEqual({
+      from: '2026-01-05T00:00:00.000Z',
+      to: '2026-01-06T23:59:59.999Z',
+    });
+    expect(await windowOf({ from: '2026-01-05T09:00:00+02:00', to: '2026-01-05T09:00:00Z' })).toEqual({
+      from: '2026-01-05T07:00:00.000Z',
+      to: '2026-01-05T09:00:00.000Z',
+    });
+    expect(await windowOf({ from: '2026-01-05' })).toEqual({ from: '2026-01-05T00:00:00.000Z', to: NOW });
+    expect(await windowOf({ to: '2026-01-31' })).toEqual({
+      from: '2026-01-01T23:59:59.999Z',
+      to: '2026-01-31T23:59:59.999Z',
+    });
+  });
+
+  everywhere('a from later than to, or than now, answers 400', THEN, async (world) => {
+    for (const query of [{ from: '2026-01-06', to: '2026-01-05' }, { from: '2026-01-16' }]) {
+      const { status, json } = await metrics(world, query);
+      expect([status, json.error]).toEqual([400, 'The query is not valid: from must not be later than to.']);
+    }
+  });
+
+  everywhere('a send counts once, each inbox that it reaches too, and a bounce', async (world) => {
+    expect(await counts(world)).toEqual({ sent: 0, received: 0, bounced: 0 });
+    await sendMail(world, ['billing@acme.test', 'outreach@acme.test']);
+    expect(await counts(world)).toEqual({ sent: 1, received: 2, bounced: 0 });
+    await sendMail(world, ['nobody@mailbox.test', 'bounce@simulator.test']);
+    expect(await counts(world)).toEqual({ sent: 2, received: 2, bounced: 1 });
+    await sendMail(world, 'relay-error@simulator.test');
+    await sendMail(world, 'info@globex.test');
+    expect(await counts(world)).toEqual({ sent: 3, received: 2, bounced: 1 });
+    const globex = await metrics(world, {}, world.mailbox.keys.globex.tenant);
+    expect(globex.json.counts).toEqual({ sent: 0, received: 1, bounced: 0 });
+  });
+
+  everywhere('a deleted message still counts, one of a deleted inbox does not', THEN, async (world) => {
+    await world.send('DELETE', `/v1/inboxes/${billing}/messages/${IDS.acme.messages.invoice}`, asTenant(world));
+    expect((await metrics(world)).json).toMatchObject({ counts: { sent: 2, received: 3 }, resources: { inboxes: 3 } });
+    await world.send('DELETE', `/v1/inboxes/${billing}`, asTenant(world));
+    expect((await metrics(world)).json).toMatchObject({ counts: { sent: 2, received: 2 }, resources: { inboxes: 2 } });
+  });
+});
+
+/** Addresses, and what is said against them. */
+const VERDICTS: [email: string, reason: string | null][] = [
+  ['helpdesk@acme.test', null],
+  ['info@globex.test', null],
+  ['ada@example.com', null],
+  ["o'brien+tag@sub.example.co", null],
+  ['success@simulator.test', null],
+  ['bounce@simulator.test', 'bounces'],
+  ['bounce+42@simulator.test', 'bounces'],
+  ['nobody@mailbox.test', 'no-such-inbox'],
+  ['nobody@acme.test', 'no-such-inbox'],
+  ['nobody@mail.acme.test', null],
+  ['', 'syntax'],
+  ['ada', 'syntax'],
+  ['ada@', 'syntax'],
+  ['@example.com', 'syntax'],
+  ['ada@example', 'syntax'],
+  ['ada@@example.com', 'syntax'],
+  ['ada..b@example.com', 'syntax'],
+  ['ada@example.com, eve@example.com', 'syntax'],
+  ['ada <ada@example.com>', 'syntax'],
+  ['ada@exam\nple.com', 'syntax'],
+];
+
+describe('verifying an e-mail address', () => {
+  for (const [email, reason] of VERDICTS) {
+    everywhere(`${JSON.stringify(email)} is ${reason === null ? 'valid' : `no good: ${reason}`}`, async (world) => {
+      expect(await verdict(world, email)).toEqual({ email, valid: reason === null, reason });
+    });
+  }
+
+  everywhere('an address is read without space around it and in lower case', async (world) => {
+    expect(await verdict(world, ' Helpdesk@ACME.test\n')).toEqual({
+      email: 'helpdesk@acme.test',
+      valid: true,
+      reason: null,
+    });
+  });
+
+  everywhere('an address is no good once its inbox is deleted', async (world) => {
+    await world.send('DELETE', `/v1/inboxes/${outreach}`, asTenant(world));
+    expect(await verdict(world, 'outreach@acme.test')).toMatchObject({ valid: false, reason: 'no-such-inbox' });
+  });
+
+  everywhere(
+    'without simulators an address at simulator.test is like any other',
+    { behaviours: { 'sending.simulators': 'off' } },
+    async (world) => {
+      expect(await verdict(world, 'bounce@simulator.test')).toMatchObject({ valid: true, reason: null });
+    },
+  );
+
+  everywhere(
+    'where mail for nobody is accepted, an address of nobody is valid',
+    { behaviours: { 'sending.unknown-user': 'accepted' } },
+    async (world) => {
+      expect(await verdict(world, 'nobody@mailbox.test')).toMatchObject({ valid: true, reason: null });
+    },
+  );
+});

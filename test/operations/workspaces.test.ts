@@ -1,0 +1,187 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { describe, expect, test } from 'vitest';
+import { checkReply } from '../support/check-reply.ts';
+import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { createReply } from '../support/send.ts';
+
+interceptRequests();
+
+const { support, sales } = IDS.acme.workspaces;
+
+const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
+const create = (world: World, json: object) => world.send('POST', '/v1/workspaces', { ...asTenant(world), json });
+const statusOf = async ({ send }: World, key: string) => (await send('GET', '/v1/me', { key })).status;
+
+/** Names and the slugs that they give. */
+const SLUGS: [name: string, slug: string][] = [
+  ['Acme Corp', 'acme-corp'],
+  ['  Acme   Corp  ', 'acme-corp'],
+  ['Émile & Söhne', 'emile-sohne'],
+  ['--R&D--', 'r-d'],
+  ['2026', '2026'],
+  ['日本', 'workspace'],
+  ['x'.repeat(200), 'x'.repeat(60)],
+  [`${'x'.repeat(59)} yz`, 'x'.repeat(59)],
+];
+
+describe('workspaces', () => {
+  everywhere('a created one has the fields of the reference, is listed and is found', async (world) => {
+    const created = await create(world, { name: ' Field work ', slug: 'field' });
+    expect(created.status).toBe(201);
+    const { id, createdAt } = created.json;
+    expect(created.json).toEqual({
+      id,
+      name: 'Field work',
+      slug: 'field',
+      isDefault: false,
+      inboxCount: 0,
+      domainCount: 0,
+      createdAt,
+    });
+    const { json } = await world.send('GET', '/v1/workspaces', asTenant(world));
+    expect(json.workspaces.map((workspace: { id: string }) => workspace.id)).toEqual([support, sales, id]);
+    expect(json.workspaces[2]).toEqual(created.json);
+    expect((await world.send('GET', `/v1/workspaces/${id}`, asTenant(world))).json).toEqual(created.json);
+  });
+
+  everywhere('one of the fixture counts its inboxes and domains', async (world) => {
+    const { json } = await world.send('GET', `/v1/workspaces/${support}`, asTenant(world));
+    expect(json).toMatchObject({ slug: 'support', isDefault: true, inboxCount: 2, domainCount: 1 });
+  });
+
+  everywhere('the counts follow what is created and deleted in it', async (world) => {
+    const counts = async () => {
+      const { inboxCount, domainCount } = (await world.send('GET', `/v1/workspaces/${sales}`, asTenant(world))).json;
+      return [inboxCount, domainCount];
+    };
+    const inSales = { key: world.mailbox.keys.acme.workspaces.sales };
+    const { json } = await world.send('POST', '/v1/inboxes', { ...inSales, json: {} });
+    await world.send('POST', '/v1/domains', { ...inSales, json: { domain: 'sales.example' } });
+    expect(await counts()).toEqual([2, 1]);
+    await world.send('DELETE', `/v1/inboxes/${json.id}`, inSales);
+    await world.send('DELETE', '/v1/domains/sales.example', inSales);
+    expect(await counts()).toEqual([1, 0]);
+  });
+
+  for (const [name, slug] of SLUGS) {
+    everywhere(`the name ${JSON.stringify(name.slice(0, 70))} gives the slug ${slug}`, async (world) => {
+      const { status, json } = await create(world, { name });
+      expect([status, json.slug]).toEqual([201, slug]);
+    });
+  }
+
+  everywhere('a slug is taken within a tenant, and free in another', async (world) => {
+    const before = world.mailbox.snapshot();
+    for (const json of [{ name: 'Sales' }, { name: 'Other', slug: 'sales' }]) {
+      const taken = await create(world, json);
+      expect([taken.status, taken.json]).toEqual([
+        409,
+        { error: 'There is a workspace with the slug sales already.', code: 'ALREADY_EXISTS' },
+      ]);
+    }
+    expect(world.mailbox.snapshot()).toEqual(before);
+    const key = world.mailbox.keys.globex.tenant;
+    expect((await world.send('POST', '/v1/workspaces', { key, json: { name: 'Sales' } })).status).toBe(201);
+  });
+
+  everywhere('a slug is free again once its workspace is deleted', async (world) => {
+    await world.send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
+    expect((await create(world, { name: 'Sales' })).status).toBe(201);
+  });
+
+  everywhere('deleting one ends at once everything in it, and nothing beside it', async (world) => {
+    const { send, mailbox } = world;
+    const { acme } = mailbox.keys;
+    const inSales = { key: acme.workspaces.sales };
+    const webhook = await send('POST', '/v1/webhooks', {
+      ...inSales,
+      json: { url: 'https://agent.example/', events: ['message.sent'] },
+    });
+    await send('POST', '/v1/domains', { ...inSales, json: { domain: 'sales.example' } });
+    const inbox = await send('POST', '/v1/inboxes', { ...inSales, json: { username: 'gone' } });
+    await send('POST', `/v1/inboxes/${inbox.json.id}/drafts`, { ...inSales, json: {} });
+    const list = await send('POST', `/v1/inboxes/${inbox.json.id}/lists`, { ...inSales, json: { name: 'Leads' } });
+    await send('POST', `/v1/inboxes/${inbox.json.id}/lists/${list.json.id}/entries`, {
+      ...inSales,
+      json: { email: 'lee@prospect.test' },
+    });
+
+    const deleted = await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
+    expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: sales }]);
+
+    for (const key of [acme.workspaces.sales, acme.inboxes.outreach, inbox.json.apiKey]) {
+      expect(await statusOf(world, key)).toBe(401);
+    }
+    for (const key of [acme.tenant, acme.workspaces.support, acme.inboxes.helpdesk]) {
+      expect(await statusOf(world, key)).toBe(200);
+    }
+    for (const path of [
+      `/v1/workspaces/${sales}`,
+      `/v1/inboxes/${inbox.json.id}`,
+      `/v1/inboxes/${IDS.acme.inboxes.outreach}/messages`,
+      `/v1/webhooks/${webhook.json.id}`,
+      '/v1/domains/sales.example',
+    ]) {
+      expect((await send('GET', path, asTenant(world))).status, path).toBe(404);
+    }
+    const text = JSON.stringify(mailbox.snapshot());
+    for (const id of [sales, inbox.json.id, IDS.acme.inboxes.outreach, IDS.acme.messages.talk, list.json.id]) {
+      expect(text).not.toContain(id);
+    }
+    expect((await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world))).status).toBe(404);
+  });
+
+  everywhere('deleting one frees its addresses for another tenant', async (world) => {
+    const { send, mailbox } = world;
+    const json = { username: 'wanted' };
+    await send('POST', '/v1/inboxes', { key: mailbox.keys.acme.workspaces.sales, json });
+    const asGlobex = { key: mailbox.keys.globex.tenant, query: { strict: true }, json };
+    expect((await send('POST', '/v1/inboxes', asGlobex)).status).toBe(409);
+    await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
+    const created = await send('POST', '/v1/inboxes', asGlobex);
+    expect([created.status, created.json.email]).toEqual([201, 'wanted@mailbox.test']);
+  });
+
+  everywhere('the default one cannot be deleted', async (world) => {
+    const before = world.mailbox.snapshot();
+    const refused = await world.send('DELETE', `/v1/workspaces/${support}`, asTenant(world));
+    expect([refused.status, refused.json]).toEqual([
+      409,
+      { error: 'The default workspace cannot be deleted.', code: 'CONFLICT' },
+    ]);
+    expect(world.mailbox.snapshot()).toEqual(before);
+  });
+
+  test('the first one of a tenant that has none is the default one, and until then no inbox has a place', async () => {
+    const mailbox = createMailbox({ fixtures: { tenants: { bare: { key: 'tk_bare_tenant_key' } } } });
+    const call = async (method: string, path: string, json: object) => {
+      const init = { method, headers: { 'X-API-Key': mailbox.keys.bare.tenant }, body: JSON.stringify(json) };
+      const response = await mailbox.fetch(new Request(mailbox.baseUrl + path, init));
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const reply = createReply(response.status, response.headers, bytes);
+      checkReply(mailbox, method, path, reply);
+      return { status: reply.status, json: reply.json };
+    };
+    const before = mailbox.snapshot();
+    const refused = await call('POST', '/v1/inboxes', {});
+    const error = 'This tenant has no workspace to put an inbox into; create one first.';
+    expect(refused).toEqual({ status: 409, json: { error, code: 'CONFLICT' } });
+    expect(mailbox.snapshot()).toEqual(before);
+    const [first, second] = [
+      await call('POST', '/v1/workspaces', { name: 'First' }),
+      await call('POST', '/v1/workspaces', { name: 'Second' }),
+    ];
+    expect([first.json.isDefault, second.json.isDefault]).toEqual([true, false]);
+    expect((await call('POST', '/v1/inboxes', {})).json.workspaceId).toBe(first.json.id);
+    expect((await call('DELETE', `/v1/workspaces/${first.json.id}`, {})).status).toBe(409);
+  });
+
+  everywhere('a workspace of another tenant is not counted, listed or deleted', async (world) => {
+    const key = world.mailbox.keys.globex.tenant;
+    const { json } = await world.send('GET', '/v1/workspaces', { key });
+    expect(json.workspaces).toHaveLength(1);
+    expect(json.workspaces[0]).toMatchObject({ id: IDS.globex.workspaces.main, inboxCount: 1, domainCount: 0 });
+    expect((await world.send('DELETE', `/v1/workspaces/${sales}`, { key })).status).toBe(404);
+  });
+});

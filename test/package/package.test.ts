@@ -1,0 +1,313 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { BARE_ENV, type ReadyLine, ROOT, type Running, run } from '../support/command.ts';
+
+const INSTALL_LIMIT_MS = 300_000;
+
+vi.setConfig({ testTimeout: INSTALL_LIMIT_MS });
+
+const execute = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'agent-mailbox-mock-'));
+const tarball = join(folder, `${packageJson.name}-${packageJson.version}.tgz`);
+const consumer = join(folder, 'consumer');
+
+beforeAll(async () => {
+  await pack(join(folder, 'source'));
+  await createConsumer(consumer, `msw@${packageJson.peerDependencies.msw}`);
+}, INSTALL_LIMIT_MS);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** How a project starts the command by a script of its own. */
+const SCRIPTS = {
+  mock: 'agent-mailbox-mock --port 0',
+  'mock:background': 'agent-mailbox-mock --port 0 --json &',
+};
+
+const SOURCES = [
+  ...['package.json', 'tsconfig.json', '.config', 'src', 'test', 'fixtures'],
+  ...['LICENSE', 'README.md', 'CHANGELOG.md'],
+];
+
+/** Packs a copy of the repository, because packing builds and something else may be using the build right now. */
+async function pack(source: string): Promise<void> {
+  await mkdir(source);
+  await Promise.all(SOURCES.map((file) => cp(join(ROOT, file), join(source, file), { recursive: true })));
+  await symlink(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+  await npm(source, 'pack', '--pack-destination', folder);
+}
+
+/** Makes an empty project and installs the tarball in it, with what else is given. */
+async function createConsumer(project: string, ...others: string[]): Promise<void> {
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', scripts: SCRIPTS }));
+  await npm(project, 'install', tarball, ...others, '--prefer-offline', '--no-audit', '--no-fund');
+}
+
+function npm(cwd: string, ...args: string[]) {
+  return execute('npm', args, { cwd, env: withoutPrefix(process.env) });
+}
+
+/** The environment without what `npm test` adds to it, which would lead npm back to this repository. */
+function withoutPrefix(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^npm_(?!config_)|^npm_config_\w*prefix$/.test(name)),
+  );
+}
+
+/** Runs a module in a project and answers what it printed, read as JSON. */
+async function evaluate(project: string, source: string, flags: string[] = []): Promise<unknown> {
+  const args = [...flags, '--input-type=module', '--eval', source];
+  const { stdout } = await execute(process.execPath, args, { cwd: project, env: BARE_ENV });
+  return JSON.parse(stdout);
+}
+
+const USE_IN_PROCESS = `
+  import { createMailbox } from 'agent-mailbox-mock';
+  import { setupServer } from 'msw/node';
+
+  const mailbox = createMailbox();
+  const server = setupServer(...mailbox.handlers);
+  await server.listen({ onUnhandledRequest: 'error' });
+  const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
+  const body = JSON.stringify({ url: 'https://agent.example/hook', events: ['message.received'] });
+  const webhooks = 'https://mailbox.test/v1/webhooks';
+  const created = await fetch(webhooks, { method: 'POST', headers, body });
+  const { id } = await created.json();
+  const list = await (await fetch(webhooks, { headers })).json();
+  const refused = await fetch(webhooks);
+  const inbox = 'https://mailbox.test/v1/inboxes/' + (await (await fetch('https://mailbox.test/v1/inboxes', { headers })).json()).inboxes[0].id;
+  const mail = JSON.stringify({ to: 'Ada <ada@x.test>', subject: 'Gr\u00fc\u00dfe', plainBody: 'Hi', verified: true });
+  const sent = await (await fetch(inbox + '/send', { method: 'POST', headers, body: mail })).json();
+  const raw = await (await fetch(inbox + '/messages/' + sent.id + '/raw', { headers })).text();
+  await server.close();
+  const isMail = /^To: Ada <ada@x.test>\\r$/m.test(raw);
+  console.log(JSON.stringify([created.status, list.webhooks.length, list.webhooks.at(-1).id === id, refused.status, isMail]));
+`;
+
+const USE_OVER_HTTP = `
+  import { startServer } from 'agent-mailbox-mock/server';
+
+  const server = await startServer({ port: 0 });
+  const response = await fetch(server.url + '/v1/webhooks', { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
+  const { webhooks } = await response.json();
+  await server.close();
+  const closed = await fetch(server.url).then(() => false, () => true);
+  console.log(JSON.stringify([response.status, webhooks.length, closed]));
+`;
+
+const USE_RECEIVER = `
+  import { createReceiver } from 'agent-mailbox-mock/receiver';
+  import { startServer } from 'agent-mailbox-mock/server';
+
+  const server = await startServer({ port: 0 });
+  const receiver = createReceiver();
+  const created = await fetch(server.url + '/v1/webhooks', {
+    method: 'POST',
+    headers: { 'X-API-Key': server.mailbox.keys.acme.tenant },
+    body: JSON.stringify({ url: await receiver.listen(), events: ['message.received'] }),
+  });
+  receiver.secret = (await created.json()).secret;
+  await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Hi' });
+  await server.mailbox.settled();
+  const [{ verified, json }] = receiver.requests;
+  await Promise.all([server.close(), receiver.close()]);
+  console.log(JSON.stringify([verified, json.subject, server.mailbox.deliveries()[0].state]));
+`;
+
+const USE_TYPES = `
+  import { BehaviourError, createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-mock';
+  import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
+  import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+  import { setupServer } from 'msw/node';
+
+  const options: MailboxOptions = { behaviours: { 'webhooks.list.secret': 'omitted' } };
+  const mailbox: Mailbox = createMailbox(options);
+  setupServer(...mailbox.handlers);
+  export const key: string = createMailbox().keys.acme.inboxes.helpdesk;
+  await using server: MailboxServer = await startServer({ port: 0, ...options });
+  export const port: number = server.port;
+  export const globex: string = server.mailbox.keys.globex.workspaces.main;
+  await using receiver: Receiver = createReceiver({ answers: [500, 'timeout', { status: 200, body: 'ok' }] });
+  export const requests: readonly ReceivedRequest[] = await receiver.received(0);
+  // @ts-expect-error: there is no such answer.
+  receiver.answer('never');
+  // @ts-expect-error: the default fixture has no such inbox.
+  mailbox.keys.acme.inboxes.nowhere;
+  // @ts-expect-error: the behaviour has no such value.
+  createMailbox({ behaviours: { 'webhooks.list.secret': 'hidden' } });
+  export const isOurs = (error: unknown) => error instanceof BehaviourError;
+`;
+
+test('packs the build, the fixtures and the documents, and nothing else', async ({ expect }) => {
+  const { stdout } = await execute('tar', ['-tzf', tarball]);
+  const isChunk = (file: string) => /^dist\/(mailbox|run|server)-[\w-]{8}(\.js|\.d\.ts)$/.test(file);
+  const files = stdout
+    .trim()
+    .split('\n')
+    .map((file) => file.replace('package/', ''));
+  expect(files.filter((file) => !isChunk(file)).sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/index.d.ts',
+    'dist/index.js',
+    'dist/main.js',
+    'dist/receiver.d.ts',
+    'dist/receiver.js',
+    'dist/server.d.ts',
+    'dist/server.js',
+    'fixtures/default.json',
+    'fixtures/empty.json',
+    'package.json',
+  ]);
+});
+
+test('works in process with the msw of the user', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401, true]);
+});
+
+test('serves over HTTP', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, true]);
+});
+
+test('delivers to a receiver that verifies', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_RECEIVER)).toEqual([true, 'Hi', 'delivered']);
+});
+
+test('installs one copy of msw', async ({ expect }) => {
+  const { stdout } = await npm(consumer, 'ls', 'msw', '--all', '--parseable');
+  expect(new Set(stdout.trim().split('\n'))).toEqual(new Set([join(consumer, 'node_modules/msw')]));
+});
+
+test('installs a command that runs, answers and ends with 0', async (test) => {
+  const command = join(consumer, 'node_modules/.bin', packageJson.name);
+  const fixtures = join('node_modules', packageJson.name, 'fixtures/default.json');
+
+  const running = run(test, [command, '--port', '0', '--json', '--fixtures', fixtures], { cwd: consumer });
+  const { url, version, keys }: ReadyLine = JSON.parse(await running.untilStdout(/\n/));
+  const { stdout } = await execute('curl', ['-sS', `${url}/v1/webhooks`, '-H', `X-API-Key: ${keys.tenant}`]);
+
+  test.expect(version).toBe(packageJson.version);
+  test.expect(JSON.parse(stdout).webhooks).toHaveLength(2);
+  running.child.kill('SIGTERM');
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+});
+
+const NPX = ['npx', 'agent-mailbox-mock', '--port', '0', '--json'] as const;
+
+/** Runs a command in the consumer's folder until the emulator that it starts is ready. */
+async function startThrough(test: TestContext, command: readonly [string, ...string[]]): Promise<Running> {
+  const PATH = [join(consumer, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const running = run(test, command, { cwd: consumer, env: { PATH }, isGroup: true });
+  await running.untilStdout(/"port"|Ready\./);
+  return running;
+}
+
+test.for<[command: readonly [string, ...string[]], signal: NodeJS.Signals]>([
+  [NPX, 'SIGTERM'],
+  [NPX, 'SIGKILL'],
+  [['npm', 'exec', '--', ...NPX.slice(1)], 'SIGTERM'],
+  [['npm', 'run', 'mock'], 'SIGTERM'],
+  [['npm', 'run', 'mock'], 'SIGKILL'],
+])('lets go of the output when %j gets %s', async ([command, signal], test) => {
+  const running = await startThrough(test, command);
+  running.child.kill(signal);
+  test.expect(await running.ended).toEqual({ code: null, signal });
+});
+
+test.for([
+  'agent-mailbox-mock --port 0 --json & read -r line',
+  'npm run --silent mock:background & wait; read -r line',
+])('lives on in the background when this shell ends: %s', async (script, test) => {
+  const [shell, npx] = await Promise.all([startThrough(test, ['bash', '-c', script]), startThrough(test, NPX)]);
+  const { url } = JSON.parse(shell.stdout.match(/^\{.*$/m)?.[0] ?? '');
+
+  shell.child.stdin?.end('end\n');
+  test.expect(await once(shell.child, 'exit')).toEqual([0, null]);
+  npx.child.kill('SIGTERM');
+  // By then, the other would have noticed too.
+  await npx.ended;
+  test.expect((await fetch(`${url}/health`)).status).toBe(200);
+});
+
+/** The modules that a built file imports, itself or through the files that it is split into. */
+function importsOf(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return new Set();
+  seen.add(file);
+  const names = [...readFileSync(file, 'utf8').matchAll(IMPORTED)].map(([, whole, called]) => whole ?? called ?? '');
+  return new Set(
+    names.flatMap((name) => (name.startsWith('.') ? [...importsOf(join(dirname(file), name), seen)] : [name])),
+  );
+}
+
+const IMPORTED = /^(?:import|export)\b(?:[^;'"]* from)? ?["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/gm;
+
+test('loads nothing in the library entry that a browser or an app without express lacks', ({ expect }) => {
+  expect(packagesOf('index.js')).toEqual(['@mswjs/data', '@noble/hashes', 'ms', 'msw', 'postal-mime', 'uuid', 'zod']);
+  expect(packagesOf('server.js')).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
+});
+
+test('loads nothing in the receiver but what receives and verifies', ({ expect }) => {
+  expect(packagesOf('receiver.js')).toEqual(['node:events', 'node:http', 'node:stream/consumers', 'standardwebhooks']);
+});
+
+test('loads what only the command needs in the command alone', ({ expect }) => {
+  expect(packagesOf('main.js')).toContain('jsonc-parser');
+  expect([...packagesOf('index.js'), ...packagesOf('server.js')]).not.toContain('jsonc-parser');
+});
+
+/** The packages that a built file and its parts import, each once and in order. */
+function packagesOf(file: string): string[] {
+  const imported = importsOf(join(consumer, 'node_modules', packageJson.name, 'dist', file));
+  return [...new Set([...imported].map((name) => name.replace(/^(@[^/]+\/[^/]+|(?!node:)[^@/][^/]*).*/, '$1')))].sort();
+}
+
+test('installs nothing that only its tests need', async ({ expect }) => {
+  const { stdout } = await npm(consumer, 'ls', '--all', '--parseable');
+  const installed = new Set(
+    stdout
+      .trim()
+      .split('\n')
+      .map((path) => path.split('node_modules/').at(-1)),
+  );
+  const development = Object.keys(packageJson.devDependencies);
+  // msw is the peer, and brings the types of Node; smtp-server brings nodemailer.
+  expect(development.filter((name) => installed.has(name))).toEqual(['@types/node', 'msw', 'nodemailer']);
+  expect(Object.keys(packageJson.dependencies).filter((name) => !installed.has(name))).toEqual([]);
+});
+
+test('has types that hold in a strict project, even one without the types of Node', async ({ expect }) => {
+  const compilerOptions = {
+    ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] },
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+    ...{ skipLibCheck: false, noEmit: true },
+  };
+  await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+  await writeFile(join(consumer, 'main.ts'), USE_TYPES);
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const failed = await execute(process.execPath, [tsc, '-p', consumer]).catch(({ stdout }) => stdout);
+  expect(failed).toEqual({ stdout: '', stderr: '' });
+});
+
+test('works in process with msw 3', async ({ expect }) => {
+  const project = join(folder, 'consumer-of-msw-3');
+  await createConsumer(project, 'msw@^3', '--legacy-peer-deps');
+  const { version } = JSON.parse(readFileSync(join(project, 'node_modules/msw/package.json'), 'utf8'));
+  expect(version).toMatch(/^3\./);
+  // msw 3 asks for Node 22, which has this function; it is all that keeps its interception from running on Node 20.
+  const polyfill = `Promise.withResolvers ??= function () {
+    const parts = {};
+    parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
+    return parts;
+  };`;
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(polyfill)}`];
+  expect(await evaluate(project, USE_IN_PROCESS, flags)).toEqual([201, 3, true, 401, true]);
+});

@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createMailbox, type Environment } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
+import { createTransport } from 'nodemailer';
+import { expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { openLab } from '../support/deliveries.ts';
+import { everywhere, interceptRequests, type Options, type World } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { withoutTimes } from '../support/log.ts';
+import { senderTo } from '../support/sender.ts';
+import { createWebhook } from '../support/webhooks.ts';
+
+interceptRequests();
+
+const CAUSE = new Error('The dice are broken.');
+
+/** An environment that works until it is broken, and what it was told of as a bug. */
+function createBreakable() {
+  const reported: unknown[] = [];
+  let broken: keyof Environment | undefined;
+  const fail = (part: keyof Environment) => {
+    if (broken === part) throw CAUSE;
+  };
+  const environment: Partial<Environment> = {
+    randomBytes(length) {
+      fail('randomBytes');
+      return crypto.getRandomValues(new Uint8Array(length));
+    },
+    setTimer(delayMs, wake) {
+      fail('setTimer');
+      const timer = setTimeout(wake, delayMs);
+      return () => clearTimeout(timer);
+    },
+    fetch: async () => new Response(),
+    report: (error) => void reported.push(error),
+  };
+  return {
+    environment,
+    reported,
+    break: (part: keyof Environment) => {
+      broken = part;
+    },
+    mend: () => {
+      broken = undefined;
+    },
+  };
+}
+
+const REPLY = {
+  error:
+    'The emulator failed, which is a bug in it; the cause is printed to its stderr, or to the console of the page.',
+  code: 'INTERNAL_ERROR',
+};
+
+/** Registers a test everywhere in an environment of its own that can be broken. */
+function withBreakable(
+  title: string,
+  body: (world: World, breakable: ReturnType<typeof createBreakable>) => Promise<void>,
+) {
+  const made: ReturnType<typeof createBreakable>[] = [];
+  const options: Options = {
+    get environment() {
+      made.push(createBreakable());
+      return made.at(-1)?.environment ?? {};
+    },
+  };
+  everywhere(title, options, async (world) => body(world, made.at(-1) as never));
+}
+
+withBreakable('a bug is a 500 that shows nothing of its cause, which is reported once', async (world, breakable) => {
+  breakable.break('randomBytes');
+  const key = world.mailbox.keys.acme.tenant;
+  const json = { url: 'https://agent.example/in', events: ['message.received'] };
+  const reply = await world.send('POST', '/v1/webhooks', { key, json });
+  expect([reply.status, reply.json]).toEqual([500, REPLY]);
+  expect(breakable.reported).toEqual([CAUSE]);
+  breakable.mend();
+  expect((await world.send('POST', '/v1/webhooks', { key, json })).status).toBe(201);
+});
+
+withBreakable(
+  'a delivery that a bug ends has failed, and settled rejects with the bug once',
+  async (world, breakable) => {
+    const { mailbox } = world;
+    const lab = openLab(world);
+    const webhook = await createWebhook(world, 'https://agent.example/in');
+    mailbox.clock.freeze();
+    breakable.break('setTimer');
+    const [delivery] = mailbox.trigger('message.received', { webhookId: webhook.id });
+    const { status, json } = await lab.settled();
+    const what = `delivery ${delivery?.id} of message.received to webhook ${webhook.id}`;
+    const error = `A bug in the emulator has ended ${what} (The dice are broken).`;
+    expect([status, json]).toEqual([500, { error, code: 'INTERNAL_ERROR' }]);
+    expect((await lab.deliveries({ state: 'failed' })).json.deliveries).toMatchObject([
+      {
+        id: delivery?.id,
+        state: 'failed',
+        reason: 'The emulator failed, which is a bug in it: The dice are broken.',
+        nextAttemptAt: null,
+        attempts: [],
+      },
+    ]);
+    expect(breakable.reported).toEqual([CAUSE]);
+
+    breakable.mend();
+    const settled = await lab.settled();
+    expect([settled.status, settled.json]).toEqual([200, { settled: true, losses: { dropped: 0, forgotten: 0 } }]);
+    expect((await lab.redeliver(delivery?.id ?? '')).status).toBe(200);
+    await mailbox.settled();
+    expect(mailbox.delivery(delivery?.id ?? '').state).toBe('delivered');
+  },
+);
+
+test('settled rejects with the error itself as its cause, and a reset forgets it', async () => {
+  const breakable = createBreakable();
+  const mailbox = createMailbox({ environment: breakable.environment });
+  mailbox.clock.freeze();
+  breakable.break('setTimer');
+  for (let count = 0; count < 5; count += 1)
+    mailbox.trigger('message.received', { webhookId: IDS.acme.webhooks.support });
+  await expect(mailbox.settled()).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringMatching(
+      /^A bug in the emulator has ended (?:delivery [^,]+\)(?:, |(?= and))){3} and 2 more\.$/,
+    ),
+    cause: CAUSE,
+  });
+  mailbox.trigger('message.received', { webhookId: IDS.acme.webhooks.support });
+  await vi.waitFor(() => expect(breakable.reported).toHaveLength(6));
+  mailbox.reset();
+  breakable.mend();
+  await expect(mailbox.settled()).resolves.toEqual({ losses: { dropped: 0, forgotten: 0 } });
+});
+
+test('an event that a bug keeps from the webhooks is told by settled', async () => {
+  const breakable = createBreakable();
+  const mailbox = createMailbox({ environment: breakable.environment });
+  await createWebhook({ mailbox, send: senderTo(mailbox) }, 'https://agent.example/in');
+  breakable.break('randomBytes');
+  const messageId = IDS.acme.messages.cannotLogIn;
+  const fired = mailbox.trigger('message.received', { id: 'evt_1', messageId });
+  expect(fired).toEqual([]);
+  await expect(mailbox.settled()).rejects.toThrow('A bug in the emulator has ended an event (The dice are broken).');
+});
+
+test('the log of a server tells of what a bug has ended', async () => {
+  const lines: string[] = [];
+  const breakable = createBreakable();
+  const { environment } = breakable;
+  await using server = await startServer({ port: 0, environment, log: (line) => lines.push(line) });
+  server.mailbox.clock.freeze();
+  breakable.break('setTimer');
+  const webhookId = IDS.acme.webhooks.support;
+  server.mailbox.trigger('message.received', { webhookId });
+  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  const said = 'The emulator failed, which is a bug in it: The dice are broken.';
+  expect(lines.map(withoutTimes)).toEqual([`! ${said}`, `→ message.received webhook ac3e… failed: ${said}`]);
+});
+
+test('a bug while mail comes in over SMTP is reported, and the client may try again', async () => {
+  const { environment, reported, break: breakPart } = createBreakable();
+  await using server = await startServer({ port: 0, smtpPort: 0, environment });
+  const transport = createTransport({ host: '127.0.0.1', port: server.smtp?.port ?? 0, ignoreTLS: true });
+  breakPart('randomBytes');
+  const mail = { from: 'dana@customer.test', to: 'helpdesk@acme.test', text: 'Hello' };
+  await expect(transport.sendMail(mail)).rejects.toMatchObject({ responseCode: 451 });
+  transport.close();
+  expect(reported).toEqual([CAUSE]);
+});
+
+test('a bug while a stream opens is a 500 that is reported', async () => {
+  const { environment, reported } = createBreakable();
+  await using server = await startServer({ port: 0, environment });
+  Object.assign(server.mailbox, {
+    stream() {
+      throw CAUSE;
+    },
+  });
+  const key = server.mailbox.keys.acme.tenant;
+  const client = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws`, { headers: { 'X-API-Key': key } });
+  const [, reply] = await once(client, 'unexpected-response');
+  expect([reply.statusCode, JSON.parse(await text(reply))]).toEqual([500, REPLY]);
+  expect(reported).toEqual([CAUSE]);
+});
+
+test('a server prints the cause and the stack of a bug to stderr, once', async () => {
+  const script = `
+    const { startServer } = await import('../src/server/index.ts');
+    let isBroken = false;
+    const randomBytes = (length) => {
+      if (isBroken) throw new Error('No dice.', { cause: new Error('Somebody took them.') });
+      return crypto.getRandomValues(new Uint8Array(length));
+    };
+    const server = await startServer({ port: 0, environment: { randomBytes } });
+    isBroken = true;
+    const headers = { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ url: 'https://agent.example/in', events: ['message.received'] });
+    const reply = await fetch(server.url + '/v1/webhooks', { method: 'POST', headers, body });
+    console.log(await reply.text());
+    await server.close();
+  `;
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const flags = ['--import', 'tsx', '--input-type', 'module', '--eval', script];
+  const child = spawn(process.execPath, flags, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  expect(JSON.parse(out)).toEqual(REPLY);
+  expect(err.match(/Error: No dice\./g)).toHaveLength(1);
+  expect(err).toMatch(/^Error: No dice\.\n\s+at [\s\S]+\[cause\]: Error: Somebody took them\.\n\s+at /);
+});

@@ -1,0 +1,119 @@
+import { EVENT_KINDS } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
+import { expect, test, vi } from 'vitest';
+import { fire } from '../../support/deliveries.ts';
+import { ADDRESS } from '../../support/desk.ts';
+import { withoutTimes } from '../../support/log.ts';
+import { send } from '../../support/send.ts';
+import { senderTo } from '../../support/sender.ts';
+import { createWebhook, START } from '../../support/webhooks.ts';
+
+/** Starts a server whose time stands still, and that keeps its log. */
+async function startLogged(options: ServerOptions = {}) {
+  const lines: string[] = [];
+  const server = await startServer({ ...options, port: 0, log: (line) => lines.push(line) });
+  server.mailbox.clock.freeze(START);
+  return {
+    server,
+    lines,
+    /** Creates a webhook of Acme, past the log. */
+    hook: async (url: string) => {
+      const { id } = await createWebhook({ mailbox: server.mailbox, send: senderTo(server.mailbox) }, url);
+      return { id, start: `→ message.received webhook ${id.slice(0, 4)}…` };
+    },
+    [Symbol.asyncDispose]: server.close,
+  };
+}
+
+const rest = ({ lines }: { lines: string[] }) => lines.splice(0).map(withoutTimes);
+
+test('the log has a line for each attempt, with what came of it and when the next is due', async () => {
+  await using logged = await startLogged();
+  const { mailbox } = logged.server;
+  await using receiver = createReceiver({
+    answers: [503, { status: 503, headers: { 'Retry-After': '7200' } }, 200, 410],
+  });
+  const { id, start } = await logged.hook(await receiver.listen());
+  await fire({ mailbox }, id);
+  await mailbox.clock.advance('5s');
+  await mailbox.clock.advance('2h');
+  await fire({ mailbox }, id);
+  expect(rest(logged)).toEqual([
+    `${start} 503 in _ ms, again in 5s`,
+    `${start} 503 in _ ms, again in 2h`,
+    `${start} 200 in _ ms`,
+    `${start} 410 in _ ms, exhausted: The receiver answered 410, so its webhook is not active any more.`,
+  ]);
+});
+
+test('the log says why a delivery was refused, failed or dropped', async () => {
+  await using logged = await startLogged({ behaviours: { 'deliveries.retry': 'never' } });
+  const { mailbox } = logged.server;
+  const refused = await logged.hook('http://203.0.113.1/in');
+  await fire({ mailbox }, refused.id);
+  const unreachable = await logged.hook('http://dana:secret@127.0.0.1:1/in');
+  await fire({ mailbox }, unreachable.id);
+  mailbox.hostile({ plan: 'drop', webhookId: refused.id });
+  await fire({ mailbox }, refused.id);
+  const said = '203.0.113.1 is no loopback address; to let it be called, start with --deliver-to 203.0.113.1.';
+  expect(rest(logged)).toEqual([
+    `${refused.start} refused: ${said}`,
+    `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed.`,
+    `${refused.start} dropped: A hostile plan dropped it.`,
+  ]);
+});
+
+test('the log has a line for each mail that comes in, which shows no secret and can fake nothing', async () => {
+  await using logged = await startLogged();
+  const { mailbox } = logged.server;
+  await mailbox.receiveMessage({ from: 'Dana Reyes <dana@customer.test>', to: ADDRESS.helpdesk, subject: 'Größe 😀' });
+  const secrets = 'tk_acme_tenant_key whsec_MDEyMzQ1Njc4OWFiY2RlZg==';
+  await mailbox.receiveMessage({
+    from: ADDRESS.dana,
+    to: ADDRESS.helpdesk,
+    subject: `${secrets} \u001b[2J\u2028\u202e`,
+  });
+  await mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'x'.repeat(900) });
+  for (const kind of EVENT_KINDS) mailbox.trigger(kind, { tenant: mailbox.snapshot().tenants[0]?.id });
+  const [first, second, third, ...others] = rest(logged);
+  const start = '← mail to helpdesk@acme.test from';
+  expect(first).toBe(`${start} Dana Reyes <dana@customer.test>: Größe 😀`);
+  expect(second).toBe(`${start} dana@customer.test: tk_acme_… whsec_… ?[2J??`);
+  expect(third).toMatch(/^.{250,300}$/u);
+  expect(others).toEqual([]);
+});
+
+const ESCAPE = '\u001b';
+
+test('the log has colours by status only where they are wanted', async () => {
+  for (const colour of [true, false]) {
+    await using logged = await startLogged({ colour });
+    const { server, lines } = logged;
+    for (const path of ['/health', '/v1/webhooks', '/__mock/health']) await send(server.url + path, 'GET', {});
+    await vi.waitFor(() => expect(lines).toHaveLength(3));
+    const codes = lines.map((line) =>
+      line
+        .split(ESCAPE)
+        .slice(3, 4)
+        .map((part) => part.slice(0, 4))
+        .join(),
+    );
+    expect(codes).toEqual(colour ? ['[32m', '[33m', '[32m'] : ['', '', '']);
+    expect(lines.join('').includes(ESCAPE)).toBe(colour);
+  }
+});
+
+test('a log that throws is reported, and harms nothing', async () => {
+  const reported: unknown[] = [];
+  const full = new Error('The disk is full.');
+  const log = () => {
+    throw full;
+  };
+  const environment = { report: (error: unknown) => void reported.push(error) };
+  await using server: MailboxServer = await startServer({ port: 0, environment, log });
+  await server.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
+  expect(reported).toEqual([full]);
+  expect((await send(`${server.url}/health`, 'GET', {})).status).toBe(200);
+  await vi.waitFor(() => expect(reported).toEqual([full, full]));
+});

@@ -1,0 +1,177 @@
+import type { LookupAddress } from 'node:dns';
+import { networkInterfaces } from 'node:os';
+import { describe, test, vi } from 'vitest';
+import { createReceiverRules } from '../../../src/server/outgoing/address-rules.ts';
+import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { serve } from '../../support/serve.ts';
+
+/** What each name leads to: one answer after the other, and then the last again. */
+const zones = vi.hoisted(() => new Map<string, LookupAddress[][]>());
+/** The names that were looked up, in their order. */
+const asked = vi.hoisted(() => [] as string[]);
+
+/** DNS of the test's own: nothing else is replaced, and no test here asks a real one. */
+vi.mock('node:dns/promises', () => ({
+  async lookup(name: string): Promise<LookupAddress[]> {
+    asked.push(name);
+    const answers = zones.get(name) ?? [];
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer) return answer;
+    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
+  },
+}));
+
+const V4 = (address: string): LookupAddress => ({ address, family: 4 });
+const V6 = (address: string): LookupAddress => ({ address, family: 6 });
+const [LOOPBACK, METADATA, ELSEWHERE] = [V4('127.0.0.1'), V4('169.254.169.254'), V4('203.0.113.1')];
+
+let names = 0;
+
+/** A name of its own for each test, which leads to these addresses, one answer after the other. */
+function nameFor(...answers: LookupAddress[][]): string {
+  names += 1;
+  const name = `n${names}.rebind.test`;
+  zones.set(name, answers);
+  return name;
+}
+
+const timesAsked = (name: string) => asked.filter((each) => each === name).length;
+
+/** A server that notes where connections end, and keeps none open. */
+async function serveNoting({ host = '127.0.0.1', location = '' } = {}) {
+  const reached: (string | undefined)[] = [];
+  const server = await serve(({ socket }, response) => {
+    reached.push(socket.localAddress);
+    response.writeHead(location ? 302 : 200, {
+      Connection: 'close',
+      ...(location && { Location: location }),
+    });
+    response.end();
+  }, host);
+  return { ...server, reached };
+}
+
+/** What calls receivers, closed at the end of the test. */
+function open(deliverTo: readonly string[] = []) {
+  const outgoing = createOutgoingFetch(createReceiverRules(deliverTo));
+  const post = async (url: string) => {
+    try {
+      const response = await outgoing.fetch(url, { method: 'POST', body: '{}', redirect: 'manual' });
+      await response.arrayBuffer();
+      return response.status;
+    } catch (error) {
+      return `${(error as Error).name}: ${(error as Error).message}`;
+    }
+  };
+  return { post, close: outgoing.close, [Symbol.asyncDispose]: () => outgoing.close() };
+}
+
+describe('a name', () => {
+  test('that leads to this machine is called there, after one look-up', async ({ expect }) => {
+    await using server = await serveNoting();
+    await using outgoing = open();
+    const name = nameFor([LOOPBACK], [METADATA]);
+    expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
+    expect([server.reached, timesAsked(name)]).toEqual([['127.0.0.1'], 1]);
+  });
+
+  test('that leads elsewhere the next time is refused then, whatever is let', async ({ expect }) => {
+    await using server = await serveNoting();
+    for (const deliverTo of [[], ['*'], ['0.0.0.0/0']]) {
+      await using outgoing = open(deliverTo);
+      const name = nameFor([LOOPBACK], [METADATA], [LOOPBACK]);
+      const url = `http://${name}:${server.port}/`;
+      const refused = `RefusedError: ${name} (169.254.169.254) is a link-local or metadata address, which is never called.`;
+      expect([await outgoing.post(url), await outgoing.post(url), await outgoing.post(url)]).toEqual([
+        200,
+        refused,
+        200,
+      ]);
+      expect(timesAsked(name)).toBe(3);
+    }
+    expect(server.reached).toHaveLength(6);
+  });
+
+  test('that is let by its name may not lead to a forbidden address', async ({ expect }) => {
+    const name = nameFor([METADATA], [V6('fe80::1')], [V6('::ffff:169.254.169.254')], [V6('fd00:ec2::254')]);
+    await using outgoing = open([name]);
+    for (let count = 0; count < 4; count += 1) {
+      expect(await outgoing.post(`http://${name}/`)).toMatch(/^RefusedError: .+ which is never called\.$/);
+    }
+  });
+
+  test('of this machine is no exception', async ({ expect }) => {
+    zones.set('localhost', [[ELSEWHERE]]);
+    await using outgoing = open();
+    expect(await outgoing.post('http://localhost/')).toBe(
+      'RefusedError: localhost (203.0.113.1) is no loopback address; to let it be called, start with --deliver-to localhost.',
+    );
+  });
+
+  test('is called only where it may be, of all that it leads to', async ({ expect }) => {
+    await using server = await serveNoting();
+    await using outgoing = open();
+    for (const answer of [
+      [METADATA, LOOPBACK],
+      [LOOPBACK, METADATA],
+      [V6('fe80::1'), ELSEWHERE, LOOPBACK, METADATA],
+    ]) {
+      const name = nameFor(answer);
+      expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
+      expect(timesAsked(name)).toBe(1);
+    }
+    expect(server.reached).toEqual(Array(3).fill('127.0.0.1'));
+  });
+
+  test('with nothing but forbidden addresses is refused by the first', async ({ expect }) => {
+    await using outgoing = open(['*']);
+    const name = nameFor([METADATA, V6('fe80::1'), V4('100.100.100.200')]);
+    expect(await outgoing.post(`http://${name}/`)).toContain(`${name} (169.254.169.254) is a link-local or metadata`);
+  });
+
+  test('that leads nowhere is refused where it is not let, and has failed where it is', async ({ expect }) => {
+    const name = nameFor();
+    await using closed = open();
+    expect(await closed.post(`http://${name}/`)).toBe(
+      `RefusedError: ${name} is no loopback address; to let it be called, start with --deliver-to ${name}.`,
+    );
+    for (const deliverTo of [['*'], [name], ['10.0.0.0/8']]) {
+      await using outgoing = open(deliverTo);
+      expect(await outgoing.post(`http://${name}/`)).toBe(`Error: getaddrinfo ENOTFOUND ${name}`);
+    }
+  });
+
+  test('with no address is refused', async ({ expect }) => {
+    await using outgoing = open(['*']);
+    const name = nameFor([]);
+    expect(await outgoing.post(`http://${name}/`)).toBe(`RefusedError: ${name} leads to no address.`);
+  });
+
+  test('to which a redirect leads is not even looked up', async ({ expect }) => {
+    const target = nameFor([METADATA]);
+    await using server = await serveNoting({ location: `http://${target}/` });
+    await using outgoing = open(['*']);
+    expect(await outgoing.post(`http://${nameFor([LOOPBACK])}:${server.port}/`)).toBe(302);
+    expect(timesAsked(target)).toBe(0);
+  });
+
+  test('is not looked up once the emulator is closed', async ({ expect }) => {
+    const outgoing = open();
+    await outgoing.close();
+    const name = nameFor([LOOPBACK]);
+    expect(await outgoing.post(`http://${name}/`)).toBe('RefusedError: The emulator is being closed.');
+    expect(timesAsked(name)).toBe(0);
+  });
+});
+
+const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+
+test.skipIf(!hasIPv6)(
+  'a name with addresses of both families is called at the one that answers',
+  async ({ expect }) => {
+    await using server = await serveNoting({ host: '::1' });
+    await using outgoing = open();
+    expect(await outgoing.post(`http://${nameFor([LOOPBACK, V6('::1')])}:${server.port}/`)).toBe(200);
+    expect(server.reached).toEqual(['::1']);
+  },
+);

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { startServer } from 'agent-mailbox-mock/server';
+import { createTransport } from 'nodemailer';
+import { describe, expect, test } from 'vitest';
+import { runCommand, startCommand } from '../../support/command.ts';
+import { send } from '../../support/send.ts';
+
+const HELPDESK = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
+
+async function startWithSmtp() {
+  const server = await startServer({ port: 0, smtpPort: 0 });
+  const { port = 0 } = server.smtp ?? {};
+  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
+  const read = (path: string, key: string) => send(server.url + path, 'GET', { key });
+  return {
+    server,
+    port,
+    transport,
+    read,
+    async [Symbol.asyncDispose]() {
+      transport.close();
+      await server.close();
+    },
+  };
+}
+
+/** Opens a connection; the answer says a line and resolves with what the server says to it, without the line end. */
+async function talk(port: number): Promise<(line: string) => Promise<string>> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  await once(socket, 'data');
+  return async (line) => {
+    socket.write(`${line}\r\n`);
+    let answer = '';
+    while (!/^\d{3} .*\r\n$/m.test(answer)) answer += (await once(socket, 'data'))[0];
+    return answer.trimEnd();
+  };
+}
+
+const MAIL = { from: 'Zoë <zoe@customer.test>', to: 'helpdesk@acme.test', subject: 'Größe', text: 'Grüße' };
+
+describe('SMTP', () => {
+  test('is off unless a port is given', async () => {
+    await using server = await startServer({ port: 0 });
+    expect(server.smtp).toBeUndefined();
+  });
+
+  test('takes a mail in as it was sent, byte by byte', async () => {
+    await using running = await startWithSmtp();
+    const { server, transport, read } = running;
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const attachments = [{ filename: 'Bestellung für 1.bin', content: bytes }];
+    await transport.sendMail({ ...MAIL, html: '<p>Grüße</p>', attachments });
+
+    const key = server.mailbox.keys.acme.inboxes.helpdesk;
+    const message = (await read(`${HELPDESK}/messages`, key)).json.messages[0];
+    expect(message).toMatchObject({ direction: 'inbound', from: MAIL.from, to: MAIL.to, subject: 'Größe' });
+    expect(message.attachments).toMatchObject([{ filename: 'Bestellung für 1.bin', sizeBytes: 256 }]);
+    const path = `${HELPDESK}/messages/${message.id}`;
+    const file = await read(`${path}/attachments/${message.attachments[0].id}`, key);
+    expect(Buffer.from(file.bytes).equals(bytes)).toBe(true);
+    expect((await read(`${path}/raw`, key)).text).toContain('Subject: =?UTF-8?');
+  });
+
+  test('continues the thread that a mail names', async () => {
+    await using running = await startWithSmtp();
+    const { server, transport, read } = running;
+    await transport.sendMail({ ...MAIL, inReplyTo: '<login-3@customer.test>' });
+    const thread = await read(
+      `${HELPDESK}/threads/ac3e0000-0007-4000-8000-000000000001`,
+      server.mailbox.keys.acme.inboxes.helpdesk,
+    );
+    expect(thread.json.messageCount).toBe(4);
+  });
+
+  test('goes by the envelope, across tenants, and shows nobody a hidden recipient', async () => {
+    await using running = await startWithSmtp();
+    const { server, transport, read } = running;
+    await transport.sendMail({ ...MAIL, bcc: 'info@globex.test' });
+    const [first, second] = await Promise.all(
+      [server.mailbox.keys.acme.inboxes.helpdesk, server.mailbox.keys.globex.inboxes.info].map((key) =>
+        read('/v1/messages?folder=inbox', key),
+      ),
+    );
+    expect(first?.json.messages[0].subject).toBe('Größe');
+    expect(second?.json.messages[0].subject).toBe('Größe');
+    expect(second?.text).not.toContain('"info@globex.test"],"subject":"Größe"');
+  });
+
+  test('refuses a recipient that is no inbox, and nothing arrives', async () => {
+    await using running = await startWithSmtp();
+    const before = running.server.mailbox.snapshot();
+    const sent = running.transport.sendMail({ ...MAIL, to: 'nobody@acme.test' });
+    await expect(sent).rejects.toThrow('There is no inbox with the address nobody@acme.test.');
+    expect(running.server.mailbox.snapshot()).toEqual(before);
+  });
+
+  test('refuses the 51st recipient as it is named, and takes the mail in for those before it', async () => {
+    await using running = await startWithSmtp();
+    const before = running.server.mailbox.snapshot().tenants[0]?.messages.length ?? 0;
+    const say = await talk(running.port);
+    await say('EHLO x');
+    await say('MAIL FROM:<a@b.test>');
+    const answers: string[] = [];
+    for (let count = 0; count < 52; count += 1) answers.push(await say(`RCPT TO:<helpdesk+${count}@acme.test>`));
+    expect(answers.map((answer) => answer.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
+    expect(answers[50]).toBe('452 4.5.3 A mail has at most 50 recipients.');
+    expect(await say('DATA')).toMatch(/^354/);
+    expect(await say('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
+    expect(running.server.mailbox.snapshot().tenants[0]?.messages).toHaveLength(before + 1);
+  });
+
+  test('refuses a mail above 10 MiB, and nothing arrives', async () => {
+    await using running = await startWithSmtp();
+    const before = running.server.mailbox.snapshot();
+    const attachments = [{ filename: 'large.bin', content: Buffer.alloc(9 * 1024 * 1024) }];
+    await expect(running.transport.sendMail({ ...MAIL, attachments })).rejects.toThrow(/larger|size/i);
+    expect(running.server.mailbox.snapshot()).toEqual(before);
+  });
+
+  test('survives a client that talks nonsense and one that hangs up', async () => {
+    await using running = await startWithSmtp();
+    for (const line of [
+      '\0\x01\x02\r\n',
+      'EHLO x\r\nMAIL FROM:<a@b.test>\r\nRCPT TO:<helpdesk@acme.test>\r\nDATA\r\nhalf',
+    ]) {
+      const socket = connect(running.port, '127.0.0.1');
+      await once(socket, 'data');
+      socket.write(line);
+      await once(socket, 'data');
+      socket.destroy();
+    }
+    await running.transport.sendMail(MAIL);
+    expect((await send(`${running.server.url}/health`, 'GET', {})).status).toBe(200);
+  });
+
+  test('is on a port that is taken: the server does not start', async () => {
+    await using running = await startWithSmtp();
+    await expect(startServer({ port: 0, smtpPort: running.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  test('is told in the line of JSON and in the banner, and only when it is on', async (context) => {
+    const { ready } = await startCommand(context, ['--smtp-port', '0']);
+    expect(ready.smtp).toEqual({ port: expect.any(Number) });
+    const transport = createTransport({ host: '127.0.0.1', port: ready.smtp?.port ?? 0, ignoreTLS: true });
+    await transport.sendMail(MAIL);
+    transport.close();
+    const messages = await send(`${ready.url}${HELPDESK}/messages`, 'GET', { key: ready.keys.tenant });
+    expect(messages.json.messages[0].subject).toBe('Größe');
+    expect(await runCommand(context, ['--port', '0', '--smtp-port', '0']).untilStdout(/Ready/)).toMatch(
+      /SMTP +port \d+/,
+    );
+    expect((await startCommand(context)).ready).not.toHaveProperty('smtp');
+  });
+
+  test('on a port that is taken is told with its flag', async (context) => {
+    await using running = await startWithSmtp();
+    const command = runCommand(context, ['--port', '0', '--smtp-port', String(running.port)]);
+    expect((await command.ended).code).toBe(1);
+    expect(command.stderr).toBe(
+      `agent-mailbox-mock: Port ${running.port} on 127.0.0.1 is taken; choose another with --smtp-port, or 0 for a free one.\n`,
+    );
+  });
+});

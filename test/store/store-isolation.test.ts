@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+// jsdom and a browser give @mswjs/data what it needs to mirror its writes to other tabs: a `window` and BroadcastChannel.
+const LIKE_A_BROWSER = 'globalThis.window = globalThis; globalThis.addEventListener = () => {};';
+
+const COUNT_CHANNELS = `
+  let opened = 0;
+  globalThis.BroadcastChannel = class extends BroadcastChannel {
+    constructor(name) { super(name); opened += 1; }
+  };`;
+
+const USE_A_MAILBOX = `
+  import { createMailbox } from '${new URL('../../src/index.ts', import.meta.url)}';
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
+  const mailbox = createMailbox();
+  const headers = { 'X-API-Key': mailbox.keys.operator };
+  const request = new Request('https://mailbox.test/v1/tenants', { method: 'POST', headers, body: '{"name":"Initech"}' });
+  const { status } = await mailbox.fetch(request);
+  mailbox.reset();
+  const after = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');`;
+
+describe('where there is a window and a BroadcastChannel', () => {
+  test('a mailbox lets the process end by itself', async () => {
+    const said = await runScript(`${LIKE_A_BROWSER} ${USE_A_MAILBOX} console.log(status);`);
+    expect(said).toBe('201');
+  });
+
+  test('a mailbox opens no channel, also for a tenant created later', async () => {
+    const said = await runScript(`${LIKE_A_BROWSER} ${COUNT_CHANNELS} ${USE_A_MAILBOX} console.log(status, opened);`);
+    expect(said).toBe('201 0');
+  });
+
+  test('a mailbox leaves the global BroadcastChannel as it was', async () => {
+    const same = 'Object.keys(before).every((name) => before[name] === after[name])';
+    const said = await runScript(`${LIKE_A_BROWSER} ${USE_A_MAILBOX} console.log(typeof before.value, ${same});`);
+    expect(said).toBe('function true');
+  });
+});
+
+/** Runs a module in a process of its own and answers what it printed; rejects unless it ends by itself, and well. */
+async function runScript(source: string): Promise<string> {
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', source];
+  const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 25_000 });
+  return stdout.trim();
+}

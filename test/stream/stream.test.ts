@@ -1,0 +1,400 @@
+import { describe, expect } from 'vitest';
+import { EVENT_ID } from '../support/deliveries.ts';
+import { openDesks } from '../support/desk.ts';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { type Frame, provideWebSocket } from '../support/stream-client.ts';
+import {
+  ALL_KINDS,
+  aliasOf,
+  happenEverywhere,
+  hears,
+  inboxesOf,
+  KEYS,
+  listen,
+  NOON,
+  open,
+  PLACES,
+  REACHES,
+  refusal,
+} from '../support/streams.ts';
+
+provideWebSocket();
+interceptRequests();
+
+const { acme, globex, nobody } = IDS;
+const { helpdesk, billing, outreach } = acme.inboxes;
+const { support, sales } = acme.workspaces;
+
+describe('the first frame', () => {
+  everywhere('names the inbox that the key is of, and none for a wider key', async (world) => {
+    const first = async (key: string) => {
+      await using client = await open(world, key);
+      return await client.next();
+    };
+    const none = { type: 'connected', inboxId: null, email: null };
+    expect(await first(KEYS.acme.tenant)).toEqual(none);
+    expect(await first(KEYS.acme.workspaces.sales)).toEqual(none);
+    expect(await first(KEYS.acme.inboxes.billing)).toEqual({
+      type: 'connected',
+      inboxId: billing,
+      email: 'billing@acme.test',
+    });
+  });
+
+  everywhere('has the address that is primary now', async (world) => {
+    const email = 'new-primary@acme.test';
+    await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { key: KEYS.acme.tenant, json: { email } });
+    await using client = await open(world, KEYS.acme.inboxes.helpdesk);
+    expect(await client.next()).toEqual({ type: 'connected', inboxId: helpdesk, email });
+  });
+
+  everywhere('of the alias names its inbox, and the stream subscribes by itself', async (world) => {
+    const { tenant, workspaces, inboxes } = KEYS.acme;
+    for (const key of [tenant, workspaces.support, inboxes.helpdesk]) {
+      await using client = await open(world, key, aliasOf(helpdesk));
+      expect(await client.next()).toEqual({ type: 'connected', inboxId: helpdesk, email: 'helpdesk@acme.test' });
+      expect(await client.next()).toEqual({
+        type: 'subscribed',
+        event_types: ALL_KINDS,
+        inbox_ids: [helpdesk],
+        workspace_ids: [],
+      });
+      expect(await hears(world, client)).toEqual([helpdesk]);
+    }
+  });
+
+  everywhere('of the alias takes an id in capitals, and can be subscribed to more', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant, aliasOf(helpdesk.toUpperCase()));
+    expect(await client.next()).toMatchObject({ inboxId: helpdesk });
+    expect(await client.next()).toMatchObject({ inbox_ids: [helpdesk] });
+    expect(await client.subscribe()).toMatchObject({ type: 'subscribed', inbox_ids: [] });
+    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+  });
+});
+
+describe('a subscription', () => {
+  everywhere('to nothing in particular is to everything in scope', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    expect(await client.subscribe()).toEqual({
+      type: 'subscribed',
+      event_types: ALL_KINDS,
+      inbox_ids: [],
+      workspace_ids: [],
+    });
+    expect(await client.subscribe({ event_types: [], inbox_ids: [], workspace_ids: [], pod_ids: [] })).toMatchObject({
+      event_types: ALL_KINDS,
+    });
+    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+  });
+
+  everywhere('names kinds', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant, { event_types: ['message.sent', 'message.bounced'] });
+    for (const kind of ['message.received', 'message.bounced', 'message.sent'] as const) {
+      world.mailbox.trigger(kind, { inboxId: helpdesk });
+    }
+    expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.bounced', 'message.sent']);
+  });
+
+  everywhere('names inboxes, workspaces, or both, which adds them up', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    expect(await client.subscribe({ inbox_ids: [billing] })).toMatchObject({ inbox_ids: [billing], workspace_ids: [] });
+    expect(await hears(world, client)).toEqual([billing]);
+    await client.subscribe({ workspace_ids: [support] });
+    expect(await hears(world, client)).toEqual([helpdesk, billing]);
+    expect(await client.subscribe({ inbox_ids: [billing], workspace_ids: [sales] })).toMatchObject({
+      inbox_ids: [billing],
+      workspace_ids: [sales],
+    });
+    expect(await hears(world, client)).toEqual([billing, outreach]);
+  });
+
+  everywhere('takes pod_ids for workspace_ids, and ids in capitals', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    const wanted = { pod_ids: [sales.toUpperCase()], workspace_ids: [sales], inbox_ids: [billing.toUpperCase()] };
+    expect(await client.subscribe(wanted)).toEqual({
+      type: 'subscribed',
+      event_types: ALL_KINDS,
+      inbox_ids: [billing],
+      workspace_ids: [sales],
+    });
+    expect(await hears(world, client)).toEqual([billing, outreach]);
+    await client.subscribe({ pod_ids: [sales] });
+    expect(await hears(world, client)).toEqual([outreach]);
+  });
+
+  everywhere('takes the place of the one before', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant, {
+      inbox_ids: [helpdesk],
+      event_types: ['message.sent'],
+    });
+    await client.subscribe({ inbox_ids: [billing] });
+    expect(await hears(world, client)).toEqual([billing]);
+  });
+
+  everywhere('may have more in it than we know', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    expect(await client.subscribe({ since: NOON, organization_ids: [nobody] })).toMatchObject({ type: 'subscribed' });
+  });
+});
+
+const INBOXES = [...PLACES, nobody, support, '', 'x', '__proto__'];
+const WORKSPACES = [support, sales, globex.workspaces.main, nobody, helpdesk, '', '__proto__'];
+
+describe('the scope of', () => {
+  for (const [title, [key, inboxes, workspaces]] of Object.entries(REACHES)) {
+    everywhere(`${title} is what a stream hears of when it names nothing`, async (world) => {
+      await using client = await listen(world, key);
+      expect(await hears(world, client)).toEqual(inboxes);
+    });
+
+    everywhere(`${title} bounds what it can subscribe to, and the rest is an error`, async (world) => {
+      await using client = await listen(world, key);
+      const tries = [
+        ...INBOXES.map((id) => ({ id, isThere: inboxes.includes(id), wanted: { inbox_ids: [id] } })),
+        ...WORKSPACES.map((id) => ({ id, isThere: workspaces.includes(id), wanted: { workspace_ids: [id] } })),
+        ...WORKSPACES.map((id) => ({ id, isThere: workspaces.includes(id), wanted: { pod_ids: [id] } })),
+      ];
+      for (const { id, isThere, wanted } of tries) {
+        const answer = await client.subscribe(wanted);
+        const refused = { type: 'error', message: expect.stringContaining(`${id}; the subscription is as before.`) };
+        expect(answer).toEqual(isThere ? expect.objectContaining({ type: 'subscribed' }) : refused);
+        const heard = await hears(world, client);
+        expect(heard.filter((inbox) => !inboxes.includes(inbox))).toEqual([]);
+      }
+    });
+
+    everywhere(`${title} bounds the alias`, async (world) => {
+      for (const id of INBOXES) {
+        if (inboxes.includes(id)) await (await open(world, key, aliasOf(id))).next('subscribed');
+        else if (id !== '') expect(await refusal(world, `?api_key=${key}`, aliasOf(id))).toBe(404);
+      }
+    });
+  }
+
+  everywhere('a subscription that is out of scope in part is refused, and the one before stays', async (world) => {
+    await using client = await listen(world, KEYS.acme.workspaces.support, { inbox_ids: [billing] });
+    expect(await client.subscribe({ inbox_ids: [helpdesk, outreach] })).toEqual({
+      type: 'error',
+      message: `This key reaches no inbox ${outreach}; the subscription is as before.`,
+    });
+    expect(await client.subscribe({ inbox_ids: [helpdesk], workspace_ids: [sales] })).toMatchObject({ type: 'error' });
+    expect(await hears(world, client)).toEqual([billing]);
+  });
+
+  everywhere('a refused first subscription is none', async (world) => {
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    expect(await client.subscribe({ inbox_ids: [globex.inboxes.info] })).toMatchObject({ type: 'error' });
+    expect(await hears(world, client)).toEqual([]);
+  });
+
+  everywhere('a deleted inbox is over: it is told of no more and cannot be named', async (world) => {
+    const key = KEYS.acme.tenant;
+    await using client = await listen(world, key, { inbox_ids: [outreach, billing] });
+    await world.send('DELETE', `/v1/inboxes/${outreach}`, { key });
+    await world.mailbox.receiveMessage({ from: 'dana@customer.test', to: 'billing@acme.test', subject: 'Still here' });
+    expect(inboxesOf(await client.news())).toEqual([billing]);
+    expect(await client.subscribe({ inbox_ids: [outreach] })).toMatchObject({ type: 'error' });
+    expect(await refusal(world, `?api_key=${key}`, aliasOf(outreach))).toBe(404);
+  });
+
+  everywhere('what comes later is in scope too', async (world) => {
+    const { tenant, workspaces } = KEYS.acme;
+    await using whole = await listen(world, tenant);
+    await using inSales = await listen(world, workspaces.sales);
+    await using inSupport = await listen(world, workspaces.support, { workspace_ids: [support] });
+    const { json } = await world.send('POST', '/v1/inboxes', { key: workspaces.sales, json: { username: 'scout' } });
+    world.mailbox.trigger('message.received', { inboxId: json.id });
+    expect(inboxesOf(await whole.news())).toEqual([json.id]);
+    expect(inboxesOf(await inSales.news())).toEqual([json.id]);
+    expect(await inSupport.news()).toEqual([]);
+  });
+});
+
+const event = (kind: string, message: object, subject: string) => ({
+  type: 'event',
+  event_type: kind,
+  event_id: expect.stringMatching(EVENT_ID),
+  message: { thread_id: expect.any(String), plain_body: null, html_body: null, timestamp: NOON, ...message },
+  thread: { thread_id: expect.any(String), subject },
+});
+
+function expectSameThread(frames: readonly Frame[]): void {
+  for (const { message, thread } of frames) expect(thread.thread_id).toBe(message.thread_id);
+}
+
+describe('an event', () => {
+  everywhere('of mail from outside is told in full', async (world) => {
+    const { mailbox } = world;
+    mailbox.clock.freeze(NOON);
+    await using client = await listen(world, KEYS.acme.inboxes.helpdesk);
+    const [arrived] = await mailbox.receiveMessage({
+      from: 'Dana Réyes ✉ <dana@customer.test>',
+      to: ['helpdesk@acme.test', 'Ann <ann@elsewhere.test>'].slice(0, 1),
+      subject: 'Grüße',
+      text: 'Hi ✉',
+      html: '<p>Hi</p>',
+    });
+    const frames = await client.news();
+    expect(frames).toEqual([
+      event(
+        'message.received',
+        {
+          inbox_id: helpdesk,
+          from: 'Dana Réyes ✉ <dana@customer.test>',
+          to: ['helpdesk@acme.test'],
+          subject: 'Grüße',
+          plain_body: 'Hi ✉',
+          html_body: '<p>Hi</p>',
+        },
+        'Grüße',
+      ),
+    ]);
+    expect(frames[0]?.message.thread_id).toBe(arrived?.threadId);
+    expectSameThread(frames);
+  });
+
+  everywhere('of a send is told as sent, as received and as bounced', async (world) => {
+    world.mailbox.clock.freeze(NOON);
+    const desks = openDesks(world);
+    await using client = await listen(world, KEYS.acme.tenant);
+    const to = ['billing@acme.test', 'bounce@simulator.test'];
+    const sent = await desks.helpdesk.mail(to);
+    const frames = await client.news();
+    const mail = { from: 'helpdesk@acme.test', to, subject: 'Hello', plain_body: 'Hello!' };
+    const from = expect.stringContaining('helpdesk@acme.test');
+    expect(frames).toEqual([
+      event('message.sent', { ...mail, from, inbox_id: helpdesk, thread_id: sent.threadId }, 'Hello'),
+      event('message.received', { ...mail, from, inbox_id: billing }, 'Hello'),
+      event('message.bounced', { ...mail, from, inbox_id: helpdesk, thread_id: sent.threadId }, 'Hello'),
+    ]);
+    expect(new Set(frames.map(({ event_id }) => event_id)).size).toBe(3);
+    expectSameThread(frames);
+  });
+
+  everywhere('of a reply has the subject of its thread', async (world) => {
+    const desks = openDesks(world);
+    const first = (await desks.helpdesk.call('GET', `/messages/${acme.messages.cannotLogIn}`)).json;
+    await using client = await listen(world, KEYS.acme.inboxes.helpdesk);
+    await desks.helpdesk.call('POST', `/reply/${acme.messages.thanks}`, { plainBody: 'Welcome' });
+    const [frame] = await client.news();
+    expect(frame).toMatchObject({
+      event_type: 'message.sent',
+      message: { thread_id: acme.threads.login, subject: `Re: ${first.subject}` },
+      thread: { thread_id: acme.threads.login, subject: first.subject },
+    });
+  });
+
+  everywhere('of a draft that is sent, and of a forward, is told too', async (world) => {
+    const desks = openDesks(world);
+    await using client = await listen(world, KEYS.acme.workspaces.support);
+    await desks.helpdesk.call('POST', `/drafts/${acme.drafts.helpdesk}/send`);
+    await desks.billing.call('POST', `/forward/${acme.messages.invoice}`, { to: 'dana@customer.test' });
+    expect(inboxesOf(await client.news())).toEqual([helpdesk, billing]);
+  });
+
+  everywhere('has the id that a webhook is told', async (world) => {
+    const { mailbox } = world;
+    mailbox.clock.freeze(NOON);
+    await using client = await listen(world, KEYS.acme.tenant);
+    const json = { url: 'https://agent.example/hook', events: ['message.received'] };
+    await world.send('POST', '/v1/webhooks', { key: KEYS.acme.tenant, json });
+    mailbox.trigger('message.received', { inboxId: helpdesk, id: 'evt_mine' });
+    expect((await client.news()).map(({ event_id }) => event_id)).toEqual(['evt_mine']);
+    expect(mailbox.deliveries().map(({ eventId }) => eventId)).toContain('evt_mine');
+  });
+
+  everywhere('that is fired for one webhook is for that alone', async (world) => {
+    const { mailbox } = world;
+    await using client = await listen(world, KEYS.acme.tenant);
+    mailbox.trigger('message.received', { webhookId: acme.webhooks.everything });
+    mailbox.trigger('message.sent', { tenant: acme.tenant });
+    expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.sent']);
+  });
+
+  everywhere('that is fired by hand is told with what it says', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant);
+    const said = { from: 'Ada <ada@customer.test>', to: ['a@acme.test', 'b@acme.test'], subject: 'By hand' };
+    world.mailbox.trigger('message.received', { inboxId: billing, ...said, threadId: 'thread-1' });
+    expect(await client.news()).toMatchObject([
+      { message: { inbox_id: billing, thread_id: 'thread-1', ...said }, thread: { thread_id: 'thread-1' } },
+    ]);
+  });
+
+  everywhere('from before is not told later', async (world) => {
+    happenEverywhere(world);
+    await using client = await open(world, KEYS.acme.tenant);
+    await client.next();
+    expect(await hears(world, client)).toEqual([]);
+    await client.subscribe();
+    expect(await client.news()).toEqual([]);
+    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+  });
+
+  everywhere('is told to each of many clients, and to each only what is theirs', async (world) => {
+    const keys = [
+      ...Object.values(REACHES).map(([key, inboxes]) => [key, inboxes] as const),
+      [KEYS.globex.tenant, [globex.inboxes.info]] as const,
+      [KEYS.globex.inboxes.info, [globex.inboxes.info]] as const,
+    ];
+    const clients = await Promise.all(
+      [...keys, ...keys].map(async ([key, inboxes]) => ({ client: await listen(world, key), inboxes })),
+    );
+    happenEverywhere(world);
+    for (const { client, inboxes } of clients) expect(inboxesOf(await client.news())).toEqual(inboxes);
+    for (const { client } of clients) client.close();
+  });
+
+  everywhere('is told in the order in which it happened, however many there are', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant);
+    const subjects = Array.from({ length: 300 }, (_, index) => `Mail ${index}`);
+    for (const subject of subjects) world.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
+    expect((await client.news()).map(({ message }) => message.subject)).toEqual(subjects);
+  });
+});
+
+const WRONG: Record<string, [sent: unknown, said: string]> = {
+  'no JSON': ['subscribe', 'The frame is not valid'],
+  'half of JSON': ['{"type":"subscribe"', 'The frame is not valid'],
+  'an empty text': ['', 'The frame is not valid'],
+  bytes: [new TextEncoder().encode('{"type":"subscribe"}'), 'The frame is not valid'],
+  'an array': [[{ type: 'subscribe' }], 'The frame is not valid'],
+  null: ['null', 'The frame is not valid'],
+  'a number': ['1', 'The frame is not valid'],
+  'no type': [{ inbox_ids: [] }, 'type must be subscribe or pong'],
+  'a type that is none': [{ type: 'unsubscribe' }, 'type must be subscribe or pong'],
+  'a type that is no text': [{ type: { subscribe: true } }, 'type must be subscribe or pong'],
+  'a type of Object': [{ type: 'constructor' }, 'type must be subscribe or pong'],
+  'kinds that are no list': [{ type: 'subscribe', event_types: 'message.sent' }, 'must be an array of event kinds'],
+  'a kind that is none': [
+    { type: 'subscribe', event_types: ['message.opened'] },
+    'must be one of message.received, message.sent, message.bounced',
+  ],
+  'ids that are no list': [{ type: 'subscribe', inbox_ids: helpdesk }, 'inbox_ids must be an array of ids'],
+  'ids that are null': [{ type: 'subscribe', workspace_ids: null }, 'workspace_ids must be an array of ids'],
+  'an id that is a number': [{ type: 'subscribe', pod_ids: [7] }, 'must be an id'],
+  'too many ids': [{ type: 'subscribe', inbox_ids: Array(1001).fill(helpdesk) }, 'must be at most 1000 ids'],
+};
+
+describe('a frame that is not valid', () => {
+  everywhere('is answered with an error, and the stream lives on as it was', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant, { inbox_ids: [billing] });
+    for (const [sent, said] of Object.values(WRONG)) {
+      client.send(sent);
+      expect(await client.next()).toEqual({ type: 'error', message: expect.stringContaining(said) });
+    }
+    expect(await hears(world, client)).toEqual([billing]);
+  });
+
+  everywhere('is not a pong, which is not answered', async (world) => {
+    await using client = await listen(world, KEYS.acme.tenant);
+    client.send({ type: 'pong' });
+    client.send({ type: 'pong', at: NOON });
+    expect(await client.news()).toEqual([]);
+  });
+});
