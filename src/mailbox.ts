@@ -20,7 +20,7 @@ import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { findRoute } from './mail/route.ts';
 import { type ReceivedMessage, takeIn } from './mail/take-in.ts';
 import { createOpenApi, type OpenApiDocument } from './openapi/create-openapi.ts';
-import { answer } from './pipeline/answer.ts';
+import { handleRequest } from './pipeline/handle-request.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { type MailboxState, readState } from './store/state.ts';
@@ -143,7 +143,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const choose: Choose = (id) => choices[id];
   const service = createService({ worlds, events, choices });
 
-  const fetch = createFetch((request) => answer(service, request));
+  const fetch = createFetch(async (request) => (await handleRequest(service, request)).reply);
   const connect = createConnect(createStreams({ worlds, events, choices, activity }).admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
     isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;

@@ -1,9 +1,9 @@
 import { type Choose, parseBehaviours } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from '../environment.ts';
-import { toErrorReply } from '../pipeline/error-reply.ts';
+import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
-import { type ApiReply, type ApiRequest, bodyAsAsked, jsonReply, optionsReply } from '../pipeline/http.ts';
+import { type ApiReply, type ApiRequest, jsonReply, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
 import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
@@ -38,11 +38,11 @@ export function createControl(
       const found = findRow(route, request, choose);
       return 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request);
     } catch (error) {
-      return toErrorReply(error, choose, report);
+      return toErrorReply(toApiError(error, report), choose);
     }
   }
 
-  return async (request) => bodyAsAsked(request.method, await answerOrFail(request));
+  return async (request) => stripBodyForHead(request.method, await answerOrFail(request));
 }
 
 async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {

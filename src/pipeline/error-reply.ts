@@ -4,17 +4,9 @@ import type { Environment } from '../environment.ts';
 import { type ApiReply, jsonReply } from './http.ts';
 
 /**
- * The one place that turns a throw into a reply. What is not an `ApiError` is a bug of ours: `report` gets it whole, and
- * the reply only says so.
+ * The one place where what was thrown becomes an error of the API. What is not one is a bug of ours: `report` gets it
+ * whole, and the reply only says so.
  */
-export function toErrorReply(thrown: unknown, choose: Choose, report: Environment['report']): ApiReply {
-  const error = toApiError(thrown, report);
-  const body =
-    choose('errors.shape') === 'error-and-code' ? { error: error.message, code: error.code } : { error: error.message };
-  return jsonReply(error.status, body, error.headers);
-}
-
-/** What was thrown, as an error for a client. */
 export function toApiError(thrown: unknown, report: Environment['report']): ApiError {
   if (thrown instanceof ApiError) return thrown;
   report(thrown);
@@ -22,4 +14,10 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
     'INTERNAL_ERROR',
     'The emulator failed, which is a bug in it; the cause is printed to its stderr, or to the console of the page.',
   );
+}
+
+/** Writes an error in the shape that the ledger says. */
+export function toErrorReply({ status, message, code, headers }: ApiError, choose: Choose): ApiReply {
+  const body = choose('errors.shape') === 'error-and-code' ? { error: message, code } : { error: message };
+  return jsonReply(status, body, headers);
 }

@@ -1,3 +1,6 @@
+import { isBytes } from '../contract/base64.ts';
+import type { Outcome } from '../operations/context.ts';
+
 /** A request as every adapter hands it over. */
 export interface ApiRequest {
   readonly method: string;
@@ -29,11 +32,7 @@ export function jsonReply(status: number, value: unknown, headers: Readonly<Reco
 }
 
 /** Makes a reply of bytes as they are; `headers` say what they are. */
-export function bytesReply(
-  status: number,
-  bytes: Uint8Array,
-  headers: Readonly<Record<string, string>> = {},
-): ApiReply {
+function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): ApiReply {
   const body = new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }
@@ -43,7 +42,12 @@ export function optionsReply(allow: string): ApiReply {
   return { status: 204, headers: { allow }, body: null };
 }
 
+/** Makes the reply of what an operation answers: bytes as they are, anything else as JSON. */
+export function outcomeReply(usualStatus: number, { status = usualStatus, body, headers }: Outcome): ApiReply {
+  return isBytes(body) ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
+}
+
 /** Takes the body away where the method is HEAD; the rest is what GET would get. */
-export function bodyAsAsked(method: string, reply: ApiReply): ApiReply {
+export function stripBodyForHead(method: string, reply: ApiReply): ApiReply {
   return method === 'HEAD' ? { ...reply, body: null } : reply;
 }

@@ -2,15 +2,40 @@ import type { z } from 'zod';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { invalid } from '../contract/invalid.ts';
+import type { ApiRequest } from './http.ts';
 import type { ReceivedBody } from './read-body.ts';
-import type { ResolvedSchema } from './resolve-operation.ts';
+import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
+
+/** What an operation is to read its input from. */
+interface Received {
+  readonly request: Pick<ApiRequest, 'query' | 'headers'>;
+  readonly params: Record<string, string>;
+  readonly received: ReceivedBody;
+}
+
+/**
+ * Parses what an operation was sent, by the schemas of its row.
+ *
+ * @throws {ApiError} for the first part that is not valid: the path, the query, the body.
+ */
+export function parseInput(
+  operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
+  { request, params, received }: Received,
+  choose: Choose,
+) {
+  return {
+    params: parseParams(operation.params, params, choose),
+    query: parseQuery(operation.query, request.query, choose),
+    body: parseBody(operation.body, received, request.headers.get('content-type'), choose),
+  };
+}
 
 /**
  * Parses the path parameters of an operation.
  *
  * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, as `requests.malformed-id` says.
  */
-export function parseParams(
+function parseParams(
   schema: z.ZodObject | undefined,
   params: Record<string, string>,
   choose: Choose,

@@ -21,6 +21,7 @@ export interface ResolvedOperation {
   readonly tierChoices: readonly BehaviourId[];
   /** The tiers that these behaviours admit or refuse; the others are settled whatever the choice. */
   readonly tiersByChoice: ReadonlySet<Tier>;
+  readonly params: z.ZodObject | undefined;
   readonly query: ResolvedSchema | undefined;
   readonly body: ResolvedSchema | undefined;
 }
@@ -32,6 +33,7 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
     tiers: tiers?.value,
     tierChoices: tiers?.read ?? [],
     tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
+    params: row.params,
     query: row.query && resolveSchema(row.query, choices),
     body: row.body && resolveSchema(row.body, choices),
   };

@@ -6,7 +6,7 @@ import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { takeIn } from '../../src/mail/take-in.ts';
-import { answer } from '../../src/pipeline/answer.ts';
+import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
 import { createWorlds } from '../../src/store/worlds.ts';
@@ -36,14 +36,14 @@ function startService() {
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {
-    const { status, headers, body } = await answer(service, {
+    const { reply } = await handleRequest(service, {
       method,
       path: path.split('?', 1).join(),
       query: new URLSearchParams(path.split('?')[1]),
       headers: new Headers({ 'X-API-Key': key ?? '', 'Content-Type': 'application/json' }),
       body: json === undefined ? null : new Blob([JSON.stringify(json)]).stream(),
     });
-    return createReply(status, new Headers(headers), body ?? new Uint8Array(0));
+    return createReply(reply.status, new Headers(reply.headers), reply.body ?? new Uint8Array(0));
   }
 
   const choices = parseBehaviours();

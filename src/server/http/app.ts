@@ -8,7 +8,7 @@ import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { Environment } from '../../environment.ts';
 import type { Mailbox } from '../../mailbox.ts';
-import { toErrorReply } from '../../pipeline/error-reply.ts';
+import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequests } from '../log/request-log.ts';
 import { createStreamServer } from '../websocket/stream-server.ts';
@@ -127,7 +127,7 @@ function isControlPath(path: string): boolean {
 function replyWithError(mailbox: Mailbox<unknown, unknown>, report: Environment['report']): ErrorRequestHandler {
   return (thrown, _request, response, next) => {
     if (response.headersSent) return next(thrown);
-    const { status, headers, body } = toErrorReply(thrown, (id) => mailbox.behaviours[id], report);
+    const { status, headers, body } = toErrorReply(toApiError(thrown, report), (id) => mailbox.behaviours[id]);
     response.writeHead(status, headers).end(body);
   };
 }

@@ -1,0 +1,38 @@
+import { readKey } from '../access/credentials.ts';
+import { mayCall } from '../access/policy.ts';
+import { findPrincipal, type Principal } from '../access/principal.ts';
+import { ApiError } from '../contract/errors.ts';
+import { TIER_PREFIX } from '../contract/tiers.ts';
+import type { Exchange } from './exchange.ts';
+import { routeNotFound } from './find-row.ts';
+import type { OperationRow, Service } from './service.ts';
+
+/**
+ * Finds who calls.
+ *
+ * @throws {ApiError} UNAUTHORIZED without a key that is valid now.
+ */
+export function authenticate({ worlds }: Service, { request, choose }: Exchange): Principal {
+  return findPrincipal(worlds, readKey(request, choose));
+}
+
+/**
+ * Finds who calls, and checks that the tier may call this operation; `undefined` for a public one.
+ *
+ * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND for another tier, as the ledger says.
+ */
+export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
+  const { tiers, tierChoices, tiersByChoice } = service.resolve(row.id);
+  if (!tiers) return undefined;
+  const principal = authenticate(service, exchange);
+  const isAllowed = mayCall(principal, tiers);
+  if (!isAllowed || tiersByChoice.has(principal.tier)) tierChoices.forEach(exchange.choose);
+  if (isAllowed) return principal;
+  if (exchange.choose('auth.wrong-tier') === 'not-found') throw routeNotFound();
+  const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
+  const prefix = TIER_PREFIX[principal.tier];
+  throw new ApiError(
+    'FORBIDDEN',
+    `This ${prefix} key may not call ${row.method} ${row.path}; it takes a ${prefixes} key.`,
+  );
+}
