@@ -29,6 +29,7 @@ export default defineConfig(({ mode }) => {
       },
     },
     test: {
+      globalSetup: 'test/support/build-once.ts',
       include: suite.isContractChecked ? filesEverywhere() : ['test/**/*.test.ts'],
       sequence: { shuffle: true, concurrent: true },
       typecheck: {

@@ -1,8 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build, preview } from 'vite';
 import { afterAll, expect, type TestContext, test } from 'vitest';
 import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
@@ -29,13 +27,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npx msw init public --save': 'the test of the page runs it',
 };
 
-/** `npx agent-mailbox-mock` as it is run here: the source, wherever the working folder is. */
-const FROM_SOURCE = COMMAND.map((word) => {
-  if (word === 'tsx') return pathToFileURL(createRequire(import.meta.url).resolve(word)).href;
-  return word.startsWith('src/') ? join(ROOT, word) : word;
-})
-  .map(quote)
-  .join(' ');
+/** `npx agent-mailbox-mock` as it is run here, wherever the working folder is. */
+const AS_BUILT = COMMAND.map(quote).join(' ');
 
 /** The commands of ours that listen to nothing. */
 const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|init|validate)\b/;
@@ -193,7 +186,7 @@ async function runBesideEmulator(context: TestContext, commands: readonly string
   await using emulator = await startEmulator(context, 'npx agent-mailbox-mock');
   let output = '';
   for (const command of commands) {
-    const here = command.replace('npx agent-mailbox-mock', `AGENT_MAILBOX_URL=${emulator.url} ${FROM_SOURCE}`);
+    const here = command.replace('npx agent-mailbox-mock', `AGENT_MAILBOX_URL=${emulator.url} ${AS_BUILT}`);
     const { ended, stdout, stderr } = await runToEnd(context, here);
     expect([await ended, stderr], command).toEqual([{ code: 0, signal: null }, '']);
     output = stdout;
@@ -205,7 +198,7 @@ async function runBesideEmulator(context: TestContext, commands: readonly string
 function withFreePort(command: string): string {
   if (command === 'npm start') return `cd ${quote(ROOT)} && exec ${SCRIPTS.start} --port 0`;
   expect(command).toContain('npx agent-mailbox-mock');
-  const here = command.replace('npx agent-mailbox-mock', `exec ${FROM_SOURCE}`);
+  const here = command.replace('npx agent-mailbox-mock', `exec ${AS_BUILT}`);
   return ENDS_BY_ITSELF.test(command) ? here : `${here} --port 0`;
 }
 

@@ -10,12 +10,6 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const { acme, operator } = createMailbox().keys;
 
-/** The command that runs in any folder. */
-const COMMAND_ANYWHERE = COMMAND.map((word) => {
-  if (word === 'tsx') return import.meta.resolve('tsx');
-  return word.startsWith('src/') ? join(ROOT, word) : word;
-}) as [string, ...string[]];
-
 test.for<[title: string, content: string, said: RegExp]>([
   ['is empty', '', /cannot be read as JSON: value expected at line 1, column 1\.$/],
   ['is not JSON', '{\n  "operator":\n}\n', /cannot be read as JSON: value expected at line 3, column 1\.$/],
@@ -134,7 +128,7 @@ test('says no more in the comments of what init writes than is so', async (test)
 test('writes mailbox.jsonc if init is given no file, and never over a file', async (test) => {
   const folder = await makeFolder(test);
   const init = async () => {
-    const running = run(test, [...COMMAND_ANYWHERE, 'init'], { cwd: folder });
+    const running = run(test, [...COMMAND, 'init'], { cwd: folder });
     return { ...(await running.ended), out: running.stdout, err: running.stderr };
   };
   const file = join(folder, 'mailbox.jsonc');
@@ -152,8 +146,8 @@ test('writes mailbox.jsonc if init is given no file, and never over a file', asy
 
 test('uses the mailbox.jsonc that init has written to the folder, and says so', async (test) => {
   const cwd = await makeFolder(test);
-  const start = (...args: string[]) => run(test, [...COMMAND_ANYWHERE, '--port', '0', ...args], { cwd });
-  const written = run(test, [...COMMAND_ANYWHERE, 'init'], { cwd });
+  const start = (...args: string[]) => run(test, [...COMMAND, '--port', '0', ...args], { cwd });
+  const written = run(test, [...COMMAND, 'init'], { cwd });
   await written.ended;
   test.expect(written.stdout).toBe('Wrote mailbox.jsonc. Change it, then run: agent-mailbox-mock\n');
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EVENT_KINDS } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { fire, startCalling, stateOf } from '../support/deliveries.ts';
 import { ADDRESS } from '../support/desk.ts';
 import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
@@ -145,7 +146,7 @@ everywhere('a receiver whose answer has no status of HTTP has failed, in words',
 
 /** Starts a receiver in a process of its own; `next` is the next line that it prints. */
 function startReceiverProcess() {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/receiver-process.ts'], {
+  const child = spawn(process.execPath, ['test/support/receiver-process.mjs', join(inject('dist'), 'receiver.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

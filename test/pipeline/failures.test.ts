@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { createMailbox, type Environment } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
-import { expect, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { openLab } from '../support/deliveries.ts';
 import { everywhere, interceptRequests, type Options, type World } from '../support/everywhere.ts';
@@ -189,7 +190,7 @@ test('a bug while a stream opens is a 500 that is reported', async () => {
 
 test('a server prints the cause and the stack of a bug to stderr, once', async () => {
   const script = `
-    const { startServer } = await import('../src/server/index.ts');
+    const { startServer } = await import('${pathToFileURL(join(inject('dist'), 'server.js'))}');
     let isBroken = false;
     const randomBytes = (length) => {
       if (isBroken) throw new Error('No dice.', { cause: new Error('Somebody took them.') });
@@ -203,9 +204,8 @@ test('a server prints the cause and the stack of a bug to stderr, once', async (
     console.log(await reply.text());
     await server.close();
   `;
-  const cwd = fileURLToPath(new URL('../..', import.meta.url));
-  const flags = ['--import', 'tsx', '--input-type', 'module', '--eval', script];
-  const child = spawn(process.execPath, flags, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const flags = ['--input-type', 'module', '--eval', script];
+  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   expect(JSON.parse(out)).toEqual(REPLY);
   expect(err.match(/Error: No dice\./g)).toHaveLength(1);

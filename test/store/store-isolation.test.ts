@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,7 +17,7 @@ const COUNT_CHANNELS = `
   };`;
 
 const USE_A_MAILBOX = `
-  import { createMailbox } from '${new URL('../../src/index.ts', import.meta.url)}';
+  import { createMailbox } from '${pathToFileURL(join(inject('dist'), 'index.js'))}';
   const before = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
   const mailbox = createMailbox();
   const headers = { 'X-API-Key': mailbox.keys.operator };
@@ -45,7 +46,7 @@ describe('where there is a window and a BroadcastChannel', () => {
 
 /** Runs a module in a process of its own and answers what it printed; rejects unless it ends by itself, and well. */
 async function runScript(source: string): Promise<string> {
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', source];
+  const args = ['--input-type=module', '--eval', source];
   const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 25_000 });
   return stdout.trim();
 }

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import type { Mailbox } from 'agent-mailbox-mock';
-import type { TestContext } from 'vitest';
+import { inject, type TestContext } from 'vitest';
 import { run as runInProcess } from '../../src/cli/run.ts';
 
 /** The repository's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The command line that runs the command from its source. */
-export const COMMAND: readonly [string, ...string[]] = [process.execPath, '--import', 'tsx', 'src/cli/main.ts'];
+/** The command line that runs the command as it was built for this run. */
+export const COMMAND: readonly [string, ...string[]] = [process.execPath, join(inject('dist'), 'main.js')];
 
 /** How a process ended. */
 export interface Ending {
@@ -101,7 +102,7 @@ export function run(
   };
 }
 
-/** Runs the command from its source. */
+/** Runs the command. */
 export function runCommand(
   test: Pick<TestContext, 'onTestFinished'>,
   args: readonly string[],
@@ -110,7 +111,7 @@ export function runCommand(
   return run(test, [...COMMAND, ...args], { env });
 }
 
-/** Runs the command from its source with `--json` on a free port, and answers once it listens. */
+/** Runs the command with `--json` on a free port, and answers once it listens. */
 export async function startCommand(
   test: Pick<TestContext, 'onTestFinished'>,
   args: readonly string[] = [],

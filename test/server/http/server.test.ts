@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BehaviourError, FixtureError } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { send } from '../../support/everywhere.ts';
 import { withoutTimes } from '../../support/log.ts';
 import { exchange, openConnection, request, watchForCrashes, within } from '../../support/raw-http.ts';
@@ -98,10 +99,12 @@ test('an address that this machine does not have rejects with the code of Node',
   await expect(startServer({ port: 0, host: '192.0.2.1' })).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });
 
+const SERVER = pathToFileURL(join(inject('dist'), 'server.js')).href;
+
 /** Runs a module that ends with its process only if nothing is left open. */
 async function runToEnd(script: string): Promise<string> {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const flags = ['--import', 'tsx', '--input-type', 'module', '--eval', script];
+  const flags = ['--input-type', 'module', '--eval', script];
   const child = spawn(process.execPath, flags, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const [output] = await within(Promise.all([text(child.stdout), once(child, 'exit')]), 25_000).finally(() =>
     child.kill(),
@@ -114,7 +117,7 @@ test('a server that could not start leaves nothing open', async () => {
   await once(holder, 'listening');
   const { port } = holder.address() as AddressInfo;
   const output = await runToEnd(`
-    const { startServer } = await import('../../src/server/index.ts');
+    const { startServer } = await import('${SERVER}');
     for (const options of [{ port: ${port} }, { port: -1 }, { port: 0, host: '192.0.2.1' }]) {
       await startServer(options).catch((error) => console.log(error.code ?? error.name));
     }
@@ -124,7 +127,7 @@ test('a server that could not start leaves nothing open', async () => {
 
 test('a closed server leaves nothing open', async () => {
   const output = await runToEnd(`
-    const { startServer } = await import('../../src/server/index.ts');
+    const { startServer } = await import('${SERVER}');
     const server = await startServer({ port: 0 });
     const { status } = await fetch(server.url + '/health');
     await server.close();

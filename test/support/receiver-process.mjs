@@ -1,14 +1,15 @@
 /**
- * A receiver in a process of its own: it prints its URL and then what comes in, a line of JSON each, and takes the
+ * A receiver in a process of its own, from the build that the first argument names: it prints its URL and then what comes in, a line of JSON each, and takes the
  * secret of the webhook, when it is known, as a line of text.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { pathToFileURL } from 'node:url';
 
+const { createReceiver } = await import(pathToFileURL(process.argv[2]).href);
 const receiver = createReceiver({ answers: [500] });
 const lines = createInterface({ input: process.stdin });
-const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 print({ url: await receiver.listen() });
 const [secret] = await once(lines, 'line');
