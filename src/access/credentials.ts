@@ -71,5 +71,5 @@ function malformedKey(): ApiError {
 
 /** The error for a request whose key is missing or not valid, with the challenge that HTTP asks for. */
 export function unauthorized(message: string): ApiError {
-  return new ApiError('UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
+  return new ApiError('UNAUTHORIZED', message, { headers: { 'www-authenticate': 'Bearer' } });
 }

@@ -97,26 +97,28 @@ const NAMES: Record<PlacedKind | InboxedKind, string> = {
  * unless the ledger wants that told.
  */
 export function outOfReach(
-  { worlds, choose }: Pick<Reach, 'worlds' | 'choose'>,
+  { principal, worlds, choose }: Reach,
   what: string,
   isElsewhere: (world: World) => boolean,
 ): ApiError {
   const answer = choose('errors.foreign-resource');
-  return answer === 'forbidden' && worlds.some(isElsewhere)
-    ? new ApiError('FORBIDDEN', `This key does not reach the ${what}.`)
-    : absent(what);
+  if (answer === 'forbidden' && worlds.some(isElsewhere)) {
+    return new ApiError('FORBIDDEN', `This key does not reach the ${what}.`);
+  }
+  const explain = () => {
+    if (isElsewhere(principal.world))
+      return `The ${what} is in this tenant, but not within reach of this ${principal.tier} key.`;
+    return worlds.some(isElsewhere) ? `The ${what} belongs to another tenant.` : `No tenant has a ${what}.`;
+  };
+  return new ApiError('NOT_FOUND', `There is no ${what}.`, { explain });
 }
 
 /** The error for an id that names nothing. */
 export function notFound(kind: PlacedKind | InboxedKind): ApiError {
-  return absent(withId(NAMES[kind]));
+  return new ApiError('NOT_FOUND', `There is no ${withId(NAMES[kind])}.`);
 }
 
 /** How errors speak of something that was looked up by its id. */
 export function withId(noun: string): string {
   return `${noun} with this id`;
-}
-
-function absent(what: string): ApiError {
-  return new ApiError('NOT_FOUND', `There is no ${what}.`);
 }

@@ -50,12 +50,19 @@ export const REFUSALS = {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
+  /** Headers that the reply needs besides the usual ones, such as `Allow`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Says, for the log, what the reply must not tell, such as whose the resource is. It is only looked up when asked. */
+  readonly explain: (() => string) | undefined;
+
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly headers: Readonly<Record<string, string>> = {},
+    { headers = {}, explain }: { headers?: Readonly<Record<string, string>>; explain?: () => string } = {},
   ) {
     super(message);
+    this.headers = headers;
+    this.explain = explain;
   }
 
   get status(): number {

@@ -28,11 +28,9 @@ export function authorise(service: Service, exchange: Exchange, row: OperationRo
   const isAllowed = mayCall(principal, tiers);
   if (!isAllowed || tiersByChoice.has(principal.tier)) tierChoices.forEach(exchange.choose);
   if (isAllowed) return principal;
-  if (exchange.choose('auth.wrong-tier') === 'not-found') throw routeNotFound();
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
-  const prefix = TIER_PREFIX[principal.tier];
-  throw new ApiError(
-    'FORBIDDEN',
-    `This ${prefix} key may not call ${row.method} ${row.path}; it takes a ${prefixes} key.`,
-  );
+  const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; it takes a ${prefixes} key.`;
+  throw exchange.choose('auth.wrong-tier') === 'not-found'
+    ? routeNotFound(message)
+    : new ApiError('FORBIDDEN', message);
 }

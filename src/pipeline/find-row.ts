@@ -27,9 +27,9 @@ export function findRow<Row extends Routable>(
   return { row, params: readParams(row, decoded) };
 }
 
-/** The error for a path that leads nowhere. */
-export function routeNotFound(): ApiError {
-  return new ApiError('NOT_FOUND', 'There is no such route.');
+/** The error for a path that leads nowhere, or that is to look so; then `why` is for the log. */
+export function routeNotFound(why?: string): ApiError {
+  return new ApiError('NOT_FOUND', 'There is no such route.', why === undefined ? {} : { explain: () => why });
 }
 
 /** Asks the ledger only where the slash makes the difference. */
@@ -56,7 +56,9 @@ function headRow(rows: RowsByMethod<Routable>, choose: Choose): string {
 function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choose): ApiError {
   if (choose('requests.wrong-method') === 'not-found') return routeNotFound();
   const allow = allowedMethods(rows, choose);
-  return new ApiError('METHOD_NOT_ALLOWED', `This path does not take ${method}; it takes ${allow}.`, { allow });
+  return new ApiError('METHOD_NOT_ALLOWED', `This path does not take ${method}; it takes ${allow}.`, {
+    headers: { allow },
+  });
 }
 
 const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];

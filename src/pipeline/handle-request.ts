@@ -74,7 +74,7 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
 function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): ApiError {
   admit({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
-  return new ApiError('UPGRADE_REQUIRED', message, { upgrade: 'websocket' });
+  return new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
 }
 
 function runOperation(

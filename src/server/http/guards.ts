@@ -54,7 +54,7 @@ export function guardTarget(): RequestHandler {
 
 /** The error for a method that no path takes. */
 export function wrongMethod(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { allow: TAKEN.join(', ') });
+  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { headers: { allow: TAKEN.join(', ') } });
 }
 
 /** Says whether pages of an origin may call the API: those of loopback, and those that are allowed. */

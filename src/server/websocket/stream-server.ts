@@ -50,7 +50,7 @@ export function createStreamServer(
 function checkHandshake({ headers }: Request): void {
   if (!['13', '8'].includes(String(headers['sec-websocket-version']))) {
     const needed = { 'sec-websocket-version': '13, 8' };
-    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Version must be 13.', needed);
+    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Version must be 13.', { headers: needed });
   }
   if (!/^[+/0-9A-Za-z]{22}==$/.test(String(headers['sec-websocket-key']))) {
     throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Key must be 16 bytes in base64.');

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { type BehaviourOptions, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { createEnvironment } from '../../src/environment.ts';
+import { createEventBus } from '../../src/events/event-bus.ts';
+import { defaultFixture } from '../../src/fixture/default-fixture.ts';
+import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import type { FinishedExchange } from '../../src/pipeline/exchange.ts';
+import { handleRequest } from '../../src/pipeline/handle-request.ts';
+import { createService } from '../../src/pipeline/service.ts';
+import { seed } from '../../src/store/seed.ts';
+import { createWorlds } from '../../src/store/worlds.ts';
+import { IDS } from '../support/ids.ts';
+
+/** Sends one request through a pipeline of its own, and answers what an observer saw. */
+async function observe(method: string, path: string, key = '', behaviours: BehaviourOptions = {}) {
+  const worlds = createWorlds(createEnvironment());
+  seed(worlds, parseFixture(defaultFixture));
+  const service = createService({ worlds, events: createEventBus(() => {}), choices: parseBehaviours(behaviours) });
+  const seen: FinishedExchange[] = [];
+  service.observers.push((exchange) => seen.push(exchange));
+  const headers = new Headers({ 'X-API-Key': key });
+  await handleRequest(service, { method, path, query: new URLSearchParams(), headers, body: null });
+  expect(seen).toHaveLength(1);
+  return seen[0] as FinishedExchange;
+}
+
+test('an observer sees which operation was asked for, by whom, and the reply', async () => {
+  const { row, principal, reply, error, durationMs } = await observe('GET', '/v1/webhooks', 'tk_acme_tenant_key');
+  expect({ id: row?.id, tier: principal?.tier, status: reply.status, error }).toEqual({
+    id: 'listWebhooks',
+    tier: 'tenant',
+    status: 200,
+    error: undefined,
+  });
+  expect(durationMs).toBeGreaterThanOrEqual(0);
+});
+
+test('an observer sees a request that leads nowhere, too', async () => {
+  const { row, principal, error, reply } = await observe('GET', '/v1/nothing', 'tk_acme_tenant_key');
+  expect({ row, principal, code: error?.code, status: reply.status }).toEqual({
+    row: undefined,
+    principal: undefined,
+    code: 'NOT_FOUND',
+    status: 404,
+  });
+});
+
+test.for([
+  ['ak_acme_billing_key', 'The inbox with this id is in this tenant, but not within reach of this inbox key.'],
+  ['tk_globex_tenant_key', 'The inbox with this id belongs to another tenant.'],
+])('an observer is told the reason that the reply must not tell: %s', async ([key, reason]) => {
+  const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
+  expect(error?.explain?.()).toBe(reason);
+  expect(JSON.parse(new TextDecoder().decode(reply.body ?? undefined))).toEqual({
+    error: 'There is no inbox with this id.',
+    code: 'NOT_FOUND',
+  });
+});
+
+test('an observer is told of a tier that may not call, even where the reply hides it', async () => {
+  const hidden = { 'auth.wrong-tier': 'not-found' } as const;
+  const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
+  expect(reply.status).toBe(404);
+  expect(error?.explain?.()).toBe('This tk_ key may not call POST /v1/tenants; it takes a sa_ key.');
+});
