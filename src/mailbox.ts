@@ -2,8 +2,9 @@ import type { HttpHandler, WebSocketHandler } from 'msw';
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/msw.ts';
-import { type BehaviourOptions, type Choices, type Choose, parseBehaviours } from './contract/behaviours.ts';
+import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import type { IncomingMessage } from './contract/incoming-message.ts';
+import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createMailboxClock, type MailboxClock } from './control/mailbox-clock.ts';
 import { type Settled, type SettledOptions, settle } from './control/settled.ts';
@@ -140,7 +141,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
-  const choose: Choose = (id) => choices[id];
+  const ledger = readSilently(choices);
   const service = createService({ worlds, events, choices });
 
   const fetch = createFetch(async (request) => (await handleRequest(service, request)).reply);
@@ -162,8 +163,8 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
       deliverer.reset();
       worlds.restore(start);
     },
-    receives: (address) => typeof findRoute({ worlds, choose }, address.toLowerCase()) === 'object',
-    receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, choose }, message),
+    receives: (address) => typeof findRoute({ worlds, ...ledger }, address.toLowerCase()) === 'object',
+    receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, ...ledger }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),

@@ -3,6 +3,8 @@ import {
   BEHAVIOURS,
   type BehaviourDefinition,
   BehaviourError,
+  type ChoiceDefinition,
+  isChoice,
   parseBehaviours,
 } from '../contract/behaviours.ts';
 import { type Command, type GivenFlags, UsageError } from './command.ts';
@@ -23,11 +25,11 @@ export const behaviours: Command = {
 };
 
 /** An entry of the ledger, as the control plane shows it too. */
-interface LedgerEntry extends BehaviourDefinition {
+type LedgerEntry = BehaviourDefinition & {
   readonly id: string;
-  /** What it would be in an emulator that is started with the same flags. */
-  readonly value: string;
-}
+  /** What a choice would be in an emulator that is started with the same flags. */
+  readonly value?: string;
+};
 
 function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
   const switched = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
@@ -37,7 +39,7 @@ function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,
     ...BEHAVIOURS[known],
-    value: values[known],
+    ...(isChoice(known) && { value: values[known] }),
   }));
 }
 
@@ -49,35 +51,39 @@ function chooseOrRefuse(options: Readonly<Record<string, string>>) {
   }
 }
 
-/** An entry as `--behaviour` takes it, and below it what else it could be. */
-function summarise({ id, value, choices, otherValues }: LedgerEntry): string[] {
+/** A choice as `--behaviour` takes it, and below it what else it could be; or what is assumed. */
+function summarise(entry: LedgerEntry): string[] {
+  if ('assumption' in entry) return [entry.id, ...indent(`assumed: ${entry.assumption}`, 4)];
+  const { id, value, choices, otherValues } = entry;
   const listed = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])];
-  const others = listed.filter((choice) => choice !== value);
-  return [`${id}=${value}`, ...(others.length > 0 ? indent(`or ${others.join(', ')}`, 4) : [])];
+  return [`${id}=${value}`, ...indent(`or ${listed.filter((choice) => choice !== value).join(', ')}`, 4)];
 }
 
-function explain({ id, question, section, choices, value, origin, ...entry }: LedgerEntry): string[] {
+function explain(entry: LedgerEntry): string[] {
+  const { id, question, section, origin } = entry;
   const facts: Entry[] = [
     ['Section', section],
-    ['Value', value],
-    ['Default', entry.default],
+    ...('choices' in entry ? valuesOf(entry) : []),
     ['Origin', ORIGINS[origin]],
   ];
-  const other = entry.otherValues ? indent(`or ${entry.otherValues.rule}`, 2) : [];
+  const answer = 'choices' in entry ? readings(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
+  return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...answer];
+}
+
+function valuesOf({ value = '', ...entry }: LedgerEntry & ChoiceDefinition): Entry[] {
   return [
-    id,
-    ...wrap(question, WIDTH),
-    '',
-    ...toList(facts),
-    '',
-    'Choices:',
-    ...toList(Object.entries(choices), 24),
-    ...other,
+    ['Value', value],
+    ['Default', entry.default],
   ];
+}
+
+function readings({ choices, otherValues }: ChoiceDefinition): string[] {
+  const others = otherValues ? indent(`or ${otherValues.rule}`, 2) : [];
+  return ['Choices:', ...toList(Object.entries(choices), 24), ...others];
 }
 
 const ORIGINS = {
-  document: 'document: the service document states the default',
-  reference: 'reference: the public reference of the service has the default',
-  assumed: 'assumed: the default is our choice',
+  document: 'document: the service document states it',
+  reference: 'reference: the public reference of the service has it',
+  assumed: 'assumed: it is our choice',
 };

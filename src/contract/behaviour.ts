@@ -9,23 +9,42 @@ export interface OtherValues {
   parse(text: string): string | undefined;
 }
 
-/** One point that the service document leaves open, and how the emulator can decide it. */
-export interface BehaviourDefinition {
+interface OpenPoint {
   /** What the document does not say. */
   readonly question: string;
   /** The section of the service document that leaves it open. */
   readonly section: string;
+  /** Where the default, or what is assumed, comes from. */
+  readonly origin: Origin;
+}
+
+/** A point that the service document leaves open and for which there are several readings: a test author picks one. */
+export interface ChoiceDefinition extends OpenPoint {
   /** Each value the behaviour can take, with what it means. */
   readonly choices: Readonly<Record<string, string>>;
   /** The values that it takes besides these, where there are such. */
   readonly otherValues?: OtherValues;
   readonly default: string;
-  /** Where the default comes from. */
-  readonly origin: Origin;
 }
 
+/** What of an operation an assumption shapes: who may call it, what its query or body may be, or what it answers. */
+export type Shaped = 'access' | 'query' | 'body' | 'reply';
+
+/** A point that the service document leaves open and for which there is only what the emulator does. */
+export interface AssumptionDefinition extends OpenPoint {
+  /** What the emulator does. */
+  readonly assumption: string;
+  /** What it shapes of the operations whose rows name it; the reply if left out. */
+  readonly shapes?: readonly Shaped[];
+}
+
+/** One entry of the ledger. */
+export type BehaviourDefinition = ChoiceDefinition | AssumptionDefinition;
+
 type Checked<Ledger> = {
-  [Id in keyof Ledger]: Ledger[Id] & { default: keyof (Ledger[Id] & BehaviourDefinition)['choices'] };
+  [Id in keyof Ledger]: Ledger[Id] extends { readonly choices: infer Choices }
+    ? Ledger[Id] & { default: keyof Choices }
+    : Ledger[Id];
 };
 
 /** Types entries of the ledger without widening them, and refuses a default that is no choice. */

@@ -1,4 +1,11 @@
-import type { BehaviourDefinition, Origin, OtherValues } from './behaviour.ts';
+import type {
+  AssumptionDefinition,
+  BehaviourDefinition,
+  ChoiceDefinition,
+  Origin,
+  OtherValues,
+  Shaped,
+} from './behaviour.ts';
 import { deliveryBehaviours } from './behaviours/deliveries.ts';
 import { domainBehaviours } from './behaviours/domains.ts';
 import { draftBehaviours } from './behaviours/drafts.ts';
@@ -16,11 +23,11 @@ import { webhookBehaviours } from './behaviours/webhooks.ts';
 import { workspaceBehaviours } from './behaviours/workspaces.ts';
 import { findNearest } from './nearest.ts';
 
-export type { BehaviourDefinition, Origin, OtherValues };
+export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origin, OtherValues };
 
 /**
- * The behaviour ledger: every choice that the service document leaves open.
- * A test author switches one with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
+ * The behaviour ledger: every point that the service document leaves open, as a choice or as an assumption.
+ * A test author switches a choice with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,
@@ -43,23 +50,55 @@ export const BEHAVIOURS = {
 /** The id of a ledger entry, such as `webhooks.delete.body`. */
 export type BehaviourId = keyof typeof BEHAVIOURS;
 
+type Entries = typeof BEHAVIOURS;
+
+/** The id of an entry with several readings, which a test author can switch. */
+export type ChoiceId = {
+  [Id in BehaviourId]: Entries[Id] extends { readonly choices: unknown } ? Id : never;
+}[BehaviourId];
+
+/** The id of an entry that only states what the emulator does. */
+export type AssumptionId = Exclude<BehaviourId, ChoiceId>;
+
 /** The values that the behaviour `Id` can take. */
-export type Choice<Id extends BehaviourId> =
-  | keyof (typeof BEHAVIOURS)[Id]['choices']
+export type Choice<Id extends ChoiceId> =
+  | keyof Entries[Id]['choices']
   // An intersection, so that editors still offer the choices.
-  | ((typeof BEHAVIOURS)[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
+  | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
-/** A value for every behaviour. */
-export type Choices = { readonly [Id in BehaviourId]: Choice<Id> };
+/** A value for every choice. */
+export type Choices = { readonly [Id in ChoiceId]: Choice<Id> };
 
-/** The behaviours a user switches; the rest keep their defaults. */
-export type BehaviourOptions = { readonly [Id in BehaviourId]?: Choice<Id> };
+/** The choices a user switches; the rest keep their defaults. */
+export type BehaviourOptions = { readonly [Id in ChoiceId]?: Choice<Id> };
 
-/** Reads the value of a behaviour. */
-export type Choose = <Id extends BehaviourId>(id: Id) => Choice<Id>;
+/** Reads the value of a choice. */
+export type Choose = <Id extends ChoiceId>(id: Id) => Choice<Id>;
+
+/** Notes that an assumption shapes a reply. */
+export type Assume = (id: AssumptionId) => void;
 
 /** Every ledger id, in the ledger's order. */
 export const BEHAVIOUR_IDS = Object.keys(BEHAVIOURS) as BehaviourId[];
+
+/** Says whether an entry of the ledger is a choice; otherwise it is an assumption. */
+export function isChoice(id: BehaviourId): id is ChoiceId {
+  return 'choices' in BEHAVIOURS[id];
+}
+
+/** The ids of the choices, in the ledger's order. */
+export const CHOICE_IDS = BEHAVIOUR_IDS.filter(isChoice);
+
+/** The readings of a choice: each value with what it means. */
+export function readingsOf(id: ChoiceId): ChoiceDefinition {
+  return BEHAVIOURS[id];
+}
+
+/** Says whether an assumption shapes this part of the operations whose rows name it. */
+export function isShapedBy(id: AssumptionId, part: Shaped): boolean {
+  const { shapes = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
+  return shapes.includes(part);
+}
 
 /** Thrown for an unknown behaviour id or value; the message says what may have been meant. */
 export class BehaviourError extends Error {
@@ -73,7 +112,7 @@ export class BehaviourError extends Error {
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
   const switched = Object.entries(options).filter(([, value]) => value !== undefined);
-  const defaults = BEHAVIOUR_IDS.map((id) => [id, BEHAVIOURS[id].default]);
+  const defaults = CHOICE_IDS.map((id) => [id, BEHAVIOURS[id].default]);
   const choices = [...defaults, ...switched.map(([id, value]) => [id, parseBehaviour(id, value)])];
   return Object.freeze(Object.fromEntries(choices)) as Choices;
 }
@@ -82,7 +121,11 @@ function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
     throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintAt(id)}`);
   }
-  const { choices, otherValues }: BehaviourDefinition = BEHAVIOURS[id];
+  if (!isChoice(id)) {
+    const { assumption }: AssumptionDefinition = BEHAVIOURS[id];
+    throw new BehaviourError(`Behaviour "${id}" cannot be switched; it has one reading: ${assumption}.`);
+  }
+  const { choices, otherValues } = readingsOf(id);
   const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
   const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
   if (parsed !== undefined) return parsed;
@@ -103,9 +146,10 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Says whether a reply that depends on this behaviour must name it in `X-Mock-Assumed`:
- * unless the service document states the default and the default holds, it must.
+ * Says whether a reply that depends on this behaviour must name it in `X-Mock-Assumed`: unless the service document
+ * states what holds, it must.
  */
-export function isAssumption(id: BehaviourId, value: string): boolean {
-  return BEHAVIOURS[id].origin !== 'document' || value !== BEHAVIOURS[id].default;
+export function isAssumed(id: BehaviourId, choices: Choices): boolean {
+  const entry: BehaviourDefinition = BEHAVIOURS[id];
+  return entry.origin !== 'document' || ('choices' in entry && choices[id as ChoiceId] !== entry.default);
 }

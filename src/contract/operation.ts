@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Choose, Origin } from './behaviours.ts';
+import type { AssumptionId, Choose, Origin } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
 
@@ -21,6 +21,8 @@ export interface OperationDefinition {
   readonly section?: string;
   /** The tiers that may call it; `public` needs no key. */
   readonly tiers: 'public' | ((choose: Choose) => readonly Tier[]);
+  /** The assumptions that always shape it; those that shape it now and then are noted by its code. */
+  readonly assumes?: readonly AssumptionId[];
   /** The path parameters. */
   readonly params?: z.ZodObject;
   /** The query parameters; those that it does not name are ignored. */

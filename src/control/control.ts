@@ -1,5 +1,6 @@
-import { type Choose, parseBehaviours } from '../contract/behaviours.ts';
+import { parseBehaviours } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import { readSilently } from '../contract/ledger-reader.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
@@ -14,8 +15,7 @@ import { CONTROL_TABLE } from './table.ts';
 const route = createRouter(CONTROL_TABLE);
 
 /** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
-const CHOICES = parseBehaviours();
-const choose: Choose = (id) => CHOICES[id];
+const LEDGER = readSilently(parseBehaviours());
 
 /** Creates what answers requests to the control plane of a mailbox. It never rejects. */
 export function createControl(
@@ -35,10 +35,10 @@ export function createControl(
 
   async function answerOrFail(request: ApiRequest): Promise<ApiReply> {
     try {
-      const found = findRow(route, request, choose);
+      const found = findRow(route, request, LEDGER.choose);
       return 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request);
     } catch (error) {
-      return toErrorReply(toApiError(error, report), choose);
+      return toErrorReply(toApiError(error, report), LEDGER.choose);
     }
   }
 
@@ -46,11 +46,11 @@ export function createControl(
 }
 
 async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  const resolve = (schema: NonNullable<typeof query>) => ({ schema, fixedChoices: [], others: [] });
+  const resolve = (schema: NonNullable<typeof query>) => ({ schema, assumes: [], others: [] });
   if (query) refuseUnknown(query, request.query);
   return {
-    query: parseQuery(query && resolve(query), request.query, choose),
-    body: body && parseBody(resolve(body), await receive(request, maxBodyBytes), contentTypeOf(request), choose),
+    query: parseQuery(query && resolve(query), request.query, LEDGER),
+    body: body && parseBody(resolve(body), await receive(request, maxBodyBytes), contentTypeOf(request), LEDGER),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS } from '../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, isChoice } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
 import { VERSION } from '../version.ts';
@@ -49,7 +49,11 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/behaviours`,
     isFixed: true,
     run: ({ behaviours }) => ({
-      behaviours: BEHAVIOUR_IDS.map((id) => ({ id, ...BEHAVIOURS[id], value: behaviours[id] })),
+      behaviours: BEHAVIOUR_IDS.map((id) => ({
+        id,
+        ...BEHAVIOURS[id],
+        ...(isChoice(id) && { value: behaviours[id] }),
+      })),
     }),
   }),
   defineControl({

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { BehaviourId, Choices, Choose } from '../contract/behaviours.ts';
-import { createChoiceReader } from '../contract/choice-reader.ts';
+import { type BehaviourId, type Choices, type Choose, isChoice } from '../contract/behaviours.ts';
+import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import { ASSUMED, errorReferences, errorResponses } from './error-responses.ts';
@@ -9,10 +9,11 @@ import { tagOf } from './tags.ts';
 
 /** Describes one row of the operation table. */
 export function createOperation(operationId: string, row: OperationDefinition, choices: Choices): Json {
-  const { choose, read } = createChoiceReader(choices);
+  const { choose, assume, read } = createLedgerReader(choices);
   const parameters = [...pathParameters(row), ...queryParameters(row, choose)];
   const body = row.body?.(choose);
   const successes = createSuccesses(row, choose);
+  row.assumes?.forEach(assume);
   return {
     operationId,
     summary: row.summary,
@@ -28,7 +29,7 @@ export function createOperation(operationId: string, row: OperationDefinition, c
 function describe(row: OperationDefinition, choose: Choose, read: ReadonlySet<BehaviourId>, choices: Choices): string {
   const tiers = row.tiers === 'public' ? 'no key' : row.tiers(choose).map((tier) => `\`${TIER_PREFIX[tier]}\``);
   const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
-  const behaviours = [...read].map((id) => `\`${id}=${choices[id]}\``).join(', ');
+  const behaviours = [...read].map((id) => `\`${isChoice(id) ? `${id}=${choices[id]}` : id}\``).join(', ');
   return [
     `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
     ...(behaviours ? [`Behaviours: ${behaviours}.`] : []),

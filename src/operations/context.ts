@@ -1,20 +1,18 @@
 import type { Principal } from '../access/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations.ts';
 import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** What an operation works with besides its input. */
-export interface Context<Id extends OperationId = OperationId> {
+/** What an operation works with besides its input; what it reads of the ledger is named in `X-Mock-Assumed`. */
+export interface Context<Id extends OperationId = OperationId> extends Ledger {
   /** Who calls: one of the tiers that the operation's row names, so already authorised. */
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
   readonly worlds: Worlds;
   readonly environment: Environment;
   /** Where the events that an operation causes are published. */
   readonly events: EventBus;
-  /** Reads the behaviour ledger; what is read is named in the reply's `X-Mock-Assumed`. */
-  readonly choose: Choose;
 }
 
 /** The validated input of an operation. */

@@ -27,34 +27,19 @@ const ROTATE_BODIES = {
 };
 
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
-  const workspace = findInReach(context, 'workspaces', params.id);
-  const { name } = body;
-  const row = principal.world.addKey(mintKey(environment, { tier: 'workspace', ownerId: workspace.id, name }));
-  return { body: CREATE_BODIES[choose('workspaces.keys.create.reply')](row) };
-};
-
-const CREATE_BODIES = {
-  'key-record': ({ id, key, name, ownerId, createdAt }: ApiKeyRow) => ({
-    id,
-    key,
-    prefix: keyPrefix(key),
-    name,
-    workspaceId: ownerId,
-    createdAt,
-  }),
+  const { principal, environment } = context;
+  const workspaceId = findInReach(context, 'workspaces', params.id).id;
+  const minted = mintKey(environment, { tier: 'workspace', ownerId: workspaceId, name: body.name });
+  const { id, key, name, createdAt } = principal.world.addKey(minted);
+  return { body: { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt } };
 };
 
 export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
   const workspace = findInReach(context, 'workspaces', params.id);
   const rows = context.principal.world.apiKeys.by('ownerId', workspace.id);
-  return { body: LIST_BODIES[context.choose('workspaces.keys.list.reply')](rows) };
-};
-
-const LIST_BODIES = {
-  keys: (rows: ApiKeyRow[]) => ({
-    keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })),
-  }),
+  return {
+    body: { keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })) },
+  };
 };
 
 /** Service document, section 4.4: removes a workspace key; a new one is then issued by `createWorkspaceKey`. */

@@ -1,5 +1,4 @@
 import { findInInbox, findInReach, outOfReach, type Reach, withId } from '../access/find-in-reach.ts';
-import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -10,7 +9,7 @@ import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const row = principal.world.lists.insert({
     id: newId(environment),
@@ -19,17 +18,15 @@ export const createList: Run<'createList'> = (context, { params, body }) => {
     description: body.description ?? null,
     createdAt: timestampNow(environment),
   });
-  return { body: showList(principal.world, row, choose) };
+  return { body: showList(principal.world, row) };
 };
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const show = LISTED[choose('lists.list.entries')];
-  const lists = principal.world.lists
-    .by('inboxId', inbox.id)
-    .map((row) => show(showList(principal.world, row, choose)));
-  return { body: { wrapped: { lists } }[choose('lists.list.reply')] };
+  const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
+  return { body: { lists } };
 };
 
 type ShownList = ReturnType<typeof showList>;
@@ -41,7 +38,7 @@ const LISTED = {
 
 export const getList: Run<'getList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
-  return { body: showList(context.principal.world, row, context.choose) };
+  return { body: showList(context.principal.world, row) };
 };
 
 export const deleteList: Run<'deleteList'> = (context, { params }) => {
@@ -51,11 +48,11 @@ export const deleteList: Run<'deleteList'> = (context, { params }) => {
 };
 
 export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, assume } = context;
   const { listEntries } = principal.world;
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
-    choose('lists.entries.taken');
+    assume('lists.entries.taken');
     throw new ApiError('ALREADY_EXISTS', `${body.email} is in this list already.`);
   }
   const row = listEntries.insert({
@@ -66,18 +63,17 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
     metadata: body.metadata ?? null,
     createdAt: timestampNow(environment),
   });
-  return { body: showEntry(row, choose) };
+  return { body: showEntry(row) };
 };
 
 export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
-  const { principal, choose } = context;
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
-  const entries = principal.world.listEntries.by('listId', list.id).map((row) => showEntry(row, choose));
-  return { body: { wrapped: { entries } }[choose('lists.list.reply')] };
+  const entries = context.principal.world.listEntries.by('listId', list.id);
+  return { body: { entries: entries.map(showEntry) } };
 };
 
 export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
-  body: showEntry(findEntry(context, params), context.choose),
+  body: showEntry(findEntry(context, params)),
 });
 
 export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
@@ -93,13 +89,11 @@ function findEntry(reach: Reach, { id, listId, entryId }: ParamsOf<'getListEntry
   throw outOfReach(reach, withId('entry'), (world) => world.listEntries.get(entryId) !== undefined);
 }
 
-function showList(world: World, { id, name, description, createdAt }: ListRow, choose: Choose) {
-  const entries = world.listEntries.by('listId', id).map((row) => showEntry(row, choose));
-  return { reference: { id, name, description, entryCount: entries.length, entries, createdAt } }[
-    choose('lists.shape')
-  ];
+function showList(world: World, { id, name, description, createdAt }: ListRow) {
+  const entries = world.listEntries.by('listId', id).map(showEntry);
+  return { id, name, description, entryCount: entries.length, entries, createdAt };
 }
 
-function showEntry({ id, email, displayName, metadata, createdAt }: ListEntryRow, choose: Choose) {
-  return { reference: { id, email, displayName, metadata, createdAt } }[choose('lists.shape')];
+function showEntry({ id, email, displayName, metadata, createdAt }: ListEntryRow) {
+  return { id, email, displayName, metadata, createdAt };
 }

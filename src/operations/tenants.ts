@@ -5,24 +5,19 @@ import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 
 /** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
-export const createTenant: Run<'createTenant'> = ({ worlds, environment, choose }, { body }) => {
+export const createTenant: Run<'createTenant'> = ({ worlds, environment }, { body }) => {
   const createdAt = timestampNow(environment);
   const tenant = { id: newId(environment), name: body.name, createdAt };
   const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
   const key = mintKey(environment, { tier: 'tenant', ownerId: tenant.id });
-  choose('tenants.create.workspace');
   const world = worlds.add(tenant);
   world.workspaces.insert(workspace);
   world.addKey(key);
-  const reply = { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt };
-  return { body: CREATE_BODIES[choose('tenants.create.reply')](reply) };
+  return { body: { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
 };
-
-const CREATE_BODIES = { 'with-key': <Reply>(reply: Reply) => reply };
 
 /** Deletes a tenant: its world is gone, and every key of it is refused from the next request on. */
 export const deleteTenant: Run<'deleteTenant'> = ({ worlds, choose }, { params }) => {
   if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
-  choose('tenants.delete.cascade');
   return { body: DELETED[choose('tenants.delete.body')](params.id) };
 };

@@ -20,14 +20,12 @@ export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
     workspaceId: principal.tier === 'workspace' ? principal.workspaceId : (workspace?.id ?? null),
     url: body.url,
     events: eventsToKeep(body.events ?? ['message.received'], choose),
-    secret: NEW_SECRET[choose('webhooks.create.secret')](environment),
+    secret: newWebhookSecret(environment),
     isActive: choose('webhooks.create.is-active') === 'active',
     createdAt: timestampNow(environment),
   });
   return { body: toReply(row) };
 };
-
-const NEW_SECRET = { whsec: newWebhookSecret };
 
 function eventsToKeep(events: readonly EventKind[], choose: Choose): readonly EventKind[] {
   const kinds = [...new Set(events)];

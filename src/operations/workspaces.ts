@@ -1,6 +1,6 @@
 import { findInReach } from '../access/find-in-reach.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { Assume, Choose } from '../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { removeWorkspace } from '../store/removal.ts';
@@ -9,21 +9,21 @@ import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 
-export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose }, { body }) => {
+export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose, assume }, { body }) => {
   const { world } = principal;
   const row = world.workspaces.insert({
     id: newId(environment),
     name: body.name,
-    slug: freeSlug(world, body.slug ?? slugOf(body.name, choose), choose),
+    slug: freeSlug(world, body.slug ?? slugOf(body.name, assume), choose),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
-  return { body: showWorkspace(world, row, choose) };
+  return { body: showWorkspace(world, row) };
 };
 
 /** Makes a slug of a name: "Acme Corp" gives `acme-corp` (reference). */
-function slugOf(name: string, choose: Choose): string {
-  choose('workspaces.create.slug');
+function slugOf(name: string, assume: Assume): string {
+  assume('workspaces.create.slug');
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (
     plain
@@ -45,10 +45,9 @@ function freeSlug(world: World, slug: string, choose: Choose): string {
   return `${slug}-${number}`;
 }
 
-export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, choose }) => {
-  choose('workspaces.list.order');
+export const listWorkspaces: Run<'listWorkspaces'> = ({ principal }) => {
   const { world } = principal;
-  return { body: { workspaces: visibleWorkspaces(principal).map((row) => showWorkspace(world, row, choose)) } };
+  return { body: { workspaces: visibleWorkspaces(principal).map((row) => showWorkspace(world, row)) } };
 };
 
 function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
@@ -58,8 +57,7 @@ function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
 }
 
 export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
-  const { principal, choose } = context;
-  return { body: showWorkspace(principal.world, findInReach(context, 'workspaces', params.id), choose) };
+  return { body: showWorkspace(context.principal.world, findInReach(context, 'workspaces', params.id)) };
 };
 
 /** Deletes a workspace with its inboxes, domains, webhooks and keys; all of its keys are refused from now on. */
@@ -69,14 +67,12 @@ export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => 
   if (isDefault) {
     throw new ApiError(REFUSALS[choose('workspaces.delete.default')], 'The default workspace cannot be deleted.');
   }
-  choose('workspaces.delete.cascade');
   removeWorkspace(principal.world, id);
   return { body: DELETED[choose('workspaces.delete.body')](id) };
 };
 
-function showWorkspace(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow, choose: Choose) {
+function showWorkspace(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow) {
   const inboxCount = world.inboxes.by('workspaceId', id).filter(({ deletedAt }) => deletedAt === null).length;
   const domainCount = world.domains.by('workspaceId', id).length;
-  const reference = { id, name, slug, isDefault, inboxCount, domainCount, createdAt };
-  return { reference }[choose('workspaces.shape')];
+  return { id, name, slug, isDefault, inboxCount, domainCount, createdAt };
 }

@@ -22,11 +22,14 @@ export function authenticate({ worlds }: Service, { request, choose }: Exchange)
  * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND for another tier, as the ledger says.
  */
 export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
-  const { tiers, tierChoices, tiersByChoice } = service.resolve(row.id);
+  const { tiers, tierChoices, tierAssumptions, tiersByChoice } = service.resolve(row.id);
   if (!tiers) return undefined;
   const principal = authenticate(service, exchange);
   const isAllowed = mayCall(principal, tiers);
-  if (!isAllowed || tiersByChoice.has(principal.tier)) tierChoices.forEach(exchange.choose);
+  if (!isAllowed || tiersByChoice.has(principal.tier)) {
+    tierChoices.forEach(exchange.choose);
+    tierAssumptions.forEach(exchange.assume);
+  }
   if (isAllowed) return principal;
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
   const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; it takes a ${prefixes} key.`;

@@ -1,7 +1,7 @@
 import type { Principal } from '../access/principal.ts';
 import type { Choices } from '../contract/behaviours.ts';
-import { type ChoiceReader, createChoiceReader } from '../contract/choice-reader.ts';
 import type { ApiError } from '../contract/errors.ts';
+import { createLedgerReader, type LedgerReader } from '../contract/ledger-reader.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './service.ts';
 
@@ -9,7 +9,7 @@ import type { OperationRow } from './service.ts';
  * One request on its way to its reply, and all that is known of it. The stages of `handle-request.ts` fill it in, each
  * once and in order; observers look at it when it is done.
  */
-export interface Exchange extends ChoiceReader {
+export interface Exchange extends LedgerReader {
   readonly request: ApiRequest;
   /** When it began, in milliseconds of `performance.now()`. */
   readonly startedMs: number;
@@ -40,6 +40,6 @@ export function createExchange(request: ApiRequest, choices: Choices): Exchange 
     error: undefined,
     reply: undefined,
     durationMs: 0,
-    ...createChoiceReader(choices),
+    ...createLedgerReader(choices),
   };
 }

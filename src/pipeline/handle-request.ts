@@ -1,4 +1,4 @@
-import { isAssumption } from '../contract/behaviours.ts';
+import { isAssumed } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATHS } from '../contract/stream.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
@@ -48,7 +48,7 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
 
 /** The stages of a request that succeeds; each may throw instead, which ends it. */
 async function runStages(service: Service, exchange: Exchange): Promise<ApiReply> {
-  const { request, choose } = exchange;
+  const { request } = exchange;
   const found = findOperation(service, exchange);
   if ('allow' in found) return optionsReply(found.allow);
   const { row } = found;
@@ -57,8 +57,11 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const received = await readBody(request);
   // From here on everything is synchronous: a key that is valid here is valid until the reply is made.
   exchange.principal = authorise(service, exchange, row);
-  const input = parseInput(service.resolve(row.id), { request, params: found.params, received }, choose);
-  return outcomeReply(row.status, runOperation(service, exchange, row, input));
+  const operation = service.resolve(row.id);
+  const input = parseInput(operation, { request, params: found.params, received }, exchange);
+  const outcome = runOperation(service, exchange, row, input);
+  operation.replyAssumptions.forEach(exchange.assume);
+  return outcomeReply(row.status, outcome);
 }
 
 function findOperation(service: Service, exchange: Exchange): Found<Row> {
@@ -79,18 +82,18 @@ function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): Ap
 
 function runOperation(
   { worlds, events }: Service,
-  { principal, choose }: Exchange,
+  { principal, choose, assume }: Exchange,
   { id }: OperationRow,
   input: unknown,
 ): Outcome {
   const { environment } = principal && 'world' in principal ? principal.world : worlds;
   // The table's types tie a row to its code; the look-up by id is where TypeScript loses the tie.
   const run = RUN[id] as (context: Context, input: Input<never>) => Outcome;
-  return run({ principal, worlds, environment, events, choose } as Context, input as never);
+  return run({ principal, worlds, environment, events, choose, assume } as Context, input as never);
 }
 
 /** Names the choices that shaped a reply and that the service document does not state. */
 function nameAssumptions({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
-  const assumed = [...read].filter((id) => isAssumption(id, choices[id])).join(', ');
+  const assumed = [...read].filter((id) => isAssumed(id, choices)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { invalid } from '../contract/invalid.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import type { ApiRequest } from './http.ts';
 import type { ReceivedBody } from './read-body.ts';
 import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
@@ -21,12 +21,12 @@ interface Received {
 export function parseInput(
   operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
   { request, params, received }: Received,
-  choose: Choose,
+  ledger: Ledger,
 ) {
   return {
-    params: parseParams(operation.params, params, choose),
-    query: parseQuery(operation.query, request.query, choose),
-    body: parseBody(operation.body, received, request.headers.get('content-type'), choose),
+    params: parseParams(operation.params, params, ledger),
+    query: parseQuery(operation.query, request.query, ledger),
+    body: parseBody(operation.body, received, request.headers.get('content-type'), ledger),
   };
 }
 
@@ -38,21 +38,21 @@ export function parseInput(
 function parseParams(
   schema: z.ZodObject | undefined,
   params: Record<string, string>,
-  choose: Choose,
+  ledger: Ledger,
 ): Record<string, unknown> {
   const parsed = schema?.safeParse(params);
   if (!parsed) return {};
-  if (parsed.success) return inLowerCase(params, parsed.data, choose);
-  if (choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
+  if (parsed.success) return inLowerCase(params, parsed.data, ledger);
+  if (ledger.choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
   throw new ApiError('NOT_FOUND', 'There is nothing with this id.');
 }
 
 function inLowerCase(
   sent: Record<string, string>,
   parsed: Record<string, unknown>,
-  choose: Choose,
+  ledger: Ledger,
 ): Record<string, unknown> {
-  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) choose('requests.letter-case');
+  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) ledger.assume('requests.letter-case');
   return parsed;
 }
 
@@ -64,12 +64,12 @@ function inLowerCase(
 export function parseQuery(
   resolved: ResolvedSchema | undefined,
   query: URLSearchParams,
-  choose: Choose,
+  ledger: Ledger,
 ): Record<string, unknown> {
   const known = Object.keys(resolved?.schema.shape ?? {}).filter((name) => query.has(name));
-  if (query.size !== known.length) choose('requests.query');
+  if (query.size !== known.length) ledger.assume('requests.query');
   if (!resolved) return {};
-  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), choose);
+  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), ledger);
 }
 
 /**
@@ -81,21 +81,21 @@ export function parseBody(
   resolved: ResolvedSchema | undefined,
   received: ReceivedBody,
   contentType: string | null,
-  choose: Choose,
+  ledger: Ledger,
 ): Record<string, unknown> {
-  const body = readObject(received, contentType, choose);
-  refuseUnknownFields(resolved?.schema, body, choose);
-  return resolved ? parse('The body', resolved, body, choose) : {};
+  const body = readObject(received, contentType, ledger);
+  refuseUnknownFields(resolved?.schema, body, ledger);
+  return resolved ? parse('The body', resolved, body, ledger) : {};
 }
 
 function parse(
   where: string,
   resolved: ResolvedSchema,
   value: Record<string, unknown>,
-  choose: Choose,
+  ledger: Ledger,
 ): Record<string, unknown> {
   const parsed = resolved.schema.safeParse(value);
-  nameDecidingChoices(resolved, value, parsed, choose);
+  nameDecidingChoices(resolved, value, parsed, ledger);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);
 }
@@ -105,46 +105,47 @@ const LONG: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Reads the choices without which this very value would have been taken, or refused. */
 function nameDecidingChoices(
-  { fixedChoices, others }: ResolvedSchema,
+  { assumes, others }: ResolvedSchema,
   value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
-  choose: Choose,
+  ledger: Ledger,
 ): void {
-  if (error?.issues.some((issue) => issue.code === 'too_big' && LONG.has(issue.origin))) choose('requests.limits');
-  if (!success) for (const id of fixedChoices) choose(id);
-  for (const other of others) if (other.schema.safeParse(value).success !== success) choose(other.id);
+  if (error?.issues.some((issue) => issue.code === 'too_big' && LONG.has(issue.origin)))
+    ledger.assume('requests.limits');
+  if (!success) assumes.forEach(ledger.assume);
+  for (const other of others) if (other.schema.safeParse(value).success !== success) ledger.choose(other.id);
 }
 
-function readObject(received: ReceivedBody, contentType: string | null, choose: Choose): Record<string, unknown> {
+function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'broken') throw malformed('The body broke off before its end.', choose);
+  if (received === 'broken') throw malformed('The body broke off before its end.', ledger);
   if (received === 'too-large') {
-    choose('requests.body-limit');
+    ledger.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
-  checkContentType(contentType, choose);
-  const value = parseJson(received, choose);
-  if (!isObject(value)) throw malformed('The body is not a JSON object.', choose);
+  checkContentType(contentType, ledger);
+  const value = parseJson(received, ledger);
+  if (!isObject(value)) throw malformed('The body is not a JSON object.', ledger);
   return value;
 }
 
-function checkContentType(contentType: string | null, choose: Choose): void {
+function checkContentType(contentType: string | null, ledger: Ledger): void {
   if (/^application\/json\s*(;|$)/i.test(contentType ?? '')) return;
-  if (choose('requests.content-type') === 'json') {
+  if (ledger.choose('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
 }
 
-function parseJson(bytes: Uint8Array, choose: Choose): unknown {
+function parseJson(bytes: Uint8Array, ledger: Ledger): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw malformed('The body is not JSON.', choose);
+    throw malformed('The body is not JSON.', ledger);
   }
 }
 
-function malformed(message: string, choose: Choose): ApiError {
-  choose('requests.malformed-body');
+function malformed(message: string, ledger: Ledger): ApiError {
+  ledger.assume('requests.malformed-body');
   return new ApiError('VALIDATION_ERROR', message);
 }
 
@@ -152,9 +153,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<string, unknown>, choose: Choose): void {
+function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<string, unknown>, ledger: Ledger): void {
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(schema?.shape ?? {}, field));
-  if (unknown.length === 0 || choose('requests.unknown-fields') === 'ignored') return;
+  if (unknown.length === 0 || ledger.choose('requests.unknown-fields') === 'ignored') return;
   const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
   throw new ApiError('VALIDATION_ERROR', `The body has fields that are not known here: ${names.join(', ')}.`);
 }

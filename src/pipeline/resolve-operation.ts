@@ -1,72 +1,90 @@
 import type { z } from 'zod';
-import { BEHAVIOURS, type BehaviourId, type Choices, type Choose } from '../contract/behaviours.ts';
-import { createChoiceReader } from '../contract/choice-reader.ts';
+import {
+  type AssumptionId,
+  type ChoiceId,
+  type Choices,
+  type Choose,
+  isShapedBy,
+  readingsOf,
+} from '../contract/behaviours.ts';
+import { traceChoices } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
 /** What a body or a query may be under the choices of one mailbox. */
 export interface ResolvedSchema {
   readonly schema: z.ZodObject;
-  /** The behaviours with one choice that say what it may be. */
-  readonly fixedChoices: readonly BehaviourId[];
-  /** What it would be under each other choice of a behaviour that decides it. */
-  readonly others: readonly { readonly id: BehaviourId; readonly schema: z.ZodObject }[];
+  /** The assumptions that say what it may be. */
+  readonly assumes: readonly AssumptionId[];
+  /** What it would be under each other value of a choice that decides it. */
+  readonly others: readonly { readonly id: ChoiceId; readonly schema: z.ZodObject }[];
 }
 
 /** A row of the operation table under the choices of one mailbox, made once and kept. */
 export interface ResolvedOperation {
   /** The tiers that may call it; `undefined` for a public operation. */
   readonly tiers: readonly Tier[] | undefined;
-  /** The behaviours that decide who may call it. */
-  readonly tierChoices: readonly BehaviourId[];
-  /** The tiers that these behaviours admit or refuse; the others are settled whatever the choice. */
+  /** What decides who may call it. */
+  readonly tierChoices: readonly ChoiceId[];
+  readonly tierAssumptions: readonly AssumptionId[];
+  /** The tiers that these choices admit or refuse; the others are settled whatever the choice. */
   readonly tiersByChoice: ReadonlySet<Tier>;
   readonly params: z.ZodObject | undefined;
   readonly query: ResolvedSchema | undefined;
   readonly body: ResolvedSchema | undefined;
+  /** The assumptions that shape every success. */
+  readonly replyAssumptions: readonly AssumptionId[];
 }
 
 /** Evaluates what a row says as a function of the ledger. */
 export function resolveOperation(row: OperationDefinition, choices: Choices): ResolvedOperation {
-  const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
+  const { assumes = [] } = row;
+  const tiers = row.tiers === 'public' ? undefined : traceChoices(row.tiers, choices);
   return {
     tiers: tiers?.value,
     tierChoices: tiers?.read ?? [],
+    tierAssumptions: assumes.filter((id) => isShapedBy(id, 'access')),
     tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
     params: row.params,
-    query: row.query && resolveSchema(row.query, choices),
-    body: row.body && resolveSchema(row.body, choices),
+    query:
+      row.query &&
+      resolveSchema(
+        row.query,
+        choices,
+        assumes.filter((id) => isShapedBy(id, 'query')),
+      ),
+    body:
+      row.body &&
+      resolveSchema(
+        row.body,
+        choices,
+        assumes.filter((id) => isShapedBy(id, 'body')),
+      ),
+    replyAssumptions: assumes.filter((id) => isShapedBy(id, 'reply')),
   };
 }
 
-function resolveSchema(build: (choose: Choose) => z.ZodObject, choices: Choices): ResolvedSchema {
-  const { value: schema, read } = trace(build, choices);
-  return {
-    schema,
-    fixedChoices: read.filter((id) => Object.keys(BEHAVIOURS[id].choices).length === 1),
-    others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })),
-  };
+function resolveSchema(
+  build: (choose: Choose) => z.ZodObject,
+  choices: Choices,
+  assumes: readonly AssumptionId[],
+): ResolvedSchema {
+  const { value: schema } = traceChoices(build, choices);
+  return { schema, assumes, others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })) };
 }
 
-/** Says whether any behaviour, switched, would change whether a tier is admitted. */
+/** Says whether any choice, switched, would change whether a tier is admitted. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
-  const admitted = trace(tiers, choices).value.includes(tier);
+  const admitted = traceChoices(tiers, choices).value.includes(tier);
   return otherReadings(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
 }
 
-/** Evaluates `build` under each other choice of each behaviour that it reads, one at a time. */
+/** Evaluates `build` under each other value of each choice that it reads, one at a time. */
 function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  return trace(build, choices).read.flatMap((id) =>
-    Object.keys(BEHAVIOURS[id].choices)
-      .filter((choice) => choice !== choices[id])
-      .map((choice) => ({ id, value: trace(build, { ...choices, [id]: choice } as Choices).value })),
+  return traceChoices(build, choices).read.flatMap((id) =>
+    Object.keys(readingsOf(id).choices)
+      .filter((value) => value !== choices[id])
+      .map((value) => ({ id, value: traceChoices(build, { ...choices, [id]: value } as Choices).value })),
   );
-}
-
-/** Evaluates `build` and says which behaviours it read. */
-function trace<Value>(build: (choose: Choose) => Value, choices: Choices): { value: Value; read: BehaviourId[] } {
-  const reader = createChoiceReader(choices);
-  const value = build(reader.choose);
-  return { value, read: [...reader.read] };
 }

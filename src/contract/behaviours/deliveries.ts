@@ -59,8 +59,7 @@ export const deliveryBehaviours = defineBehaviours({
   'deliveries.success': {
     question: 'Which answers of a receiver count as success?',
     section: '6',
-    choices: { '2xx': 'any 2xx; redirects are not followed' },
-    default: '2xx',
+    assumption: 'any 2xx; redirects are not followed',
     origin: 'assumed',
   },
   'deliveries.timeout': {
@@ -101,8 +100,7 @@ export const deliveryBehaviours = defineBehaviours({
   'deliveries.inactive': {
     question: 'What happens to what still waits for a webhook that is made inactive or deleted?',
     section: '6',
-    choices: { dropped: 'it is dropped when its next attempt is due' },
-    default: 'dropped',
+    assumption: 'it is dropped when its next attempt is due',
     origin: 'assumed',
   },
   'deliveries.order': {

@@ -36,17 +36,13 @@ export const keyBehaviours = defineBehaviours({
   'workspaces.keys.create.reply': {
     question: 'What does creating a workspace key answer?',
     section: '4.4',
-    choices: {
-      'key-record': '{ id, key, prefix, name, workspaceId, createdAt }; name is null when none was sent',
-    },
-    default: 'key-record',
+    assumption: '{ id, key, prefix, name, workspaceId, createdAt }; name is null when none was sent',
     origin: 'reference',
   },
   'workspaces.keys.list.reply': {
     question: 'What does listing the keys of a workspace answer?',
     section: '4.4',
-    choices: { keys: '{ keys: [{ id, prefix, name, createdAt }] }, oldest first, never the key itself' },
-    default: 'keys',
+    assumption: '{ keys: [{ id, prefix, name, createdAt }] }, oldest first, never the key itself',
     origin: 'reference',
   },
   'workspaces.keys.delete.body': {

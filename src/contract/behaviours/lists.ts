@@ -5,11 +5,8 @@ export const listBehaviours = defineBehaviours({
   'lists.shape': {
     question: 'What is a list in a reply?',
     section: '4.4',
-    choices: {
-      reference:
-        '{ id, name, description, entryCount, entries, createdAt }; an entry is { id, email, displayName, metadata, createdAt }',
-    },
-    default: 'reference',
+    assumption:
+      '{ id, name, description, entryCount, entries, createdAt }; an entry is { id, email, displayName, metadata, createdAt }',
     origin: 'reference',
   },
   'lists.list.entries': {
@@ -25,10 +22,7 @@ export const listBehaviours = defineBehaviours({
   'lists.list.reply': {
     question: 'What does listing lists, or entries, answer?',
     section: '4.4',
-    choices: {
-      wrapped: '{ lists } and { entries }, oldest first',
-    },
-    default: 'wrapped',
+    assumption: '{ lists } and { entries }, oldest first',
     origin: 'assumed',
   },
   'lists.delete.body': {
@@ -54,10 +48,7 @@ export const listBehaviours = defineBehaviours({
   'lists.entries.taken': {
     question: 'What answers an address that the list has already?',
     section: '4.4',
-    choices: {
-      conflict: '409',
-    },
-    default: 'conflict',
+    assumption: '409',
     origin: 'reference',
   },
 });

@@ -103,25 +103,20 @@ export const requestBehaviours = defineBehaviours({
   'requests.malformed-body': {
     question: 'What answers a body that is not a JSON object?',
     section: '7',
-    choices: { invalid: '400, as for one that fails validation; also where the operation takes no body' },
-    default: 'invalid',
+    assumption: '400, as for one that fails validation; also where the operation takes no body',
     origin: 'assumed',
   },
   'requests.limits': {
     question: 'How long may the values of a body be?',
     section: '8',
-    choices: {
-      fixed:
-        'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds and 50 addresses; then 400',
-    },
-    default: 'fixed',
+    assumption:
+      'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds and 50 addresses; then 400',
     origin: 'assumed',
   },
   'requests.body-limit': {
     question: 'How large may a body be?',
     section: '8',
-    choices: { '1MiB': '1,048,576 bytes, then 413' },
-    default: '1MiB',
+    assumption: '1,048,576 bytes, then 413',
     origin: 'assumed',
   },
   'requests.storage-limit': {
@@ -149,19 +144,13 @@ export const requestBehaviours = defineBehaviours({
   'requests.query': {
     question: 'What of query parameters that are not known, or repeated?',
     section: '4',
-    choices: {
-      lenient: 'they are ignored; of a repeated one the first counts',
-    },
-    default: 'lenient',
+    assumption: 'they are ignored; of a repeated one the first counts',
     origin: 'assumed',
   },
   'requests.letter-case': {
     question: 'Are ids and names in a path compared with regard to case?',
     section: '4',
-    choices: {
-      ignored: 'no: they are looked up in lower case',
-    },
-    default: 'ignored',
+    assumption: 'no: they are looked up in lower case',
     origin: 'assumed',
   },
 });

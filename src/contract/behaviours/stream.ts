@@ -5,8 +5,7 @@ export const streamBehaviours = defineBehaviours({
   'stream.tiers': {
     question: 'Which keys may open an event stream?',
     section: '6',
-    choices: { 'tenant-scoped': 'tk_, wk_ and ak_; the operator gets 403' },
-    default: 'tenant-scoped',
+    assumption: 'tk_, wk_ and ak_; the operator gets 403',
     origin: 'reference',
   },
   'stream.key': {
@@ -29,22 +28,19 @@ export const streamBehaviours = defineBehaviours({
   'stream.subscribe.again': {
     question: 'What does a further subscribe frame do?',
     section: '6',
-    choices: { replaces: 'it takes the place of the one before' },
-    default: 'replaces',
+    assumption: 'it takes the place of the one before',
     origin: 'assumed',
   },
   'stream.subscribe.empty': {
     question: 'What does a list mean that is left out or empty?',
     section: '6',
-    choices: { all: 'all kinds; all inboxes within the scope of the key' },
-    default: 'all',
+    assumption: 'all kinds; all inboxes within the scope of the key',
     origin: 'assumed',
   },
   'stream.subscribe.out-of-scope': {
     question: 'What happens to a subscription to an inbox or a workspace out of scope?',
     section: '6',
-    choices: { error: 'an error frame; the subscription before stays' },
-    default: 'error',
+    assumption: 'an error frame; the subscription before stays',
     origin: 'assumed',
   },
   'stream.alias': {
@@ -71,11 +67,7 @@ export const streamBehaviours = defineBehaviours({
   'stream.close': {
     question: 'How does the service end a stream?',
     section: '6',
-    choices: {
-      'application-codes':
-        'with 4401 when its key ends, 4429 when the client reads too slowly, 1001 when the server ends',
-    },
-    default: 'application-codes',
+    assumption: 'with 4401 when its key ends, 4429 when the client reads too slowly, 1001 when the server ends',
     origin: 'assumed',
   },
 });

@@ -5,18 +5,15 @@ export const tenantBehaviours = defineBehaviours({
   'tenants.create.reply': {
     question: 'What does creating a tenant answer?',
     section: '4.4',
-    choices: {
-      'with-key': '{ id, name, apiKey, defaultWorkspaceId, createdAt }; its first tk_ key is only shown here',
-    },
-    default: 'with-key',
+    assumption: '{ id, name, apiKey, defaultWorkspaceId, createdAt }; its first tk_ key is only shown here',
     origin: 'assumed',
   },
   'tenants.create.required': {
     question: 'What does creating a tenant need?',
     section: '4.4',
-    choices: { name: 'a name that is not empty; white space around it is dropped' },
-    default: 'name',
+    assumption: 'a name that is not empty; white space around it is dropped',
     origin: 'assumed',
+    shapes: ['body'],
   },
   'tenants.delete.body': {
     question: 'What does deleting a tenant answer?',
@@ -28,19 +25,13 @@ export const tenantBehaviours = defineBehaviours({
   'tenants.create.workspace': {
     question: 'Does a new tenant have a workspace?',
     section: '4.4',
-    choices: {
-      default: 'yes, one called Default',
-    },
-    default: 'default',
+    assumption: 'yes, one called Default',
     origin: 'reference',
   },
   'tenants.delete.cascade': {
     question: 'What goes with a tenant that is deleted?',
     section: '4.4',
-    choices: {
-      everything: 'everything that it owns, at once; its addresses are free again',
-    },
-    default: 'everything',
+    assumption: 'everything that it owns, at once; its addresses are free again',
     origin: 'assumed',
   },
 });

@@ -15,9 +15,9 @@ export const webhookBehaviours = defineBehaviours({
   'webhooks.other-tiers': {
     question: 'May an inbox key or the operator call the webhook operations?',
     section: '5, rule 4',
-    choices: { refused: 'no' },
-    default: 'refused',
+    assumption: 'no',
     origin: 'assumed',
+    shapes: ['access'],
   },
   'webhooks.create.is-active': {
     question: 'Is a new webhook active?',
@@ -29,8 +29,7 @@ export const webhookBehaviours = defineBehaviours({
   'webhooks.create.secret': {
     question: 'What does a secret look like?',
     section: '2',
-    choices: { whsec: 'whsec_ and the base64 of 32 bytes, as Standard Webhooks has them' },
-    default: 'whsec',
+    assumption: 'whsec_ and the base64 of 32 bytes, as Standard Webhooks has them',
     origin: 'assumed',
   },
   'webhooks.create.required': {

@@ -5,10 +5,7 @@ export const workspaceBehaviours = defineBehaviours({
   'workspaces.shape': {
     question: 'What is a workspace in a reply?',
     section: '4.4',
-    choices: {
-      reference: '{ id, name, slug, isDefault, inboxCount, domainCount, createdAt }',
-    },
-    default: 'reference',
+    assumption: '{ id, name, slug, isDefault, inboxCount, domainCount, createdAt }',
     origin: 'reference',
   },
   'workspaces.read.tiers': {
@@ -34,11 +31,9 @@ export const workspaceBehaviours = defineBehaviours({
   'workspaces.create.slug': {
     question: 'What does a slug look like, and what is it where none is sent?',
     section: '4.4',
-    choices: {
-      'from-name': 'lower-case letters, digits and hyphens; made of the name: "Acme Corp" gives acme-corp',
-    },
-    default: 'from-name',
+    assumption: 'lower-case letters, digits and hyphens; made of the name: "Acme Corp" gives acme-corp',
     origin: 'reference',
+    shapes: ['body'],
   },
   'workspaces.create.slug-taken': {
     question: 'What happens when a workspace of the tenant has the slug already?',
@@ -53,10 +48,7 @@ export const workspaceBehaviours = defineBehaviours({
   'workspaces.list.order': {
     question: 'In which order are workspaces listed?',
     section: '4.4',
-    choices: {
-      'oldest-first': 'by creation, oldest first',
-    },
-    default: 'oldest-first',
+    assumption: 'by creation, oldest first',
     origin: 'assumed',
   },
   'workspaces.delete.default': {
@@ -83,10 +75,7 @@ export const workspaceBehaviours = defineBehaviours({
   'workspaces.delete.cascade': {
     question: 'What goes with a workspace that is deleted?',
     section: '4.4',
-    choices: {
-      everything: 'its inboxes with their mail, its domains, webhooks and keys, at once; its addresses are free again',
-    },
-    default: 'everything',
+    assumption: 'its inboxes with their mail, its domains, webhooks and keys, at once; its addresses are free again',
     origin: 'reference',
   },
 });

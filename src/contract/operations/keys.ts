@@ -49,7 +49,8 @@ export const keyOperations = {
     params: idParams,
     body: () => z.object({ name: name(200).nullish() }),
     status: 201,
-    reply: (choose) => ({ 'key-record': workspaceKeyReply })[choose('workspaces.keys.create.reply')],
+    assumes: ['workspaces.keys.create.reply'],
+    reply: () => workspaceKeyReply,
   }),
   listWorkspaceKeys: defineOperation({
     method: 'GET',
@@ -60,7 +61,8 @@ export const keyOperations = {
     tiers: workspaceKeyTiers,
     params: idParams,
     status: 200,
-    reply: (choose) => ({ keys: z.strictObject({ keys: z.array(listedKey) }) })[choose('workspaces.keys.list.reply')],
+    assumes: ['workspaces.keys.list.reply'],
+    reply: () => z.strictObject({ keys: z.array(listedKey) }),
   }),
   deleteWorkspaceKey: defineOperation({
     method: 'DELETE',

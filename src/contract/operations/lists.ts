@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
 import { bareEmail } from '../email-address.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
@@ -26,9 +25,6 @@ const list = z.strictObject({
   createdAt: timestamp,
 });
 
-const listReply = (choose: Choose) => ({ reference: list })[choose('lists.shape')];
-const entryReply = (choose: Choose) => ({ reference: entry })[choose('lists.shape')];
-
 const LISTED = { included: list, omitted: list.omit({ entries: true }) };
 
 export const listOperations = {
@@ -41,7 +37,8 @@ export const listOperations = {
     params: idParams,
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     status: 201,
-    reply: listReply,
+    assumes: ['lists.shape'],
+    reply: () => list,
   }),
   listLists: defineOperation({
     ...withinInbox,
@@ -51,10 +48,8 @@ export const listOperations = {
     origin: 'assumed',
     params: idParams,
     status: 200,
-    reply: (choose) =>
-      ({ wrapped: z.strictObject({ lists: z.array(LISTED[choose('lists.list.entries')]) }) })[
-        choose('lists.list.reply')
-      ],
+    assumes: ['lists.shape', 'lists.list.reply'],
+    reply: (choose) => z.strictObject({ lists: z.array(LISTED[choose('lists.list.entries')]) }),
   }),
   getList: defineOperation({
     ...withinInbox,
@@ -64,7 +59,8 @@ export const listOperations = {
     origin: 'assumed',
     params: listParams,
     status: 200,
-    reply: listReply,
+    assumes: ['lists.shape'],
+    reply: () => list,
   }),
   deleteList: defineOperation({
     ...withinInbox,
@@ -88,7 +84,8 @@ export const listOperations = {
       return z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() });
     },
     status: 201,
-    reply: entryReply,
+    assumes: ['lists.shape'],
+    reply: () => entry,
     errors: ['ALREADY_EXISTS'],
   }),
   listListEntries: defineOperation({
@@ -99,8 +96,8 @@ export const listOperations = {
     origin: 'assumed',
     params: listParams,
     status: 200,
-    reply: (choose) =>
-      ({ wrapped: z.strictObject({ entries: z.array(entryReply(choose)) }) })[choose('lists.list.reply')],
+    assumes: ['lists.shape', 'lists.list.reply'],
+    reply: () => z.strictObject({ entries: z.array(entry) }),
   }),
   getListEntry: defineOperation({
     ...withinInbox,
@@ -110,7 +107,8 @@ export const listOperations = {
     origin: 'assumed',
     params: entryParams,
     status: 200,
-    reply: entryReply,
+    assumes: ['lists.shape'],
+    reply: () => entry,
   }),
   deleteListEntry: defineOperation({
     ...withinInbox,

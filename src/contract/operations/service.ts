@@ -7,31 +7,25 @@ import { INBOX_TIERS, TIER_SETS, TIERS } from '../tiers.ts';
 
 const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
 
-const IDENTITIES = {
-  identity: z.strictObject({
-    tier: z.enum(TIERS),
-    tenantId: uuid.nullable(),
-    workspaceId: uuid.nullable(),
-    inboxId: uuid.nullable(),
-    email: z.string().nullable().describe('The primary address of the inbox of an ak_ key.'),
-  }),
-};
+const identity = z.strictObject({
+  tier: z.enum(TIERS),
+  tenantId: uuid.nullable(),
+  workspaceId: uuid.nullable(),
+  inboxId: uuid.nullable(),
+  email: z.string().nullable().describe('The primary address of the inbox of an ak_ key.'),
+});
 
-const METRICS = {
-  reference: z.strictObject({
-    window: z.strictObject({ from: timestamp, to: timestamp }),
-    scope: z.strictObject({ tenantId: uuid, workspaceId: uuid.nullable(), inboxId: uuid.nullable() }),
-    counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
-    resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
-  }),
-};
+const metrics = z.strictObject({
+  window: z.strictObject({ from: timestamp, to: timestamp }),
+  scope: z.strictObject({ tenantId: uuid, workspaceId: uuid.nullable(), inboxId: uuid.nullable() }),
+  counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
+  resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
+});
 
 /** Why an e-mail address is no good. */
 export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
 
-const VERDICTS = {
-  verdict: z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() }),
-};
+const verdict = z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() });
 
 export const serviceOperations = {
   getMe: defineOperation({
@@ -41,7 +35,8 @@ export const serviceOperations = {
     origin: 'reference',
     tiers: () => TIERS,
     status: 200,
-    reply: (choose) => IDENTITIES[choose('me.reply')],
+    assumes: ['me.reply'],
+    reply: () => identity,
   }),
   getMetrics: defineOperation({
     method: 'GET',
@@ -57,7 +52,8 @@ export const serviceOperations = {
         inbox: lookupId.optional(),
       }),
     status: 200,
-    reply: (choose) => METRICS[choose('metrics.reply')],
+    assumes: ['metrics.reply', 'metrics.counts'],
+    reply: () => metrics,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation({
@@ -65,10 +61,11 @@ export const serviceOperations = {
     path: '/v1/verify-email',
     summary: 'Say whether mail to an address would arrive',
     origin: 'assumed',
-    tiers: (choose) => TIER_SETS[choose('verify.tiers')],
+    tiers: () => TIER_SETS['tenant-workspace-and-inbox'],
     body: () => z.object({ email: text(254) }),
     status: 200,
-    reply: (choose) => VERDICTS[choose('verify.reply')],
+    assumes: ['verify.tiers', 'verify.reply'],
+    reply: () => verdict,
   }),
   getHealth: defineOperation({
     method: 'GET',

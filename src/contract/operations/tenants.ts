@@ -11,8 +11,6 @@ const createdTenant = z.strictObject({
   createdAt: timestamp,
 });
 
-const CREATE_BODY = z.object({ name: name(200) });
-
 export const tenantOperations = {
   createTenant: defineOperation({
     method: 'POST',
@@ -21,9 +19,10 @@ export const tenantOperations = {
     origin: 'reference',
     section: '5',
     tiers: () => ['operator'],
-    body: (choose) => ({ name: CREATE_BODY })[choose('tenants.create.required')],
+    assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply'],
+    body: () => z.object({ name: name(200) }),
     status: 201,
-    reply: (choose) => ({ 'with-key': createdTenant })[choose('tenants.create.reply')],
+    reply: () => createdTenant,
   }),
   deleteTenant: defineOperation({
     method: 'DELETE',
@@ -33,6 +32,7 @@ export const tenantOperations = {
     section: '5',
     tiers: () => ['operator'],
     params: idParams,
+    assumes: ['tenants.delete.cascade'],
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('tenants.delete.body')],
   }),

@@ -6,10 +6,7 @@ import { DELETE_REPLIES, updatedReply } from '../replies.ts';
 import { expected, flag, idParams, isUrlWithProtocol, lookupId, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-function webhookTiers(choose: Choose) {
-  choose('webhooks.other-tiers');
-  return TIER_SETS[choose('webhooks.tiers')];
-}
+const webhookTiers = (choose: Choose) => TIER_SETS[choose('webhooks.tiers')];
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
 const webhookReply = z.strictObject({
@@ -71,6 +68,7 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.1',
     tiers: webhookTiers,
+    assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
     body: (choose) =>
       z.object({ url: webhookUrl(choose), events: webhookEvents(choose), workspaceId: lookupId.nullish() }),
     status: 201,
@@ -84,6 +82,7 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.2',
     tiers: webhookTiers,
+    assumes: ['webhooks.other-tiers'],
     query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
     reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
@@ -95,6 +94,7 @@ export const webhookOperations = {
     summary: 'Read a webhook',
     origin: 'reference',
     tiers: webhookTiers,
+    assumes: ['webhooks.other-tiers'],
     params: idParams,
     status: 200,
     reply: readWebhook,
@@ -105,6 +105,7 @@ export const webhookOperations = {
     summary: 'Change a webhook',
     origin: 'reference',
     tiers: webhookTiers,
+    assumes: ['webhooks.other-tiers'],
     params: idParams,
     body: (choose) =>
       z.object({
@@ -122,6 +123,7 @@ export const webhookOperations = {
     origin: 'document',
     section: '4.3',
     tiers: webhookTiers,
+    assumes: ['webhooks.other-tiers'],
     params: idParams,
     status: 200,
     reply: (choose) => DELETED[choose('webhooks.delete.body')],

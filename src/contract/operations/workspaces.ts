@@ -17,15 +17,10 @@ const workspace = z.strictObject({
   createdAt: timestamp,
 });
 
-const WORKSPACES = { reference: workspace };
-
-const workspaceReply = (choose: Choose) => WORKSPACES[choose('workspaces.shape')];
-
-const SLUGS = {
-  'from-name': text(63)
-    .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case letters and digits, with single hyphens between them')
-    .nullish(),
-};
+const slug = text(63).regex(
+  /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+  'must be lower-case letters and digits, with single hyphens between them',
+);
 
 export const workspaceOperations = {
   createWorkspace: defineOperation({
@@ -34,9 +29,10 @@ export const workspaceOperations = {
     summary: 'Create a workspace',
     origin: 'reference',
     tiers: () => ['tenant'],
-    body: (choose) => z.object({ name: name(200), slug: SLUGS[choose('workspaces.create.slug')] }),
+    assumes: ['workspaces.create.slug', 'workspaces.shape'],
+    body: () => z.object({ name: name(200), slug: slug.nullish() }),
     status: 201,
-    reply: workspaceReply,
+    reply: () => workspace,
     errors: ['ALREADY_EXISTS'],
   }),
   listWorkspaces: defineOperation({
@@ -46,7 +42,8 @@ export const workspaceOperations = {
     origin: 'reference',
     tiers: readTiers,
     status: 200,
-    reply: (choose) => z.strictObject({ workspaces: z.array(workspaceReply(choose)) }),
+    assumes: ['workspaces.shape', 'workspaces.list.order'],
+    reply: () => z.strictObject({ workspaces: z.array(workspace) }),
   }),
   getWorkspace: defineOperation({
     method: 'GET',
@@ -56,7 +53,8 @@ export const workspaceOperations = {
     tiers: readTiers,
     params: idParams,
     status: 200,
-    reply: workspaceReply,
+    assumes: ['workspaces.shape'],
+    reply: () => workspace,
   }),
   deleteWorkspace: defineOperation({
     method: 'DELETE',
@@ -66,6 +64,7 @@ export const workspaceOperations = {
     tiers: (choose) => TIER_SETS[choose('workspaces.delete.tiers')],
     params: idParams,
     status: 200,
+    assumes: ['workspaces.delete.cascade'],
     reply: (choose) => DELETE_REPLIES[choose('workspaces.delete.body')],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
