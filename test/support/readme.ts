@@ -5,6 +5,7 @@ import {
   BEHAVIOURS,
   type BehaviourDefinition,
   type BehaviourId,
+  type ChoiceDefinition,
   parseBehaviours,
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
@@ -143,20 +144,25 @@ function behavioursTables(): string {
   }
   const folded = [...areas].map(([area, ids]) => {
     const summary = `<code>${area}</code>: ${ids.length} ${ids.length === 1 ? 'behaviour' : 'behaviours'}`;
-    const head = ['Id', 'Question (section)', 'Choices', 'Origin'];
+    const head = ['Id', 'Question (section)', 'Choices, or what is assumed', 'Origin'];
     return `<details><summary>${summary}</summary>\n\n${table(head, ids.map(behaviourRow))}\n\n</details>`;
   });
   return folded.join('\n\n');
 }
 
 function behaviourRow(id: BehaviourId): Cells {
-  const { question, section, origin, ...behaviour }: BehaviourDefinition = BEHAVIOURS[id];
-  const options = Object.entries(behaviour.choices).map(([value, meaning]) => {
-    const name = value === behaviour.default ? `**${code(value)}**` : code(value);
+  const entry: BehaviourDefinition = BEHAVIOURS[id];
+  const { question, section, origin } = entry;
+  return [code(id), `${question} (${section})`, 'choices' in entry ? readings(entry) : entry.assumption, origin];
+}
+
+function readings(entry: ChoiceDefinition): string {
+  const values = Object.entries(entry.choices).map(([value, meaning]) => {
+    const name = value === entry.default ? `**${code(value)}**` : code(value);
     return `${name}: ${meaning}`;
   });
-  if (behaviour.otherValues) options.push(`or ${behaviour.otherValues.rule}`);
-  return [code(id), `${question} (${section})`, options.join('<br>'), origin];
+  if (entry.otherValues) values.push(`or ${entry.otherValues.rule}`);
+  return values.join('<br>');
 }
 
 function simulatorsTable(): string {
