@@ -33,7 +33,6 @@ const LIMITS = {
 
 /** The parameters by which a list is paged. */
 export function pageQuery(choose: Choose) {
-  choose('messages.list.pagination');
   return z.object({
     limit: LIMITS[choose('messages.list.over-limit')]
       .default(DEFAULT_LIMIT)

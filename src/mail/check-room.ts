@@ -9,10 +9,10 @@ import type { AttachedFile } from './store-message.ts';
  *
  * @throws {ApiError} STORAGE_FULL
  */
-export function checkRoom({ worlds, choose }: Pick<MailContext, 'worlds' | 'choose'>, bytes: number): void {
+export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
   const used = worlds.countMailBytes();
   if (used + bytes <= worlds.maxMailBytes) return;
-  choose('requests.storage-limit');
+  assume('requests.storage-limit');
   const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',

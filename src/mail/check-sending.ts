@@ -39,8 +39,8 @@ export function checkSending(
   if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
-function paused({ choose }: MailContext): ApiError {
-  choose('sending.paused');
+function paused({ assume }: MailContext): ApiError {
+  assume('sending.paused');
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and may not send.');
 }
 

@@ -1,4 +1,5 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { Assume } from '../contract/behaviours.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
@@ -12,14 +13,14 @@ export interface ForwardNote {
 type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
 /** The subject and the bodies of a forward: what is sent with it, and below it the original with its head. */
-export function forwardOf(original: MessageRow, note: ForwardNote, choose: Choose): Forward {
-  const subject = note.subject ?? forwardSubject(original, choose);
+export function forwardOf(original: MessageRow, note: ForwardNote, { choose, assume }: Ledger): Forward {
+  const subject = note.subject ?? forwardSubject(original, assume);
   const { plainBody, htmlBody } = BODIES[choose('sending.forward.body')](original, note);
   return { subject, plainBody, htmlBody };
 }
 
-function forwardSubject({ subject }: MessageRow, choose: Choose): string {
-  choose('sending.reply.subject');
+function forwardSubject({ subject }: MessageRow, assume: Assume): string {
+  assume('sending.reply.subject');
   return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 

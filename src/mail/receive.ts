@@ -29,9 +29,9 @@ export interface IncomingMail
 
 /** Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`. */
 export function receiveMail(context: MailContext, world: World, inbox: InboxRow, incoming: IncomingMail): MessageRow {
-  const { environment, choose } = context;
+  const { environment, assume } = context;
   const { attachments, ...mail } = incoming;
-  if (mail.inReplyTo !== null || mail.references.length > 0) choose('threads.inbound');
+  if (mail.inReplyTo !== null || mail.references.length > 0) assume('threads.inbound');
   const row = {
     ...mail,
     id: newId(environment),

@@ -1,9 +1,10 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { Reach } from '../access/find-in-reach.ts';
+import type { Assume } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
 
 /** Whom a reply goes to, and whom besides when it goes to all. */
 export interface ReplyRecipients {
@@ -16,12 +17,16 @@ export interface ReplyRecipients {
  *
  * @throws {ApiError} VALIDATION_ERROR when there is nobody to reply to.
  */
-export function recipientsOfReply(world: World, inbox: InboxRow, message: MessageRow, choose: Choose): ReplyRecipients {
-  choose('sending.reply.recipients');
+export function recipientsOfReply(
+  { principal, assume }: Pick<Reach, 'principal'> & Pick<Ledger, 'assume'>,
+  inbox: InboxRow,
+  message: MessageRow,
+): ReplyRecipients {
+  assume('sending.reply.recipients');
   const isOwn = message.direction === 'outbound';
   const to = isOwn ? message.to : [message.replyTo ?? message.from];
   if (to.length === 0) throw new ApiError('VALIDATION_ERROR', 'There is nobody to reply to: the message has no To.');
-  const known = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
+  const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
   return { to, cc: without(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }
 
@@ -35,7 +40,7 @@ function without(addresses: readonly string[], known: readonly string[]): string
 }
 
 /** The subject of a reply to a message. */
-export function replySubject({ subject }: Pick<MessageRow, 'subject'>, choose: Choose): string {
-  choose('sending.reply.subject');
+export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume: Assume): string {
+  assume('sending.reply.subject');
   return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }

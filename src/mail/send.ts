@@ -48,7 +48,7 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
 function store(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { environment } = context;
   const { repliesTo, attachments, guard: _, ...content } = mail;
-  context.choose('threads.outbound');
+  context.assume('threads.outbound');
   const id = newId(environment);
   const address = primaryAddress(world, inbox);
   const row = {
@@ -91,7 +91,7 @@ function holdersOf(routes: readonly Route[]): AddressHolder[] {
 
 /** Lets a mail arrive in each inbox. */
 function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
-  if (routes.some((route) => route !== 'bounced')) context.choose('sending.local');
+  if (routes.some((route) => route !== 'bounced')) context.assume('sending.local');
   for (const { world, inboxId } of holdersOf(routes)) {
     const inbox = world.inboxes.get(inboxId);
     if (inbox) receiveMail({ ...context, environment: world.environment }, world, inbox, mail);

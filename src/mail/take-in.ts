@@ -84,7 +84,7 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   const parsed = parseOrRefuse('The message', rawMessage, message);
   const bytes = fromBase64(parsed.eml);
   checkSize(bytes.byteLength);
-  context.choose('messages.inbound.limits');
+  context.assume('messages.inbound.limits');
   const { mail, recipients } = await parseEml(bytes, newMessageId(context.environment, DEFAULT_DOMAIN));
   // Its head may name others too; those that are inboxes here are meant.
   const here = recipients.filter((recipient) => typeof findRoute(context, toBareAddress(recipient)) !== 'string');

@@ -1,6 +1,6 @@
 import type { Reach } from '../access/find-in-reach.ts';
 import { selectInboxes } from '../access/select-scope.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
@@ -20,10 +20,10 @@ const IS_IN: Record<Folder, (message: MessageRow) => boolean> = {
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const found = messagesInReach(context, query).filter(isWanted(query.folder, choose));
+  const found = messagesInReach(context, query).filter(isWanted(query.folder, context));
   const isGrouped = query.group === 'thread';
   const page = cutPage(isGrouped ? latestOfEachThread(found) : found, query, choose);
-  return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, choose, isGrouped) };
+  return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, context, isGrouped) };
 };
 
 /** Every message of the inboxes in reach, or of those that are selected, in the order of arrival. */
@@ -35,9 +35,9 @@ function messagesInReach(
   return reach.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
 }
 
-function isWanted(folder: Folder | undefined, choose: Choose): (message: MessageRow) => boolean {
+function isWanted(folder: Folder | undefined, { choose, assume }: Ledger): (message: MessageRow) => boolean {
   if (folder === undefined && choose('messages.all.folder') === 'all') return ({ deletedAt }) => deletedAt === null;
-  choose('messages.folders');
+  assume('messages.folders');
   return IS_IN[folder ?? 'inbox'];
 }
 
@@ -51,7 +51,6 @@ function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
 }
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
-  context.choose('messages.folders');
   const messages = messagesInReach(context, query);
   const count = (folder: Folder) => messages.filter(IS_IN[folder]).length;
   const unread = messages.filter((message) => IS_IN.inbox(message) && !message.isRead).length;

@@ -8,8 +8,7 @@ import { showAttachment } from './replies/show-message.ts';
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  const reference = { attachments: attachments.map(showAttachment) };
-  return { body: { reference }[context.choose('messages.attachments.shape')] };
+  return { body: { attachments: attachments.map(showAttachment) } };
 };
 
 export const getAttachment: Run<'getAttachment'> = (context, { params }) => {

@@ -33,24 +33,25 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   return add(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
 
-function tooLong({ choose }: CreateContext, address: string): ApiError {
-  choose('sending.addresses');
+function tooLong({ assume }: CreateContext, address: string): ApiError {
+  assume('sending.addresses');
   return new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
 }
 
 function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
-  const { principal, choose } = context;
+  const { principal, assume } = context;
   const selected = selectWorkspace(context, workspaceId);
   if (selected) return selected;
   if (principal.tier === 'workspace') return findInReach(context, 'workspaces', principal.workspaceId);
-  choose('inboxes.create.workspace');
+  assume('inboxes.create.workspace');
   const standard = defaultWorkspace(principal.world);
   if (standard) return standard;
   throw new ApiError('CONFLICT', 'This tenant has no workspace to put an inbox into; create one first.');
 }
 
-function generateUsername({ environment, choose }: CreateContext): string {
-  return { agent: () => `agent-${newHex(environment, 4)}` }[choose('inboxes.create.generated-name')]();
+function generateUsername({ environment, assume }: CreateContext): string {
+  assume('inboxes.create.generated-name');
+  return `agent-${newHex(environment, 4)}`;
 }
 
 /** The inbox within reach that has an address. */
@@ -60,13 +61,9 @@ function findOwn({ principal, worlds }: CreateContext, address: string): InboxRo
   return inbox && mayReach(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
 }
 
-function answerExisting(
-  { principal, choose }: CreateContext,
-  inbox: InboxRow,
-  address: string,
-): ReturnType<Run<'createInbox'>> {
-  if (choose('inboxes.create.existing') === 'conflict') throw taken(address);
-  return { status: 200, body: { ...showPlainInbox(principal.world, inbox, choose), existed: true } };
+function answerExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
+  if (context.choose('inboxes.create.existing') === 'conflict') throw taken(address);
+  return { status: 200, body: { ...showPlainInbox(context.principal.world, inbox, context), existed: true } };
 }
 
 /** A name for a new inbox, or the inbox that has it already. */
@@ -77,12 +74,12 @@ interface PickedName {
 
 /** Picks the name that was asked for, or, where somebody else has it, that name with a number. */
 function pickName(context: CreateContext, username: string, domain: string, strict: boolean): PickedName {
-  const { principal, choose } = context;
+  const { principal, choose, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
-  choose('inboxes.create.taken');
+  assume('inboxes.create.taken');
   // Whoever has it: what is named must not tell a workspace key whether another workspace of its tenant does.
-  if (principal.tier === 'workspace') choose('inboxes.create.out-of-reach');
+  if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (strict) throw taken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
   const own = numbered
@@ -99,10 +96,11 @@ function taken(address: string): ApiError {
 }
 
 function add(
-  { principal, environment, choose }: CreateContext,
+  context: CreateContext,
   workspace: WorkspaceRow,
   { username, domain, displayName }: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
 ): ReturnType<Run<'createInbox'>> {
+  const { principal, environment } = context;
   const { world } = principal;
   const createdAt = timestampNow(environment);
   const id = newId(environment);
@@ -122,5 +120,5 @@ function add(
   });
   world.addAddress(address);
   world.addKey(key);
-  return { body: { ...showInbox(world, inbox, choose), apiKey: key.key } };
+  return { body: { ...showInbox(world, inbox, context), apiKey: key.key } };
 }

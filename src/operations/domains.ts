@@ -12,10 +12,10 @@ import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, choose, assume } = context;
   const workspaceId = workspaceFor(context, body.workspaceId);
   if (EMULATOR_DOMAINS.includes(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
-    choose('domains.create.taken');
+    assume('domains.create.taken');
     throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is registered already.`);
   }
   const now = timestampNow(environment);
@@ -67,7 +67,7 @@ function findDomain(reach: Reach, domain: string): DomainRow {
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { id, domain, verifiedAt } = findDomain(context, params.domain);
-  const status = { 'by-name': outcomeByName }[choose('domains.verify.outcome')](domain);
+  const status = outcomeByName(domain);
   if (status === 'verified') checkIsFree(context, domain);
   const updatedAt = timestampNow(environment);
   const row = principal.world.domains.update(id, {
@@ -75,7 +75,7 @@ export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
     verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null),
     updatedAt,
   });
-  return { body: { domain: showDomain }[choose('domains.verify.reply')](row, choose) };
+  return { body: showDomain(row, choose) };
 };
 
 const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
@@ -97,7 +97,6 @@ function checkIsFree({ principal, worlds, choose }: Context<'verifyDomain'>, dom
 
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
-  context.choose('domains.delete.in-use');
   context.principal.world.domains.remove(row.id);
   return { body: DELETED[context.choose('domains.delete.body')](row) };
 };

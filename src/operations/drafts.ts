@@ -1,5 +1,4 @@
 import { findInInbox, findInReach, notFound, type Reach } from '../access/find-in-reach.ts';
-import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { BodyOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -12,7 +11,7 @@ import { fitBodies } from './replies/fit-bodies.ts';
 import { cutPage } from './replies/page.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const now = timestampNow(environment);
   const content = { ...EMPTY, ...changesOf(context, inbox.id, body) };
@@ -24,7 +23,7 @@ export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
     createdAt: now,
     updatedAt: now,
   });
-  return { body: showDraft(row, choose) };
+  return { body: showDraft(row) };
 };
 
 type DraftContent = Omit<DraftRow, 'id' | 'inboxId' | 'createdAt' | 'updatedAt'>;
@@ -61,7 +60,7 @@ function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: 
 }
 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
-  const { principal, choose } = context;
+  const { principal, choose, assume } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const { rows, pagination } = cutPage(
     principal.world.drafts.by('inboxId', inbox.id),
@@ -69,22 +68,22 @@ export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
     choose,
     'drafts.list.order',
   );
-  const drafts = fitBodies(rows, choose).map((row) => showDraft(row, choose));
+  const drafts = fitBodies(rows, assume).map(showDraft);
   return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
 };
 
 export const getDraft: Run<'getDraft'> = (context, { params }) => {
   const { row } = findInInbox(context, 'drafts', params.id, params.draftId);
-  return { body: showDraft(row, context.choose) };
+  return { body: showDraft(row) };
 };
 
 export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment } = context;
   const { inbox, row } = findInInbox(context, 'drafts', params.id, params.draftId);
   const changes = changesOf(context, inbox.id, body, row);
   checkRoom(context, sizeOfMailRow({ ...row, ...changes }) - sizeOfMailRow(row));
   const changed = principal.world.drafts.update(row.id, { ...changes, updatedAt: timestampNow(environment) });
-  return { body: showDraft(changed, choose) };
+  return { body: showDraft(changed) };
 };
 
 export const deleteDraft: Run<'deleteDraft'> = (context, { params }) => {
@@ -93,9 +92,9 @@ export const deleteDraft: Run<'deleteDraft'> = (context, { params }) => {
   return { body: DELETED[context.choose('drafts.delete.body')](row.id) };
 };
 
-function showDraft({ to, cc, bcc, ...draft }: DraftRow, choose: Choose) {
+function showDraft({ to, cc, bcc, ...draft }: DraftRow) {
   const { id, inboxId, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt } = draft;
   const recipients = { to: [...to], cc: [...cc], bcc: [...bcc] };
   const content = { subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt };
-  return { reference: { id, inboxId, ...recipients, ...content } }[choose('drafts.shape')];
+  return { id, inboxId, ...recipients, ...content };
 }

@@ -16,16 +16,14 @@ import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const { principal, choose } = context;
   const rows = selectInboxes(context, { workspace: query.workspace });
-  choose('inboxes.list.order');
   const show = SHOWN[choose('inboxes.list.credentials')];
-  return { body: { inboxes: rows.map((row) => show(principal.world, row, choose)) } };
+  return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
 };
 
 const SHOWN = { omitted: showPlainInbox, included: showInbox };
 
 export const getInbox: Run<'getInbox'> = (context, { params }) => {
-  const { principal, choose } = context;
-  return { body: showInbox(principal.world, findInReach(context, 'inboxes', params.id), choose) };
+  return { body: showInbox(context.principal.world, findInReach(context, 'inboxes', params.id), context) };
 };
 
 export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
@@ -35,24 +33,23 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
     ...(displayName !== undefined && { displayName: displayName || null }),
     ...(metadata !== undefined && { metadata }),
   });
-  return { body: { 'updated-and-id': updated }[context.choose('inboxes.update.reply')](id) };
+  return { body: updated(id) };
 };
 
 /** Deletes an inbox softly: its mail is kept out of sight; its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
-  choose('inboxes.delete.kept');
   removeInbox(principal.world, inbox, timestampNow(environment));
   return { body: DELETED[choose('inboxes.delete.body')](inbox.id) };
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, assume } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
-  const answer = choose('inboxes.addresses.create.reply');
+  assume('inboxes.addresses.create.reply');
   if (isAddressTaken(context, body.email, inbox.id))
     throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
   const row = world.addAddress({
@@ -63,8 +60,7 @@ export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body 
     createdAt: timestampNow(environment),
   });
   if (body.primary) makePrimary(world, row);
-  const reference = { ok: true as const, address: row.address, isPrimary: body.primary };
-  return { body: { reference }[answer] };
+  return { body: { ok: true, address: row.address, isPrimary: body.primary } };
 };
 
 function makePrimary(world: World, { id, inboxId }: AddressRow): void {
@@ -74,7 +70,7 @@ function makePrimary(world: World, { id, inboxId }: AddressRow): void {
 }
 
 export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, choose, assume } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   const addresses = world.addresses.by('inboxId', inbox.id);
@@ -86,7 +82,10 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
   }
   world.removeAddress(row.id);
-  if (row.isPrimary && canonical) makePrimary(world, { canonical }[choose('inboxes.addresses.delete.primary')]);
+  if (row.isPrimary && canonical) {
+    assume('inboxes.addresses.delete.primary');
+    makePrimary(world, canonical);
+  }
   return { body: ADDRESS_DELETED[choose('inboxes.addresses.delete.body')](row.address) };
 };
 

@@ -11,14 +11,14 @@ import { cutPage } from './replies/page.ts';
 import { showMessage } from './replies/show-message.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
-  const { principal, choose } = context;
+  const { principal, choose, assume } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   const messages = world.messages
     .by('inboxId', inbox.id)
     .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
   const { rows, pagination } = cutPage(messages, query, choose);
-  return { body: { messages: fitBodies(rows, choose).map((row) => showMessage(world, row, choose)), pagination } };
+  return { body: { messages: fitBodies(rows, assume).map((row) => showMessage(world, row, choose)), pagination } };
 };
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {
@@ -60,9 +60,8 @@ export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  const composed = () => composeMail(message, attachments);
   return {
-    body: { composed }[context.choose('messages.raw')](),
+    body: composeMail(message, attachments),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };

@@ -1,7 +1,8 @@
 import { findInInbox } from '../access/find-in-reach.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { Assume } from '../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { Ledger } from '../contract/ledger-reader.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
@@ -14,7 +15,6 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
   const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
   const mail = toMail(context, inbox, draft);
   const message = sendMail(context, principal.world, inbox, mail);
-  choose('drafts.send.reply');
   principal.world.drafts.remove(draft.id);
   return { body: { ...showSent(message, choose), draftId: draft.id } };
 };
@@ -26,7 +26,7 @@ function toMail(context: Sending, inbox: InboxRow, draft: DraftRow): OutgoingMai
   return {
     ...recipients,
     guard: { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] },
-    subject: draft.subject ?? (repliesTo ? replySubject(repliesTo, context.choose) : ''),
+    subject: draft.subject ?? (repliesTo ? replySubject(repliesTo, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,
     replyTo: null,
@@ -46,16 +46,15 @@ function recipientsOf(
   { to, cc, bcc }: DraftRow,
   repliesTo: MessageRow | null,
 ): Pick<OutgoingMail, 'to' | 'cc' | 'bcc'> {
-  if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context.choose);
-  if (repliesTo)
-    return { to: recipientsOfReply(context.principal.world, inbox, repliesTo, context.choose).to, cc, bcc };
-  throw noRecipient(context.choose);
+  if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context);
+  if (repliesTo) return { to: recipientsOfReply(context, inbox, repliesTo).to, cc, bcc };
+  throw noRecipient(context.assume);
 }
 
 /** A draft keeps what was typed; only now it must be addresses. */
 function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>>(
   recipients: Recipients,
-  choose: Choose,
+  { choose, assume }: Ledger,
 ): Recipients {
   const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
     addresses.flatMap((address, index) =>
@@ -63,7 +62,7 @@ function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bc
     ),
   );
   if (problems.length === 0) return recipients;
-  choose('sending.addresses');
+  assume('sending.addresses');
   choose('drafts.recipients');
   throw new ApiError('VALIDATION_ERROR', `The draft cannot be sent: ${problems.slice(0, 5).join('; ')}.`);
 }
@@ -72,7 +71,7 @@ function isAddress(text: string): boolean {
   return emailAddress.safeParse(text).success;
 }
 
-function noRecipient(choose: Choose): ApiError {
-  choose('drafts.send.incomplete');
+function noRecipient(assume: Assume): ApiError {
+  assume('drafts.send.incomplete');
   return new ApiError('VALIDATION_ERROR', 'The draft has nobody to go to; set to, cc or bcc.');
 }

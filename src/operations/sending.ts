@@ -1,6 +1,6 @@
 import { findInReach, type Reach } from '../access/find-in-reach.ts';
 import { findMessage } from '../access/find-message.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { Assume, Choose } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import type { Guard } from '../mail/check-sending.ts';
 import { forwardOf } from '../mail/forward.ts';
@@ -37,30 +37,30 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
-  const { to } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
+  const { to } = recipientsOfReply(context, inbox, message);
   const { cc, bcc } = copiesOf(body);
   const guard: Guard = { recipients: [...cc, ...bcc], scopes: ['every-send'] };
-  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, bcc, guard });
+  return send(context, inbox, { ...replyTo(message, context.assume), ...bodiesOf(body), to, cc, bcc, guard });
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
-  const { to, cc: others } = recipientsOfReply(context.principal.world, inbox, message, context.choose);
+  const { to, cc: others } = recipientsOfReply(context, inbox, message);
   const { cc: further, bcc } = copiesOf(body);
   const cc = [...others, ...further];
   const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] };
-  return send(context, inbox, { ...replyTo(message, context.choose), ...bodiesOf(body), to, cc, bcc, guard });
+  return send(context, inbox, { ...replyTo(message, context.assume), ...bodiesOf(body), to, cc, bcc, guard });
 };
 
-function replyTo(message: MessageRow, choose: Choose) {
-  return { ...NOTHING_ELSE, subject: replySubject(message, choose), repliesTo: message };
+function replyTo(message: MessageRow, assume: Assume) {
+  return { ...NOTHING_ELSE, subject: replySubject(message, assume), repliesTo: message };
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
   const { to, subject } = body;
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context.choose);
+  const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context);
   const { cc, bcc } = copiesOf(body);
   const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['send-and-forward', 'every-send'] };
   return send(context, inbox, { ...NOTHING_ELSE, ...forward, attachments, to, cc, bcc, guard });

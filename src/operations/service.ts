@@ -33,7 +33,7 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
 
 function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
   if (!isBareAddress(email)) {
-    context.choose('sending.addresses');
+    context.assume('sending.addresses');
     return 'syntax';
   }
   if (findRoute(context, email) !== 'bounced') return null;

@@ -1,26 +1,30 @@
 import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { test } from 'vitest';
-import { linesOf, runHere } from '../support/command.ts';
+import type { BehaviourDefinition } from '../../src/contract/behaviours.ts';
+import { runHere } from '../support/command.ts';
 
 test('lists every behaviour as a flag takes it, with what else it could be', async ({ expect }) => {
   const { code, out, err } = await runHere(['behaviours']);
   expect([code, err]).toEqual([0, '']);
-  const listed = linesOf(out.join('\n'))
-    .join(' ')
-    .split(/ (?=\S+=)/);
-  const entries = Object.entries(BEHAVIOURS).map(([id, entry]) => {
-    const others = Object.keys(entry.choices).filter((choice) => choice !== entry.default);
-    return `${id}=${entry.default}${others.length > 0 ? ` or ${others.join(', ')}` : ''}`;
+  const entries = Object.entries<BehaviourDefinition>(BEHAVIOURS).map(([id, entry]) => {
+    if ('assumption' in entry) return `${id} assumed: ${entry.assumption}`;
+    const values = [...Object.keys(entry.choices), ...(entry.otherValues ? [entry.otherValues.rule] : [])];
+    return `${id}=${entry.default} or ${values.filter((value) => value !== entry.default).join(', ')}`;
   });
-  expect(listed.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual(entries);
+  expect(out.join('\n').replace(/\s+/g, ' ').trim()).toBe(entries.join(' ').replace(/\s+/g, ' '));
 });
 
-test.for(Object.entries(BEHAVIOURS))('explains %s', async ([id, entry], { expect }) => {
+test.for(Object.entries<BehaviourDefinition>(BEHAVIOURS))('explains %s', async ([id, entry], { expect }) => {
   const { code, out, err } = await runHere(['behaviours', id]);
   expect([code, err]).toEqual([0, '']);
   const text = out.join('\n').replace(/\s+/g, ' ');
   expect(text).toContain(`${id} ${entry.question}`);
+  if ('assumption' in entry) {
+    expect(text).toContain(`Section ${entry.section} Origin ${entry.origin}:`);
+    expect(text).toContain(`Assumption: ${entry.assumption}`);
+    return;
+  }
   expect(text).toContain(
     `Section ${entry.section} Value ${entry.default} Default ${entry.default} Origin ${entry.origin}:`,
   );

@@ -1,5 +1,8 @@
 import { BEHAVIOURS, BehaviourError, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
+import { type BehaviourDefinition, isShapedBy } from '../../src/contract/behaviours.ts';
+import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../support/readings.ts';
@@ -310,13 +313,32 @@ describe('behaviours', () => {
     expect(() => createMailbox({ behaviours: { constructor: 'x' } as BehaviourOptions })).toThrow(BehaviourError);
   });
 
-  test.for(Object.entries(BEHAVIOURS))(
-    '%s has a question, a section and a default among its choices',
+  test('an assumption cannot be switched, and the refusal says what it is', () => {
+    const behaviours = { 'tenants.create.workspace': 'none' } as BehaviourOptions;
+    expect(() => createMailbox({ behaviours })).toThrow(
+      'Behaviour "tenants.create.workspace" cannot be switched; it has one reading: yes, one called Default.',
+    );
+  });
+
+  test.for(Object.entries<BehaviourDefinition>(BEHAVIOURS))(
+    '%s has a question, a section, and a default among several choices or what is assumed',
     ([id, entry], { expect }) => {
       expect(id).toMatch(/^[a-z]+(\.[a-z-]+)+$/);
       expect(entry.question).toMatch(/\?$/);
       expect(entry.section).toMatch(/^\d/);
-      expect(Object.keys(entry.choices)).toContain(entry.default);
+      if ('assumption' in entry) expect(entry.assumption).not.toBe('');
+      else {
+        expect(Object.keys(entry.choices)).toContain(entry.default);
+        expect(Object.keys(entry.choices).length + (entry.otherValues ? 1 : 0)).toBeGreaterThan(1);
+      }
     },
   );
+
+  test('every assumption that a row names has a part that it shapes there', () => {
+    const named = OPERATION_IDS.flatMap((id) => OPERATIONS[id]).flatMap(
+      ({ assumes = [] }: OperationDefinition) => assumes,
+    );
+    const parts = ['access', 'query', 'body', 'reply'] as const;
+    expect(named.filter((id) => !parts.some((part) => isShapedBy(id, part)))).toEqual([]);
+  });
 });

@@ -1,6 +1,7 @@
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
+import { BEHAVIOURS, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
+import type { ChoiceId } from '../../src/contract/behaviours.ts';
 import { VERSION } from '../../src/version.ts';
 import { checkReply } from '../support/check-reply.ts';
 import { type SendOptions, send } from '../support/everywhere.ts';
@@ -56,7 +57,7 @@ test('GET /__mock/behaviours lists the whole ledger with the values in force', a
     behaviours: Object.entries(BEHAVIOURS).map(([id, entry]) => ({
       id,
       ...JSON.parse(JSON.stringify(entry)),
-      value: behaviours[id as BehaviourId] ?? entry.default,
+      ...('choices' in entry && { value: behaviours[id as ChoiceId] ?? entry.default }),
     })),
   });
 });

@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { IncomingMessage } from '../../src/contract/incoming-message.ts';
+import { readSilently } from '../../src/contract/ledger-reader.ts';
 import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
@@ -46,9 +47,8 @@ function startService() {
     return createReply(reply.status, new Headers(reply.headers), reply.body ?? new Uint8Array(0));
   }
 
-  const choices = parseBehaviours();
   const receive = (message: IncomingMessage) =>
-    takeIn({ ...service, environment: worlds.environment, choose: (id) => choices[id] }, message);
+    takeIn({ ...service, environment: worlds.environment, ...readSilently(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
 }

@@ -1,5 +1,6 @@
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions } from 'agent-mailbox-mock';
+import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
+import { CHOICE_IDS, readingsOf } from '../../src/contract/behaviours.ts';
 import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -391,7 +392,7 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
 
 const namesOf = ({ headers }: Reply) => headers.get('x-mock-assumed')?.split(', ') ?? [];
 
-const OURS = Object.entries(BEHAVIOURS).filter(([id]) => /^(?:messages|sending|threads|drafts)\./.test(id));
+const OURS = CHOICE_IDS.filter((id) => /^(?:messages|sending|threads|drafts)\./.test(id));
 
 describe('behaviours of mail', () => {
   for (const [behaviours, { call, expected, value }, of = 'the reply'] of READINGS) {
@@ -410,9 +411,9 @@ describe('behaviours of mail', () => {
 
   test('every choice that is no default is read here', ({ expect }) => {
     const read = READINGS.flatMap(([behaviours]) => Object.entries(behaviours).map((entry) => entry.join('=')));
-    const others = OURS.flatMap(([id, entry]) =>
-      Object.keys(entry.choices)
-        .filter((choice) => choice !== entry.default)
+    const others = OURS.flatMap((id) =>
+      Object.keys(readingsOf(id).choices)
+        .filter((choice) => choice !== readingsOf(id).default)
         .map((choice) => `${id}=${choice}`),
     );
     expect([...new Set(read)].sort()).toEqual(others.sort());

@@ -1,9 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions, type OpenApiDocument } from 'agent-mailbox-mock';
+import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
 import Ajv from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { type Choices, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { type ChoiceId, type Choices, parseBehaviours, readingsOf } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { createOpenApi } from '../../src/openapi/create-openapi.ts';
@@ -34,20 +34,20 @@ function distinctDocuments(): [title: string, document: OpenApiDocument][] {
   };
   add('the defaults', openApi());
   for (const id of behavioursRead()) {
-    for (const choice of Object.keys(BEHAVIOURS[id].choices)) add(`${id}=${choice}`, openApi({ [id]: choice }));
+    for (const choice of Object.keys(readingsOf(id).choices)) add(`${id}=${choice}`, openApi({ [id]: choice }));
   }
   return [...documents.values()];
 }
 
-/** The behaviours with several choices that the document depends on; making it for each of the ledger takes long. */
-function behavioursRead(): BehaviourId[] {
-  const read = new Set<BehaviourId>();
-  const get = (choices: Choices, id: BehaviourId) => {
+/** The choices that the document depends on; making it for each of the ledger takes long. */
+function behavioursRead(): ChoiceId[] {
+  const read = new Set<ChoiceId>();
+  const get = (choices: Choices, id: ChoiceId) => {
     read.add(id);
     return choices[id];
   };
   createOpenApi(new Proxy({ ...parseBehaviours() }, { get: get as never }));
-  return [...read].filter((id) => Object.keys(BEHAVIOURS[id].choices).length > 1);
+  return [...read];
 }
 
 const DOCUMENTS = distinctDocuments();
@@ -129,7 +129,7 @@ test('under requests.unknown-fields=refused a body takes no other field', () => 
   });
 });
 
-const chooseDefault = <Id extends keyof typeof BEHAVIOURS>(id: Id) => BEHAVIOURS[id].default as never;
+const chooseDefault = <Id extends ChoiceId>(id: Id) => readingsOf(id).default as never;
 
 function operations(): (Described & { readonly method: string; readonly path: string })[] {
   return Object.entries(openApi().paths).flatMap(([path, methods]) =>

@@ -1,6 +1,7 @@
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions } from 'agent-mailbox-mock';
+import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
+import { CHOICE_IDS, readingsOf } from '../../src/contract/behaviours.ts';
 import { isInProcess } from '../support/control.ts';
 import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -13,11 +14,7 @@ interceptRequests();
 const { acme, globex, nobody } = IDS;
 const { helpdesk, billing, outreach } = acme.inboxes;
 
-type StreamBehaviour = Extract<BehaviourId, `stream.${string}`>;
-
-const CHOICES = (Object.keys(BEHAVIOURS) as BehaviourId[])
-  .filter((id): id is StreamBehaviour => id.startsWith('stream.'))
-  .filter((id) => Object.keys(BEHAVIOURS[id].choices).length > 1);
+const CHOICES = CHOICE_IDS.filter((id) => id.startsWith('stream.'));
 
 /** What shows a choice, and what it shows under each. */
 const READINGS: Record<string, { read: (world: World) => Promise<unknown>; values: Record<string, unknown> }> = {
@@ -77,7 +74,7 @@ describe('a choice of the ledger', () => {
   });
 
   for (const id of CHOICES) {
-    for (const choice of Object.keys(BEHAVIOURS[id].choices)) {
+    for (const choice of Object.keys(readingsOf(id).choices)) {
       everywhere(`${id}=${choice} is what a client sees`, { behaviours: { [id]: choice } }, async (world) => {
         expect(await READINGS[id]?.read(world)).toEqual(READINGS[id]?.values[choice]);
       });

@@ -1,5 +1,6 @@
-import { BEHAVIOURS, type BehaviourId, type BehaviourOptions } from 'agent-mailbox-mock';
+import { BEHAVIOURS, type BehaviourOptions } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
+import type { ChoiceId } from '../../src/contract/behaviours.ts';
 import { everywhere, type Reply, type World } from './everywhere.ts';
 
 /** A request whose reply shows what a choice of the ledger means. */
@@ -16,7 +17,7 @@ export function testReadings(readings: readonly (readonly [BehaviourOptions, Rea
       const reply = await call(world);
       expect(expected(reply)).toEqual(value);
       const [[id, choice] = []] = Object.entries(behaviours);
-      const { origin, default: standard } = BEHAVIOURS[id as BehaviourId];
+      const { origin, default: standard } = BEHAVIOURS[id as ChoiceId];
       expect(namedIn(reply).includes(id as string)).toBe(origin !== 'document' || choice !== standard);
     });
   }

@@ -37,10 +37,7 @@ export const domainBehaviours = defineBehaviours({
   'domains.create.taken': {
     question: 'What answers a domain that the tenant has already, or that belongs to the emulator itself?',
     section: '4.4',
-    choices: {
-      conflict: '409; another tenant may register the same domain, see domains.verify.taken',
-    },
-    default: 'conflict',
+    assumption: '409; another tenant may register the same domain, see domains.verify.taken',
     origin: 'assumed',
   },
   'domains.dns-records': {
@@ -57,11 +54,8 @@ export const domainBehaviours = defineBehaviours({
   'domains.verify.outcome': {
     question: 'What does verifying a domain find, without asking any DNS?',
     section: '4.4',
-    choices: {
-      'by-name':
-        'verified; failed for fail.* and *.fail.test, and likewise pending, verifying and unknown for domains so named',
-    },
-    default: 'by-name',
+    assumption:
+      'verified; failed for fail.* and *.fail.test, and likewise pending, verifying and unknown for domains so named',
     origin: 'assumed',
   },
   'domains.verify.taken': {
@@ -77,28 +71,19 @@ export const domainBehaviours = defineBehaviours({
   'domains.enabled': {
     question: 'What are inboundEnabled, outboundEnabled and verifiedAt of a domain?',
     section: '4.4',
-    choices: {
-      'when-verified': 'true while it is verified; verifiedAt is when it first was, or null',
-    },
-    default: 'when-verified',
+    assumption: 'true while it is verified; verifiedAt is when it first was, or null',
     origin: 'assumed',
   },
   'domains.verify.reply': {
     question: 'What does verifying a domain answer?',
     section: '4.4',
-    choices: {
-      domain: 'the domain',
-    },
-    default: 'domain',
+    assumption: 'the domain',
     origin: 'assumed',
   },
   'domains.delete.in-use': {
     question: 'What happens to the inboxes of a domain that is deleted?',
     section: '4.4',
-    choices: {
-      kept: 'they stay, with their addresses',
-    },
-    default: 'kept',
+    assumption: 'they stay, with their addresses',
     origin: 'assumed',
   },
   'domains.delete.body': {

@@ -5,11 +5,8 @@ export const draftBehaviours = defineBehaviours({
   'drafts.shape': {
     question: 'What is a draft in a reply?',
     section: '4.4',
-    choices: {
-      reference:
-        '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; null where nothing was set',
-    },
-    default: 'reference',
+    assumption:
+      '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; null where nothing was set',
     origin: 'reference',
   },
   'drafts.list.reply': {
@@ -65,19 +62,13 @@ export const draftBehaviours = defineBehaviours({
   'drafts.send.incomplete': {
     question: 'What does a draft need to be sent?',
     section: '4.4',
-    choices: {
-      recipient: 'a recipient: to, cc or bcc, or else whom a reply goes to; otherwise 400. The subject may be missing',
-    },
-    default: 'recipient',
+    assumption: 'a recipient: to, cc or bcc, or else whom a reply goes to; otherwise 400. The subject may be missing',
     origin: 'assumed',
   },
   'drafts.send.reply': {
     question: 'What does sending a draft answer, and what becomes of the draft?',
     section: '4.4',
-    choices: {
-      'draft-id': 'as sending, and draftId; the draft is deleted, and sending it again is 404',
-    },
-    default: 'draft-id',
+    assumption: 'as sending, and draftId; the draft is deleted, and sending it again is 404',
     origin: 'reference',
   },
 });

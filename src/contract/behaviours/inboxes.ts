@@ -45,47 +45,33 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.list.order': {
     question: 'In which order are inboxes listed?',
     section: '4.4',
-    choices: {
-      'oldest-first': 'by creation, oldest first',
-    },
-    default: 'oldest-first',
+    assumption: 'by creation, oldest first',
     origin: 'assumed',
   },
   'inboxes.default-domain': {
     question: 'Which is the default domain?',
     section: '4.4',
-    choices: {
-      'mailbox.test': 'mailbox.test; IMAP and SMTP are imap.mailbox.test and smtp.mailbox.test, where nobody answers',
-    },
-    default: 'mailbox.test',
+    assumption: 'mailbox.test; IMAP and SMTP are imap.mailbox.test and smtp.mailbox.test, where nobody answers',
     origin: 'assumed',
   },
   'inboxes.create.username': {
     question: 'Which user names may an inbox have?',
     section: '4.4',
-    choices: {
-      reference:
-        '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, no dot at its end or beside another',
-    },
-    default: 'reference',
+    assumption:
+      '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, no dot at its end or beside another',
     origin: 'reference',
+    shapes: ['body'],
   },
   'inboxes.create.generated-name': {
     question: 'Which user name does an inbox get when none is sent?',
     section: '4.4',
-    choices: {
-      agent: 'agent- and eight hexadecimal digits',
-    },
-    default: 'agent',
+    assumption: 'agent- and eight hexadecimal digits',
     origin: 'assumed',
   },
   'inboxes.create.workspace': {
     question: 'Where does an inbox land when a tenant key names no workspace?',
     section: '4.4',
-    choices: {
-      default: 'in the default workspace',
-    },
-    default: 'default',
+    assumption: 'in the default workspace',
     origin: 'assumed',
   },
   'inboxes.create.domain': {
@@ -111,29 +97,20 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.create.taken': {
     question: 'What happens when another tenant has the address, or another inbox a tagged form of it?',
     section: '4.4',
-    choices: {
-      numbered: 'the inbox gets name1 to name99; 409 when all are taken, or with strict=true',
-    },
-    default: 'numbered',
+    assumption: 'the inbox gets name1 to name99; 409 when all are taken, or with strict=true',
     origin: 'reference',
   },
   'inboxes.update.reply': {
     question: 'What does changing an inbox answer?',
     section: '4.4',
-    choices: {
-      'updated-and-id': '{ updated: true, id }',
-    },
-    default: 'updated-and-id',
+    assumption: '{ updated: true, id }',
     origin: 'reference',
   },
   'inboxes.delete.kept': {
     question: 'What stays of a deleted inbox?',
     section: '4.4',
-    choices: {
-      messages:
-        'its messages, which nobody reaches any more; its keys, drafts, lists and addresses end, and the addresses are free again',
-    },
-    default: 'messages',
+    assumption:
+      'its messages, which nobody reaches any more; its keys, drafts, lists and addresses end, and the addresses are free again',
     origin: 'reference',
   },
   'inboxes.delete.body': {
@@ -159,11 +136,8 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.addresses.create.reply': {
     question: 'What does adding an address answer?',
     section: '4.4',
-    choices: {
-      reference:
-        '201 { ok: true, address, isPrimary }; 409 when any inbox has the address, or another one the address that it is a tagged form of',
-    },
-    default: 'reference',
+    assumption:
+      '201 { ok: true, address, isPrimary }; 409 when any inbox has the address, or another one the address that it is a tagged form of',
     origin: 'reference',
   },
   'inboxes.addresses.delete.canonical': {
@@ -189,10 +163,7 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.create.out-of-reach': {
     question: 'And when another workspace of the tenant has it, out of the reach of the key?',
     section: '4.4',
-    choices: {
-      taken: 'the same, as if another tenant had it',
-    },
-    default: 'taken',
+    assumption: 'the same, as if another tenant had it',
     origin: 'assumed',
   },
   'inboxes.create.again': {
@@ -208,10 +179,7 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.addresses.delete.primary': {
     question: 'Which address becomes primary when the primary one is removed?',
     section: '4.4',
-    choices: {
-      canonical: 'the canonical one',
-    },
-    default: 'canonical',
+    assumption: 'the canonical one',
     origin: 'reference',
   },
 });

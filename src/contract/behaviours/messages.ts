@@ -46,19 +46,15 @@ export const messageBehaviours = defineBehaviours({
   'messages.list.pagination': {
     question: 'How are messages, threads and drafts paged?',
     section: '4.4',
-    choices: {
-      fixed: 'limit 1 to 200, 50 when it is not sent; offset from 0; { pagination: { total, limit, offset } }',
-    },
-    default: 'fixed',
+    assumption: 'limit 1 to 200, 50 when it is not sent; offset from 0; { pagination: { total, limit, offset } }',
     origin: 'assumed',
+    shapes: ['query', 'reply'],
   },
   'messages.list.large': {
     question: 'What does a list, or a thread, show of messages or drafts whose bodies are large?',
     section: '4.4',
-    choices: {
-      cut: 'bodies whole up to 16 Mi characters of JSON in all, then 1000 characters of each; reading one shows it whole',
-    },
-    default: 'cut',
+    assumption:
+      'bodies whole up to 16 Mi characters of JSON in all, then 1000 characters of each; reading one shows it whole',
     origin: 'assumed',
   },
   'messages.list.over-limit': {
@@ -74,10 +70,8 @@ export const messageBehaviours = defineBehaviours({
   'messages.inbound.limits': {
     question: 'How much of a mail that comes in over SMTP, or as an eml, does a message show?',
     section: '8',
-    choices: {
-      cut: 'as much as a composed one may have: bodies of 500000 characters, a subject of 998, 50 addresses in to and in cc, 100 attachments; the raw mail is whole',
-    },
-    default: 'cut',
+    assumption:
+      'as much as a composed one may have: bodies of 500000 characters, a subject of 998, 50 addresses in to and in cc, 100 attachments; the raw mail is whole',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -133,10 +127,7 @@ export const messageBehaviours = defineBehaviours({
   'messages.raw': {
     question: 'What is the raw form of a message?',
     section: '4.4',
-    choices: {
-      composed: 'message/rfc822, made of what is stored; Bcc is left out',
-    },
-    default: 'composed',
+    assumption: 'message/rfc822, made of what is stored; Bcc is left out',
     origin: 'assumed',
   },
   'messages.attachments.disposition': {
@@ -163,21 +154,15 @@ export const messageBehaviours = defineBehaviours({
   'messages.all.snippet': {
     question: 'What is the snippet of a tenant-wide row?',
     section: '4.4',
-    choices: {
-      beginning:
-        'the first 160 characters of the plain body, or else of the text of the HTML, with white space folded to single spaces',
-    },
-    default: 'beginning',
+    assumption:
+      'the first 160 characters of the plain body, or else of the text of the HTML, with white space folded to single spaces',
     origin: 'assumed',
   },
   'messages.all.thread-counts': {
     question: 'What do threadCount and threadUnreadCount of a tenant-wide row count?',
     section: '4.4',
-    choices: {
-      'whole-thread':
-        'every message of the thread in its inbox, deleted ones included as in the thread itself; and those of them that are unread and not deleted',
-    },
-    default: 'whole-thread',
+    assumption:
+      'every message of the thread in its inbox, deleted ones included as in the thread itself; and those of them that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {
@@ -193,11 +178,8 @@ export const messageBehaviours = defineBehaviours({
   'messages.folders': {
     question: 'What is in which folder?',
     section: '4.4',
-    choices: {
-      fixed:
-        'inbox: inbound, not archived; sent: outbound, not archived; starred; archived; trash: deleted, which no other has',
-    },
-    default: 'fixed',
+    assumption:
+      'inbox: inbound, not archived; sent: outbound, not archived; starred; archived; trash: deleted, which no other has',
     origin: 'assumed',
   },
   'messages.folders.counts': {
@@ -214,10 +196,7 @@ export const messageBehaviours = defineBehaviours({
   'messages.attachments.shape': {
     question: 'What does listing the attachments of a message answer?',
     section: '4.4',
-    choices: {
-      reference: '{ attachments: [{ id, filename, contentType, sizeBytes }] }',
-    },
-    default: 'reference',
+    assumption: '{ attachments: [{ id, filename, contentType, sizeBytes }] }',
     origin: 'reference',
   },
 });

@@ -109,7 +109,8 @@ export const requestBehaviours = defineBehaviours({
   'requests.limits': {
     question: 'How long may the values of a body be?',
     section: '8',
-    assumption: 'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds, and 50 addresses or 50000 characters of them in one text; then 400',
+    assumption:
+      'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds, and 50 addresses or 50000 characters of them in one text; then 400',
     origin: 'assumed',
   },
   'requests.body-limit': {
@@ -121,11 +122,8 @@ export const requestBehaviours = defineBehaviours({
   'requests.storage-limit': {
     question: 'How much mail is stored in all, and what answers mail that does not fit?',
     section: '8',
-    choices: {
-      '507':
-        '256 MiB with files and raw mail, of all tenants, unless --max-mail or maxMailBytes says otherwise; then 507, over SMTP 452, and nothing is stored',
-    },
-    default: '507',
+    assumption:
+      '256 MiB with files and raw mail, of all tenants, unless --max-mail or maxMailBytes says otherwise; then 507, over SMTP 452, and nothing is stored',
     origin: 'assumed',
   },
   'requests.selectors': {

@@ -5,11 +5,9 @@ export const sendBehaviours = defineBehaviours({
   'sending.required': {
     question: 'What does sending need?',
     section: '4.4',
-    choices: {
-      'to-and-subject': 'to and subject; a body may be empty',
-    },
-    default: 'to-and-subject',
+    assumption: 'to and subject; a body may be empty',
     origin: 'reference',
+    shapes: ['body'],
   },
   'sending.reply': {
     question: 'What does sending answer?',
@@ -56,20 +54,14 @@ export const sendBehaviours = defineBehaviours({
   'sending.paused': {
     question: 'What does a paused inbox refuse?',
     section: '4.4',
-    choices: {
-      sends: 'every send, reply, forward and draft: 403 INBOX_PAUSED; mail to it still arrives',
-    },
-    default: 'sends',
+    assumption: 'every send, reply, forward and draft: 403 INBOX_PAUSED; mail to it still arrives',
     origin: 'reference',
   },
   'sending.local': {
     question: 'Where does mail go?',
     section: '4.4',
-    choices: {
-      arrives:
-        'to an inbox of this emulator, of any tenant, it arrives at once; anything else counts as delivered and goes nowhere',
-    },
-    default: 'arrives',
+    assumption:
+      'to an inbox of this emulator, of any tenant, it arrives at once; anything else counts as delivered and goes nowhere',
     origin: 'assumed',
   },
   'sending.unknown-user': {
@@ -85,20 +77,14 @@ export const sendBehaviours = defineBehaviours({
   'sending.reply.recipients': {
     question: 'Whom does a reply go to?',
     section: '4.4',
-    choices: {
-      'reply-to':
-        "Reply-To, or else From; to one's own message, its To. A reply to all adds To and Cc without the addresses of the inbox",
-    },
-    default: 'reply-to',
+    assumption:
+      "Reply-To, or else From; to one's own message, its To. A reply to all adds To and Cc without the addresses of the inbox",
     origin: 'assumed',
   },
   'sending.reply.subject': {
     question: 'What is the subject of a reply and of a forward?',
     section: '4.4',
-    choices: {
-      prefixed: 'Re: or Fwd: and the subject, unless it starts so already',
-    },
-    default: 'prefixed',
+    assumption: 'Re: or Fwd: and the subject, unless it starts so already',
     origin: 'assumed',
   },
   'sending.forward.body': {
@@ -136,20 +122,16 @@ export const sendBehaviours = defineBehaviours({
   'sending.copies': {
     question: 'Do sending, replying and forwarding take cc and bcc?',
     section: '4.4',
-    choices: {
-      taken: 'yes, as to; a reply to all adds them to those that it goes to anyway',
-    },
-    default: 'taken',
+    assumption: 'yes, as to; a reply to all adds them to those that it goes to anyway',
     origin: 'assumed',
+    shapes: ['body'],
   },
   'sending.addresses': {
     question: 'Which addresses are taken?',
     section: '4.4',
-    choices: {
-      ascii:
-        'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more, 254 characters together; they compare in lower case',
-    },
-    default: 'ascii',
+    assumption:
+      'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more, 254 characters together; they compare in lower case',
     origin: 'assumed',
+    shapes: ['body'],
   },
 });

@@ -67,6 +67,7 @@ export const domainOperations = {
     tiers,
     body: () => z.object({ domain: domainName, workspaceId: lookupId.nullish() }),
     status: 201,
+    assumes: ['domains.enabled'],
     reply: domainReply,
     errors: ['FORBIDDEN', 'ALREADY_EXISTS', 'NOT_FOUND'],
   }),
@@ -78,6 +79,7 @@ export const domainOperations = {
     tiers,
     query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
+    assumes: ['domains.enabled'],
     reply: (choose) => LISTS[choose('domains.shape')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
@@ -89,6 +91,7 @@ export const domainOperations = {
     tiers,
     params,
     status: 200,
+    assumes: ['domains.enabled'],
     reply: domainReply,
   }),
   verifyDomain: defineOperation({
@@ -99,7 +102,8 @@ export const domainOperations = {
     tiers,
     params,
     status: 200,
-    reply: (choose) => ({ domain: domainReply(choose) })[choose('domains.verify.reply')],
+    assumes: ['domains.enabled', 'domains.verify.outcome', 'domains.verify.reply'],
+    reply: domainReply,
     errors: ['CONFLICT'],
   }),
   deleteDomain: defineOperation({
@@ -110,6 +114,7 @@ export const domainOperations = {
     tiers,
     params,
     status: 200,
+    assumes: ['domains.delete.in-use'],
     reply: (choose) => DELETED[choose('domains.delete.body')],
   }),
 };

@@ -24,8 +24,6 @@ const draft = z.strictObject({
   updatedAt: timestamp,
 });
 
-const draftReply = (choose: Choose) => ({ reference: draft })[choose('drafts.shape')];
-
 const RECIPIENTS = { kept: () => typedAddresses, checked: addressList };
 
 const draftBody = (choose: Choose) => {
@@ -41,8 +39,8 @@ const draftBody = (choose: Choose) => {
 };
 
 const LIST_REPLIES = {
-  drafts: (choose: Choose) => z.strictObject({ drafts: z.array(draftReply(choose)) }),
-  'with-pagination': (choose: Choose) => z.strictObject({ drafts: z.array(draftReply(choose)), pagination }),
+  drafts: z.strictObject({ drafts: z.array(draft) }),
+  'with-pagination': z.strictObject({ drafts: z.array(draft), pagination }),
 };
 
 const sentDraft = sentReply.extend({ draftId: uuid });
@@ -56,9 +54,10 @@ export const draftOperations = {
     summary: 'Create a draft',
     origin: 'reference',
     params: idParams,
+    assumes: ['sending.addresses', 'drafts.shape'],
     body: draftBody,
     status: 201,
-    reply: draftReply,
+    reply: () => draft,
     errors: ['STORAGE_FULL'],
   }),
   listDrafts: defineOperation({
@@ -70,7 +69,8 @@ export const draftOperations = {
     params: idParams,
     query: pageQuery,
     status: 200,
-    reply: (choose) => LIST_REPLIES[choose('drafts.list.reply')](choose),
+    assumes: ['drafts.shape', 'messages.list.pagination'],
+    reply: (choose) => LIST_REPLIES[choose('drafts.list.reply')],
   }),
   getDraft: defineOperation({
     ...withinInbox,
@@ -80,7 +80,8 @@ export const draftOperations = {
     origin: 'reference',
     params: draftParams,
     status: 200,
-    reply: draftReply,
+    assumes: ['drafts.shape'],
+    reply: () => draft,
   }),
   updateDraft: defineOperation({
     ...withinInbox,
@@ -89,9 +90,10 @@ export const draftOperations = {
     summary: 'Change fields of a draft',
     origin: 'reference',
     params: draftParams,
+    assumes: ['sending.addresses', 'drafts.shape'],
     body: draftBody,
     status: 200,
-    reply: draftReply,
+    reply: () => draft,
     errors: ['STORAGE_FULL'],
   }),
   deleteDraft: defineOperation({
@@ -112,6 +114,7 @@ export const draftOperations = {
     origin: 'reference',
     params: draftParams,
     status: 200,
+    assumes: ['drafts.send.reply'],
     reply: (choose) => SENT[choose('sending.reply')],
     errors: SEND_ERRORS,
   }),

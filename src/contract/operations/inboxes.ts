@@ -51,18 +51,10 @@ const fullInbox = (choose: Choose) => plainInbox(choose).extend(credentials);
 
 const LISTED = { omitted: plainInbox, included: fullInbox };
 
-const USERNAMES = { reference: username.nullish() };
-
 const DELETE_ADDRESS_REPLIES = {
   'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
   empty: emptyReply,
 };
-
-const ADD_ADDRESS_REPLIES = {
-  reference: z.strictObject({ ok: z.literal(true), address: z.string(), isPrimary: z.boolean() }),
-};
-
-const UPDATE_REPLIES = { 'updated-and-id': updatedReply };
 
 const displayName = line(200).trim().nullish();
 
@@ -75,9 +67,10 @@ export const inboxOperations = {
     section: '4.4',
     tiers: () => ['tenant', 'workspace'],
     query: () => z.object({ strict: queryFlag.optional() }),
-    body: (choose) =>
+    assumes: ['inboxes.create.username'],
+    body: () =>
       z.object({
-        username: USERNAMES[choose('inboxes.create.username')],
+        username: username.nullish(),
         displayName,
         domain: domainName.nullish(),
         workspaceId: lookupId.nullish(),
@@ -98,6 +91,7 @@ export const inboxOperations = {
     tiers: readTiers,
     query: () => z.object({ workspace: lookupId.optional() }),
     status: 200,
+    assumes: ['inboxes.list.order'],
     reply: (choose) => z.strictObject({ inboxes: z.array(LISTED[choose('inboxes.list.credentials')](choose)) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
@@ -120,7 +114,8 @@ export const inboxOperations = {
     params: idParams,
     body: () => z.object({ displayName, metadata: metadata.nullish() }),
     status: 200,
-    reply: (choose) => UPDATE_REPLIES[choose('inboxes.update.reply')],
+    assumes: ['inboxes.update.reply'],
+    reply: () => updatedReply,
   }),
   deleteInbox: defineOperation({
     method: 'DELETE',
@@ -130,6 +125,7 @@ export const inboxOperations = {
     tiers: changeTiers,
     params: idParams,
     status: 200,
+    assumes: ['inboxes.delete.kept'],
     reply: (choose) => DELETE_REPLIES[choose('inboxes.delete.body')],
   }),
   addInboxAddress: defineOperation({
@@ -139,12 +135,10 @@ export const inboxOperations = {
     origin: 'reference',
     tiers: changeTiers,
     params: idParams,
-    body: (choose) => {
-      choose('sending.addresses');
-      return z.object({ email: bareEmail, primary: flag.default(true) });
-    },
+    assumes: ['sending.addresses'],
+    body: () => z.object({ email: bareEmail, primary: flag.default(true) }),
     status: 201,
-    reply: (choose) => ADD_ADDRESS_REPLIES[choose('inboxes.addresses.create.reply')],
+    reply: () => z.strictObject({ ok: z.literal(true), address: z.string(), isPrimary: z.boolean() }),
     errors: ['FORBIDDEN', 'ALREADY_EXISTS'],
   }),
   deleteInboxAddress: defineOperation({

@@ -79,12 +79,9 @@ export const listOperations = {
     summary: 'Add an entry to a list',
     origin: 'reference',
     params: listParams,
-    body: (choose) => {
-      choose('sending.addresses');
-      return z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() });
-    },
+    assumes: ['sending.addresses', 'lists.shape'],
+    body: () => z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() }),
     status: 201,
-    assumes: ['lists.shape'],
     reply: () => entry,
     errors: ['ALREADY_EXISTS'],
   }),

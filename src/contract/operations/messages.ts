@@ -126,6 +126,7 @@ export const messageOperations = {
         direction: z.enum(direction.options, 'must be inbound or outbound').optional(),
       }),
     status: 200,
+    assumes: ['messages.list.pagination'],
     reply: (choose) => z.strictObject({ messages: z.array(messageReply(choose)), pagination }),
   }),
   getMessage: defineOperation({
@@ -168,7 +169,8 @@ export const messageOperations = {
     params: messageParams,
     status: 200,
     content: 'message/rfc822',
-    reply: (choose) => ({ composed: bytesReply })[choose('messages.raw')],
+    assumes: ['messages.raw'],
+    reply: () => bytesReply,
   }),
   listAttachments: defineOperation({
     ...withinInbox,
@@ -178,6 +180,7 @@ export const messageOperations = {
     origin: 'reference',
     params: messageParams,
     status: 200,
+    assumes: ['messages.attachments.shape'],
     reply: () => z.strictObject({ attachments: z.array(attachment) }),
   }),
   getAttachment: defineOperation({
@@ -205,6 +208,7 @@ export const messageOperations = {
         workspace: lookupId.optional(),
       }),
     status: 200,
+    assumes: ['messages.list.pagination'],
     reply: (choose) => ALL_REPLIES[choose('messages.all.shape')](choose),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
@@ -216,6 +220,7 @@ export const messageOperations = {
     tiers: () => INBOX_TIERS,
     query: () => z.object({ inboxId: lookupId.optional(), workspace: lookupId.optional() }),
     status: 200,
+    assumes: ['messages.folders'],
     reply: (choose) => COUNTS[choose('messages.folders.counts')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),

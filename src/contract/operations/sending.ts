@@ -30,10 +30,7 @@ export const subject = line(MAX_SUBJECT_LENGTH);
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
 /** Addresses of recipients, as the ledger says that they are written. */
-export function addressList(choose: Choose) {
-  choose('sending.addresses');
-  return LISTS[choose('sending.address-lists')];
-}
+export const addressList = (choose: Choose) => LISTS[choose('sending.address-lists')];
 
 function recipients(choose: Choose) {
   return addressList(choose).refine((list) => list.length > 0, 'must name at least one address');
@@ -41,7 +38,7 @@ function recipients(choose: Choose) {
 
 /** Who gets a copy, besides those that a mail goes to. */
 function copies(choose: Choose) {
-  return { taken: { cc: addressList(choose).nullish(), bcc: addressList(choose).nullish() } }[choose('sending.copies')];
+  return { cc: addressList(choose).nullish(), bcc: addressList(choose).nullish() };
 }
 
 const replyBody = (choose: Choose) => z.object({ ...copies(choose), ...mailBodies });
@@ -63,6 +60,7 @@ const send = {
   method: 'POST',
   origin: 'reference',
   status: 200,
+  assumes: ['sending.addresses', 'sending.copies'],
   reply,
   errors: SEND_ERRORS,
 } as const;
@@ -73,17 +71,16 @@ export const sendOperations = {
     path: '/v1/inboxes/{id}/send',
     summary: 'Send a message, which starts a new thread',
     params: idParams,
+    assumes: ['sending.required', ...send.assumes],
     body: (choose) =>
-      ({
-        'to-and-subject': z.object({
-          to: recipients(choose),
-          ...copies(choose),
-          subject,
-          ...mailBodies,
-          replyTo: emailAddress.nullish(),
-          verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
-        }),
-      })[choose('sending.required')],
+      z.object({
+        to: recipients(choose),
+        ...copies(choose),
+        subject,
+        ...mailBodies,
+        replyTo: emailAddress.nullish(),
+        verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
+      }),
   }),
   replyToMessage: defineOperation({
     ...send,

@@ -14,8 +14,6 @@ const listedThread = z.strictObject({
   lastMessageAt: timestamp,
 });
 
-const LISTS = { listed: z.strictObject({ threads: z.array(listedThread), pagination }) };
-
 export const threadOperations = {
   listThreads: defineOperation({
     ...withinInbox,
@@ -26,7 +24,8 @@ export const threadOperations = {
     params: idParams,
     query: pageQuery,
     status: 200,
-    reply: (choose) => LISTS[choose('threads.list')],
+    assumes: ['threads.list', 'messages.list.pagination'],
+    reply: () => z.strictObject({ threads: z.array(listedThread), pagination }),
   }),
   getThread: defineOperation({
     ...withinInbox,
@@ -36,13 +35,8 @@ export const threadOperations = {
     origin: 'reference',
     params: z.object({ id: lookupId, threadId: lookupId }),
     status: 200,
+    assumes: ['threads.shape'],
     reply: (choose) =>
-      ({
-        reference: z.strictObject({
-          threadId: uuid,
-          messageCount: z.int(),
-          messages: z.array(messageReply(choose)),
-        }),
-      })[choose('threads.shape')],
+      z.strictObject({ threadId: uuid, messageCount: z.int(), messages: z.array(messageReply(choose)) }),
   }),
 };

@@ -1,4 +1,4 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { Assume } from '../../contract/behaviours.ts';
 import { cut } from '../../mail/cut.ts';
 
 /** The most characters of JSON to which the bodies of one reply come. */
@@ -17,13 +17,13 @@ interface WithBodies {
 }
 
 /** Cuts bodies of a list that together would make a reply too large: those that come first stay whole. */
-export function fitBodies<Row extends WithBodies>(rows: readonly Row[], choose: Choose): readonly Row[] {
+export function fitBodies<Row extends WithBodies>(rows: readonly Row[], assume: Assume): readonly Row[] {
   const characters = rows.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
   if (characters * MAX_ESCAPE <= MAX_TOTAL) return rows;
   let left = MAX_TOTAL;
   return rows.map((row) => {
     if (left > 0) left -= lengthAsJson(row);
-    return left > 0 ? row : cutBodies(row, choose);
+    return left > 0 ? row : cutBodies(row, assume);
   });
 }
 
@@ -35,9 +35,9 @@ function lengthAsJson({ plainBody, htmlBody }: WithBodies): number {
   return JSON.stringify([plainBody, htmlBody]).length;
 }
 
-function cutBodies<Row extends WithBodies>(row: Row, choose: Choose): Row {
+function cutBodies<Row extends WithBodies>(row: Row, assume: Assume): Row {
   if (Math.max(lengthOf(row.plainBody), lengthOf(row.htmlBody)) <= CUT_LENGTH) return row;
-  choose('messages.list.large');
+  assume('messages.list.large');
   return { ...row, plainBody: cutBody(row.plainBody), htmlBody: cutBody(row.htmlBody) };
 }
 

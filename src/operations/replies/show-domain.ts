@@ -35,7 +35,7 @@ function flat(row: DomainRow, choose: Choose) {
   const { id, domain, workspaceId, updatedAt } = row;
   const status = FLAT_STATUS[row.status];
   const dnsRecords = recordsOf(row, choose).map((record) => ({ ...record, status }));
-  return { id, domain, status, workspaceId, dnsRecords, ...factsOf(row, choose), updatedAt };
+  return { id, domain, status, workspaceId, dnsRecords, ...factsOf(row), updatedAt };
 }
 
 function plain(row: DomainRow, choose: Choose) {
@@ -45,14 +45,14 @@ function plain(row: DomainRow, choose: Choose) {
     value,
     ...(priority !== null && { priority }),
   }));
-  return { domain: row.domain, status: row.status, ...factsOf(row, choose), records };
+  return { domain: row.domain, status: row.status, ...factsOf(row), records };
 }
 
 function recordsOf(row: DomainRow, choose: Choose) {
   return DNS_RECORDS[choose('domains.dns-records')](row);
 }
 
-function factsOf({ status, verifiedAt, createdAt }: DomainRow, choose: Choose) {
-  const isEnabled = { 'when-verified': status === 'verified' }[choose('domains.enabled')];
+function factsOf({ status, verifiedAt, createdAt }: DomainRow) {
+  const isEnabled = status === 'verified';
   return { inboundEnabled: isEnabled, outboundEnabled: isEnabled, verifiedAt, createdAt };
 }

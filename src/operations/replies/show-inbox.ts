@@ -1,11 +1,11 @@
-import type { Choose } from '../../contract/behaviours.ts';
 import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
+import type { Ledger } from '../../contract/ledger-reader.ts';
 import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
 import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
 /** An inbox as clients see it, without its passwords. */
-export function showPlainInbox(world: World, inbox: InboxRow, choose: Choose) {
+export function showPlainInbox(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
   return {
@@ -25,11 +25,11 @@ export function showPlainInbox(world: World, inbox: InboxRow, choose: Choose) {
 const EXTRA = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 
 /** An inbox as clients see it, with what they need for IMAP and SMTP. */
-export function showInbox(world: World, inbox: InboxRow, choose: Choose) {
-  choose('inboxes.default-domain');
+export function showInbox(world: World, inbox: InboxRow, ledger: Ledger) {
+  ledger.assume('inboxes.default-domain');
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
   return {
-    ...showPlainInbox(world, inbox, choose),
+    ...showPlainInbox(world, inbox, ledger),
     imapPassword: inbox.imapPassword,
     imap: { host: `imap.${DEFAULT_DOMAIN}`, port: 993, tls: true, ...login },
     smtp: { host: `smtp.${DEFAULT_DOMAIN}`, port: 587, starttls: true, ...login },

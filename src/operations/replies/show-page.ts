@@ -1,4 +1,4 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { Ledger } from '../../contract/ledger-reader.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 import { fitBodies } from './fit-bodies.ts';
@@ -13,9 +13,9 @@ type MessagePage = ReturnType<typeof cutPage<MessageRow>>;
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
 /** Rows with the beginning of each message and what is in its thread. */
-function showRows(world: World, { rows, pagination }: MessagePage, choose: Choose) {
-  choose('messages.all.snippet');
-  choose('messages.all.thread-counts');
+function showRows(world: World, { rows, pagination }: MessagePage, { choose, assume }: Ledger) {
+  assume('messages.all.snippet');
+  assume('messages.all.thread-counts');
   const countThread = createThreadCounter(world);
   const messages = rows.map((message) => {
     const { id, inboxId, direction, subject, isRead, isStarred, isArchived, receivedAt, threadId } = message;
@@ -58,8 +58,13 @@ function countThread(world: World, message: MessageRow) {
 }
 
 /** Whole messages; one that stands for its thread says how many that has. */
-function showWholeMessages(world: World, { rows, pagination }: MessagePage, choose: Choose, isGrouped: boolean) {
-  const messages = fitBodies(rows, choose).map((message) => ({
+function showWholeMessages(
+  world: World,
+  { rows, pagination }: MessagePage,
+  { choose, assume }: Ledger,
+  isGrouped: boolean,
+) {
+  const messages = fitBodies(rows, assume).map((message) => ({
     ...showMessage(world, message, choose),
     ...(isGrouped && { messageCount: messagesOfThread(world, message).length }),
   }));

@@ -1,6 +1,6 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
-import type { Choice } from '../../../src/contract/behaviours.ts';
+import type { Choice, ChoiceId } from '../../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Reply, type World } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../../support/readings.ts';
@@ -37,7 +37,7 @@ const status = (reply: Reply) => reply.status;
 const error = ({ status: answered, json }: Reply) => [answered, json.code];
 
 /** A row of the table: a choice, the request that shows it, what of its reply, and what that is. */
-function row<Id extends BehaviourId>(
+function row<Id extends ChoiceId>(
   id: Id,
   choice: Choice<Id>,
   request: Call,
