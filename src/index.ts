@@ -27,7 +27,7 @@ export { defaultFixture } from './fixture/default-fixture.ts';
 export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts';
 export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-keys.ts';
 export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
-export type { ReceivedMessage } from './mail/take-in.ts';
+export type { ReceivedMessage } from './mail/accept-message.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
 export type { OpenApiDocument } from './openapi/create-openapi.ts';
 export { RefusedError } from './outgoing.ts';

@@ -18,8 +18,8 @@ import { defaultFixture } from './fixture/default-fixture.ts';
 import { type DefaultIds, type FixtureIds, readFixtureIds } from './fixture/fixture-ids.ts';
 import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
 import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
-import { findRoute } from './mail/route.ts';
-import { type ReceivedMessage, takeIn } from './mail/take-in.ts';
+import { acceptMessage, type ReceivedMessage } from './mail/accept-message.ts';
+import { findInbox } from './mail/route.ts';
 import { createOpenApi, type OpenApiDocument } from './openapi/create-openapi.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { createService } from './pipeline/service.ts';
@@ -163,8 +163,8 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
       deliverer.reset();
       worlds.restore(start);
     },
-    receives: (address) => typeof findRoute({ worlds, ...ledger }, address.toLowerCase()) === 'object',
-    receiveMessage: (message) => takeIn({ ...service, environment: worlds.environment, ...ledger }, message),
+    receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
+    receiveMessage: (message) => acceptMessage({ ...service, environment: worlds.environment, ...ledger }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../contract/base64.ts';
-import type { ReceivedMessage } from '../mail/take-in.ts';
+import type { ReceivedMessage } from '../mail/accept-message.ts';
 import { type Command, type GivenFlags, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { RECEIVE_FLAGS } from './flags.ts';

@@ -1,6 +1,6 @@
 import type { Choices } from '../contract/behaviours.ts';
 import type { IncomingMessage } from '../contract/incoming-message.ts';
-import type { ReceivedMessage } from '../mail/take-in.ts';
+import type { ReceivedMessage } from '../mail/accept-message.ts';
 import type { OpenApiDocument } from '../openapi/create-openapi.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { Settled, SettledOptions } from './settled.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../contract/errors.ts';
 import { MAIL_LIMITS } from '../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { cut } from './cut.ts';
-import type { IncomingMail } from './receive.ts';
+import type { IncomingMail } from './receive-mail.ts';
 
 /** A mail as it was read, and everyone that it names as a recipient. */
 export interface ParsedMail {

@@ -7,15 +7,27 @@ import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
-/** Where mail to an address goes: into an inbox, back, or out of the emulator. */
-export type Route = AddressHolder | 'bounced' | 'away';
+/** Where mail to an address goes: into an inbox, back to the sender, or out of the emulator. */
+export type Route =
+  | { readonly kind: 'inbox'; readonly inbox: AddressHolder }
+  | { readonly kind: 'bounced' }
+  | { readonly kind: 'away' };
+
+type RouteContext = Pick<MailContext, 'worlds' | 'choose'>;
+
+/** Finds the inbox that receives at a bare address, in lower case; `undefined` if there is none. */
+export function findInbox({ worlds, choose }: RouteContext, address: string): AddressHolder | undefined {
+  if (findSimulator(address, choose) === 'bounce') return undefined;
+  return worlds.findAddress(address) ?? findBehindTag(worlds, address, choose);
+}
 
 /** Finds where mail to a bare address, in lower case, goes. */
-export function findRoute({ worlds, choose }: Pick<MailContext, 'worlds' | 'choose'>, address: string): Route {
-  if (findSimulator(address, choose) === 'bounce') return 'bounced';
-  const holder = worlds.findAddress(address) ?? findBehindTag(worlds, address, choose);
-  if (holder) return holder;
-  return isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced' ? 'bounced' : 'away';
+export function findRoute({ worlds, choose }: RouteContext, address: string): Route {
+  if (findSimulator(address, choose) === 'bounce') return { kind: 'bounced' };
+  const inbox = findInbox({ worlds, choose }, address);
+  if (inbox) return { kind: 'inbox', inbox };
+  const isBounced = isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced';
+  return { kind: isBounced ? 'bounced' : 'away' };
 }
 
 /** Finds the inbox that `helpdesk+orders@acme.test` reaches where nobody has that very address. */

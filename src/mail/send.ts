@@ -9,7 +9,7 @@ import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
-import { type IncomingMail, receiveMail } from './receive.ts';
+import { type IncomingMail, receiveMail } from './receive-mail.ts';
 import { findRoute, type Route } from './route.ts';
 import { type AttachedFile, storeMessage } from './store-message.ts';
 
@@ -37,7 +37,7 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const message = store(context, world, inbox, mail);
   publish(context, world, 'message.sent', message);
   deliver(context, toIncoming(message, mail), routes);
-  return routes.includes('bounced') ? bounce(context, world, message) : message;
+  return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
 }
 
 /** The bare addresses that a mail goes to, each once. */
@@ -85,13 +85,13 @@ function toIncoming(message: MessageRow, { attachments }: OutgoingMail): Incomin
 
 /** The inboxes to which routes lead, each once, however many of its addresses are named. */
 function holdersOf(routes: readonly Route[]): AddressHolder[] {
-  const holders = routes.filter((route): route is AddressHolder => typeof route === 'object');
+  const holders = routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : []));
   return [...new Map(holders.map((holder) => [holder.inboxId, holder])).values()];
 }
 
 /** Lets a mail arrive in each inbox. */
 function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
-  if (routes.some((route) => route !== 'bounced')) context.assume('sending.local');
+  if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
   for (const { world, inboxId } of holdersOf(routes)) {
     const inbox = world.inboxes.get(inboxId);
     if (inbox) receiveMail({ ...context, environment: world.environment }, world, inbox, mail);

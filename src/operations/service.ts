@@ -36,6 +36,6 @@ function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof 
     context.assume('sending.addresses');
     return 'syntax';
   }
-  if (findRoute(context, email) !== 'bounced') return null;
+  if (findRoute(context, email).kind !== 'bounced') return null;
   return findSimulator(email, context.choose) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

@@ -6,7 +6,7 @@ import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { takeIn } from '../../src/mail/take-in.ts';
+import { acceptMessage } from '../../src/mail/accept-message.ts';
 import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
@@ -48,7 +48,7 @@ function startService() {
   }
 
   const receive = (message: IncomingMessage) =>
-    takeIn({ ...service, environment: worlds.environment, ...readSilently(parseBehaviours()) }, message);
+    acceptMessage({ ...service, environment: worlds.environment, ...readSilently(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
 }

@@ -3,7 +3,7 @@ import { formatAddress, parseAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import { isPlain, toWords, writeField } from './header.ts';
 import { partTypeOf } from './media-type.ts';
-import { filePart, type MimePart, multipart, textPart, writePart } from './part.ts';
+import { filePart, type MimePart, multipart, textPart, writePart } from './mime-part.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, HTML beside it, attachments behind them. Bcc is left out.

@@ -36,7 +36,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
       else done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
     },
     onData(stream, session, done) {
-      takeIn(mailbox, stream, session).then(
+      receiveData(mailbox, stream, session).then(
         () => done(null, 'The mail has arrived.'),
         (error: unknown) => done(toReply(error)),
       );
@@ -55,7 +55,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
   };
 }
 
-async function takeIn(
+async function receiveData(
   mailbox: Pick<Mailbox, 'receiveMessage'>,
   stream: SMTPServerDataStream,
   { envelope }: SMTPServerSession,

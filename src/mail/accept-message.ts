@@ -1,4 +1,4 @@
-import { fromBase64 } from '../contract/base64.ts';
+import { toBase64 } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -9,8 +9,8 @@ import type { AddressHolder } from '../store/indexes.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
-import { type IncomingMail, receiveMail } from './receive.ts';
-import { findRoute } from './route.ts';
+import { type IncomingMail, receiveMail } from './receive-mail.ts';
+import { findInbox } from './route.ts';
 
 /** Where a mail from outside arrived: once in each inbox that it is for. */
 export interface ReceivedMessage {
@@ -22,13 +22,13 @@ export interface ReceivedMessage {
 }
 
 /**
- * Takes in a mail from outside. It arrives in every inbox that it is for, in the thread that it continues there, and
+ * Accepts a mail from outside. It arrives in every inbox that it is for, in the thread that it continues there, and
  * `message.received` is published for each.
  *
  * @throws {ApiError} VALIDATION_ERROR for a mail that is none, NOT_FOUND for a recipient that is no inbox of this
  *   emulator, PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL for one that does not fit; then nothing arrives anywhere.
  */
-export async function takeIn(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
+export async function acceptMessage(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with an eml.');
   }
@@ -82,15 +82,14 @@ function readComposed({ environment }: MailContext, message: IncomingMessage): R
 
 async function readRaw(context: MailContext, message: IncomingMessage): Promise<ReadMail> {
   const parsed = parseOrRefuse('The message', rawMessage, message);
-  const bytes = fromBase64(parsed.eml);
-  checkSize(bytes.byteLength);
+  checkSize(parsed.eml.byteLength);
   context.assume('messages.inbound.limits');
-  const { mail, recipients } = await parseEml(bytes, newMessageId(context.environment, DEFAULT_DOMAIN));
+  const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.environment, DEFAULT_DOMAIN));
   // Its head may name others too; those that are inboxes here are meant.
-  const here = recipients.filter((recipient) => typeof findRoute(context, toBareAddress(recipient)) !== 'string');
+  const here = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant: parsed.tenant,
-    mail: { ...mail, raw: parsed.eml },
+    mail: { ...mail, raw: toBase64(parsed.eml) },
     recipients: parsed.to ?? (here.length > 0 ? here : recipients),
   };
 }
@@ -111,15 +110,13 @@ function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): Ad
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The mail names no recipient.');
   const holders = recipients.flatMap((recipient) => {
-    const route = findRoute(context, toBareAddress(recipient));
-    return typeof route === 'string' || (tenant !== undefined && route.world.id !== tenant)
-      ? []
-      : [{ recipient, route }];
+    const inbox = findInbox(context, toBareAddress(recipient));
+    return !inbox || (tenant !== undefined && inbox.world.id !== tenant) ? [] : [{ recipient, inbox }];
   });
   const known = new Set(holders.map(({ recipient }) => recipient));
   const unknown = recipients.filter((recipient) => !known.has(recipient));
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return [...new Map(holders.map(({ route }) => [route.inboxId, route])).values()];
+  return [...new Map(holders.map(({ inbox }) => [inbox.inboxId, inbox])).values()];
 }
