@@ -15,13 +15,14 @@ export type {
   RawMessage,
 } from './contract/incoming-message.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
+export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
-export type { HostileOptions, WebhookLab } from './control/webhook-lab.ts';
+export type { ReleaseOptions, WebhookLab } from './control/webhook-lab.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
-export type { HostilePlan, HostilePlanName } from './delivery/hostile.ts';
 export type { DeliveryPayload } from './delivery/payload.ts';
 export type { Environment } from './environment.ts';
+export type { DeliveryFaultKind, Fault, FaultOptions } from './faults/fault.ts';
 export type { FixtureProblem } from './fixture/branch.ts';
 export { defaultFixture } from './fixture/default-fixture.ts';
 export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts';

@@ -7,6 +7,7 @@ import type { IncomingMessage } from './contract/incoming-message.ts';
 import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createMailboxClock, type MailboxClock } from './control/mailbox-clock.ts';
+import { createMailboxFaults, type MailboxFaults } from './control/mailbox-faults.ts';
 import { type Settled, type SettledOptions, settle } from './control/settled.ts';
 import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
 import { createDeliverer } from './delivery/deliverer.ts';
@@ -14,6 +15,7 @@ import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
+import { Faults } from './faults/faults.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
 import { type DefaultIds, type FixtureIds, readFixtureIds } from './fixture/fixture-ids.ts';
 import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
@@ -46,7 +48,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 }
 
 /** One emulator. Two of them in one process never meet. */
-export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab {
+export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab, MailboxFaults {
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
@@ -137,7 +139,8 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
-  const deliverer = createDeliverer(worlds, events, { outside, choices, activity });
+  const faults = new Faults();
+  const deliverer = createDeliverer(worlds, events, { outside, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
@@ -161,6 +164,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     stream: (request) => connect(request, prefixOf(request)),
     reset() {
       deliverer.reset();
+      faults.clear();
       worlds.restore(start);
     },
     receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
@@ -168,6 +172,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
     ...createWebhookLab(worlds, events, deliverer),
+    ...createMailboxFaults(worlds, faults),
     snapshot: () => readState(worlds),
     openApi() {
       document ??= createOpenApi(choices);

@@ -16,6 +16,7 @@ const LAYERS = [
   'src/outgoing.ts',
   'src/environment.ts',
   'src/clock/',
+  'src/faults/',
   'src/store/',
   'src/events/',
   'src/access/',

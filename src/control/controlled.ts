@@ -3,11 +3,12 @@ import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { ReceivedMessage } from '../mail/accept-message.ts';
 import type { OpenApiDocument } from '../openapi/create-openapi.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
+import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { WebhookLab } from './webhook-lab.ts';
 
 /** What the control plane needs of a mailbox. */
-export interface Controlled extends WebhookLab {
+export interface Controlled extends WebhookLab, MailboxFaults {
   readonly behaviours: Choices;
   readonly clock: MailboxClock;
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;

@@ -1,13 +1,6 @@
-import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-
-/** The id of a tenant, in a control call. */
-export const tenantField = z.guid('must be the UUID of a tenant').toLowerCase();
-
-/** The id of a webhook, in a control call. */
-export const webhookField = z.guid('must be the UUID of a webhook').toLowerCase();
 
 /** Whom a control call is about; all of them where it names none. */
 export interface Named {

@@ -1,5 +1,6 @@
-import { type Failure, MAX_TIMER_MS } from '../clock/clock.ts';
+import { MAX_TIMER_MS } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
+import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';

@@ -3,13 +3,14 @@ import { durationField } from '../clock/duration.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChoice } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
+import { tenantField } from '../contract/target-fields.ts';
+import { faultOptions } from '../faults/fault.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { Controlled } from './controlled.ts';
-import { tenantField } from './find-worlds.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import { type ControlRow, defineControl } from './row.ts';
-import { deliveryFilter, type HostileOptions } from './webhook-lab.ts';
+import { deliveryFilter, releaseOptions } from './webhook-lab.ts';
 
 const tenant = tenantField.optional();
 
@@ -107,20 +108,39 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   }),
   defineControl({
     method: 'POST',
+    path: `${CONTROL_PATH}/deliveries/release`,
+    body: releaseOptions,
+    run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
+  }),
+  defineControl({
+    method: 'POST',
     path: `${CONTROL_PATH}/events`,
     body: z.looseObject({}),
     run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event as EventKind, options) }),
   }),
   defineControl({
     method: 'GET',
-    path: `${CONTROL_PATH}/hostile`,
-    run: (mailbox) => ({ plans: mailbox.hostile() }),
+    path: `${CONTROL_PATH}/faults`,
+    run: (mailbox) => ({ faults: mailbox.faults() }),
   }),
   defineControl({
     method: 'POST',
-    path: `${CONTROL_PATH}/hostile`,
-    body: z.looseObject({}),
-    run: (mailbox, { body }) => ({ plans: mailbox.hostile(body as unknown as HostileOptions) }),
+    path: `${CONTROL_PATH}/faults`,
+    body: faultOptions,
+    run: (mailbox, { body }) => mailbox.addFault(body),
+  }),
+  defineControl({
+    method: 'DELETE',
+    path: `${CONTROL_PATH}/faults`,
+    run(mailbox) {
+      mailbox.clearFaults();
+      return { faults: mailbox.faults() };
+    },
+  }),
+  defineControl({
+    method: 'DELETE',
+    path: `${CONTROL_PATH}/faults/{id}`,
+    run: (mailbox, { params: { id = '' } }) => mailbox.removeFault(id),
   }),
   defineControl({
     method: 'POST',

@@ -1,30 +1,14 @@
 import { z } from 'zod';
-import { type Duration, durationField, parseDuration } from '../clock/duration.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
+import { tenantField, webhookField } from '../contract/target-fields.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import { DELIVERY_STATES, type Delivery, type DeliveryFilter, type DeliveryLosses } from '../delivery/delivery.ts';
-import { HOSTILE_PLAN_NAMES, type HostilePlan, type HostilePlanName } from '../delivery/hostile.ts';
 import type { EventBus } from '../events/event-bus.ts';
-import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { findWorlds, tenantField, webhookField } from './find-worlds.ts';
+import { findWorlds } from './find-worlds.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
-
-/** What is to go wrong with deliveries to come. */
-export interface HostileOptions extends TenantOption {
-  /**
-   * What goes wrong; or `release`, which lets go what is held, or `none`, which ends every plan that has not come true.
-   */
-  readonly plan: HostilePlanName | 'release' | 'none';
-  /** The id of the only webhook that it is about. */
-  readonly webhookId?: string | undefined;
-  /** How many deliveries; 1 if left out, and for `release` every one. */
-  readonly count?: number | undefined;
-  /** For `delay`: by how much; a minute if left out. */
-  readonly delay?: Duration | undefined;
-}
 
 /** What a test sees of the deliveries to webhooks, and what it can do to them. */
 export interface WebhookLab {
@@ -58,14 +42,14 @@ export interface WebhookLab {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Makes deliveries to come go wrong, and answers the plans that stand; without options it only answers.
+   * Sends what is held, tenant by tenant, oldest first, and answers what it sends: every one, or as many as `count`
+   * says.
    *
-   * @throws {ApiError} VALIDATION_ERROR for a plan that there is not, NOT_FOUND for a tenant or a webhook that is not
-   *   there; then no plan has changed.
+   * @throws {ApiError} VALIDATION_ERROR for a count out of range, NOT_FOUND for a tenant or a webhook that is not there.
    * @example
-   * mailbox.hostile({ webhookId, plan: 'duplicate', count: 1 });
+   * mailbox.release({ webhookId, count: 1 });
    */
-  hostile(options?: HostileOptions): HostilePlan[];
+  release(options?: ReleaseOptions): Delivery[];
 }
 
 /** Which deliveries are wanted. */
@@ -79,27 +63,26 @@ export const deliveryFilter = z.strictObject(
   'must be an object',
 );
 
-const PLAN_NAMES = [...HOSTILE_PLAN_NAMES, 'release', 'none'] as const;
-
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
-const hostileOptions = z.strictObject(
+/** What `release` takes. */
+export const releaseOptions = z.strictObject(
   {
+    /** The id of the only tenant whose deliveries are sent. */
     tenant: tenantField.optional(),
+    /** The id of the only webhook whose deliveries are sent. */
     webhookId: webhookField.optional(),
-    plan: z.enum(PLAN_NAMES, `must be one of ${PLAN_NAMES.join(', ')}`),
+    /** How many are sent at most; every one if left out. */
     count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
-    delay: durationField.default('1m'),
   },
   'must be an object',
 );
 
-type ParsedHostileOptions = z.output<typeof hostileOptions>;
+/** Which of the deliveries that are held are sent. */
+export type ReleaseOptions = z.input<typeof releaseOptions>;
 
 /** Makes the webhook lab of a mailbox. */
 export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: Deliverer): WebhookLab {
-  const standing = () => worlds.all().flatMap((world) => standingIn(world, deliverer.of(world).plans.list()));
-
   return {
     deliveries: (filter = {}) => deliverer.list(parseOrRefuse('The filter', deliveryFilter, filter)),
     delivery: (id) => deliverer.find(id).delivery,
@@ -112,26 +95,13 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: De
       return deliverer.find(id).delivery;
     },
     trigger: (kind, options) => deliverer.collect(() => trigger({ worlds, events }, kind, options)),
-    hostile(options) {
-      if (options === undefined) return standing();
-      const parsed = parseOrRefuse('The plan', hostileOptions, options);
-      for (const world of findWorlds(worlds, parsed)) change(deliverer, world, parsed);
-      return standing();
+    release(options = {}) {
+      const { count = Number.POSITIVE_INFINITY, ...named } = parseOrRefuse('The release', releaseOptions, options);
+      const released: Delivery[] = [];
+      for (const world of findWorlds(worlds, named)) {
+        released.push(...deliverer.of(world).release(count - released.length, named.webhookId));
+      }
+      return released;
     },
   };
-}
-
-/** The plans that can still come true: a webhook may be gone. */
-function standingIn({ webhooks }: World, plans: HostilePlan[]): HostilePlan[] {
-  return plans.filter((planned) => planned.webhookId === null || webhooks.get(planned.webhookId));
-}
-
-function change(deliverer: Deliverer, world: World, { plan, count, webhookId, delay }: ParsedHostileOptions): void {
-  const deliveries = deliverer.of(world);
-  if (plan === 'release') deliveries.release(count ?? Number.POSITIVE_INFINITY, webhookId);
-  else if (plan === 'none') deliveries.plans.clear(webhookId);
-  else {
-    const delayMs = plan === 'delay' ? parseDuration(delay) : 0;
-    deliveries.plans.add({ plan, tenantId: world.id, webhookId: webhookId ?? null, count: count ?? 1, delayMs });
-  }
 }

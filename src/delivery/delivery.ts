@@ -6,7 +6,7 @@ export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dr
 
 /**
  * Where a delivery stands. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
- * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a hostile plan, or because its webhook is
+ * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a fault, or because its webhook is
  * gone or inactive), `refused` (the emulator may not call this address) and `failed` (a bug in the emulator ended it).
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -1,6 +1,6 @@
 import type { EventKind } from '../contract/events.ts';
+import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Delivery } from './delivery.ts';
-import type { HostilePlanName } from './hostile.ts';
 
 /** A delivery that is not over yet. */
 export interface Job {
@@ -14,7 +14,7 @@ export interface Job {
   /** The payload as JSON: what is sent, time and again. */
   readonly content: string;
   /** What is to be wrong with its next attempt. */
-  plan: HostilePlanName | undefined;
+  fault: DeliveryFaultKind | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
   /** Takes back what is scheduled for it. */
@@ -24,7 +24,7 @@ export interface Job {
 /** The deliveries of a tenant that are not over, by their ids. */
 export interface Jobs {
   /** Opens a delivery, or opens it again. */
-  open(delivery: Delivery, how: Pick<Job, 'isByHand' | 'content' | 'plan'>): Job;
+  open(delivery: Delivery, how: Pick<Job, 'isByHand' | 'content' | 'fault'>): Job;
   /** Says whether it is still what its delivery does: neither over nor replaced. */
   has(job: Job): boolean;
   /** Says whether its delivery was opened again. */

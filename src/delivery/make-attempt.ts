@@ -1,12 +1,13 @@
 import type { Choices } from '../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
+import type { DeliveryFaultKind } from '../faults/fault.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Breaker } from './breaker.ts';
 import { callReceiver } from './call-receiver.ts';
 import type { Attempt, Delivery } from './delivery.ts';
-import type { HostilePlanName } from './hostile.ts';
 import { splitLogin } from './login.ts';
 import { createRequest } from './request.ts';
 
@@ -16,13 +17,14 @@ export interface DeliveryContext {
   readonly outside: Environment;
   readonly choices: Choices;
   readonly activity: Activity;
+  readonly faults: Faults;
 }
 
 /** What is sent, and what is to be wrong with it. */
 export interface Sending {
   /** The payload as JSON. */
   readonly content: string;
-  readonly plan: HostilePlanName | undefined;
+  readonly fault: DeliveryFaultKind | undefined;
 }
 
 /** An attempt that was made; when the next is due is not decided yet. */
@@ -45,7 +47,7 @@ export async function makeAttempt(
   { clock, environment }: World,
   webhook: WebhookRow,
   delivery: Delivery,
-  { content, plan, breaker }: Sending & { readonly breaker: Breaker },
+  { content, fault, breaker }: Sending & { readonly breaker: Breaker },
 ): Promise<MadeAttempt> {
   const at = clock.now();
   const { href, login } = splitLogin(webhook.url);
@@ -54,7 +56,7 @@ export async function makeAttempt(
     secret: webhook.secret,
     content,
     now: at,
-    plan,
+    fault,
     newSecret: () => newWebhookSecret(environment),
     choices,
   });

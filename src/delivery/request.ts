@@ -1,6 +1,6 @@
 import type { Choices } from '../contract/behaviours.ts';
+import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { NAME } from '../version.ts';
-import type { HostilePlanName } from './hostile.ts';
 import { signHex, signStandard } from './sign.ts';
 
 /** A request as it goes to a receiver. */
@@ -18,7 +18,7 @@ export interface RequestParts {
   readonly content: string;
   readonly now: Date;
   /** What is to be wrong with it. */
-  readonly plan: HostilePlanName | undefined;
+  readonly fault: DeliveryFaultKind | undefined;
   /** Makes a secret that is not the webhook's. */
   newSecret(): string;
   readonly choices: Choices;
@@ -31,9 +31,9 @@ const encoder = new TextEncoder();
 
 /** Writes the request of one attempt, signed afresh: the same id each time, and the time of now. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
-  const { id, plan, content, now, choices } = parts;
-  const body = plan === 'oversize-body' ? padded(content) : content;
-  const timestamp = Math.floor((now.getTime() - (plan === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
+  const { id, fault, content, now, choices } = parts;
+  const body = fault === 'oversize-body' ? padded(content) : content;
+  const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
   return {
     headers: {
@@ -43,7 +43,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
       'webhook-timestamp': String(timestamp),
       ...SIGNATURES[choices['deliveries.signature']](signed, choices),
     },
-    body: plan === 'truncated-body' ? firstHalf(body) : body,
+    body: fault === 'truncated-body' ? firstHalf(body) : body,
   };
 }
 
@@ -81,9 +81,9 @@ const HEX_FORMS: Record<Choices['deliveries.signature.form'], (hex: string) => s
   bare: (hex) => hex,
 };
 
-function secretsOf({ plan, secret, newSecret }: RequestParts): string[] {
-  if (plan === 'wrong-secret') return [newSecret()];
-  return plan === 'two-signatures' ? [newSecret(), secret] : [secret];
+function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
+  if (fault === 'wrong-secret') return [newSecret()];
+  return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
 /** Half of a text, without half of a character at its end. */

@@ -34,7 +34,7 @@ export function createSender(world: World, context: DeliveryContext): Sender {
 
   function openLane(webhookId: string): Lane {
     return createLane(width, {
-      onWork: world.clock.track,
+      onWork: (work) => world.clock.track(work),
       onFailure: (error) => world.clock.fail(`a delivery to webhook ${webhookId}`, error),
       onIdle: () => lanes.delete(webhookId),
     });

@@ -1,13 +1,13 @@
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
+import type { DeliveryFaultKind, Fault } from '../faults/fault.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { attemptEntry, endEntry } from './activity-entries.ts';
 import { type Delivery, type DeliveryLosses, type DeliveryState, failureReason } from './delivery.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { hears } from './hears.ts';
-import { createHostilePlans, type HostilePlan, type HostilePlanName, type HostilePlans } from './hostile.ts';
 import { createJobs, type Job } from './jobs.ts';
 import type { DeliveryContext, MadeAttempt } from './make-attempt.ts';
 import { outcomeOf } from './outcome.ts';
@@ -17,13 +17,12 @@ import { createSender } from './sender.ts';
 /** The deliveries of one tenant: what is on its way, what came of the rest, and what is to go wrong. */
 export interface TenantDeliveries {
   readonly log: DeliveryLog;
-  readonly plans: HostilePlans;
   /** Sends an event to every webhook that is to hear of it; answers the ids of the deliveries. */
   accept(event: MailEvent): string[];
   /** Sends a delivery once more, now. @throws {ApiError} CONFLICT while it is being sent, or without its webhook. */
   redeliver(delivery: Delivery): void;
-  /** Lets so many held deliveries go, oldest first. */
-  release(count: number, webhookId: string | undefined): void;
+  /** Sends so many of what is held, oldest first, and answers it. */
+  release(count: number, webhookId: string | undefined): Delivery[];
   /** The deliveries that are being sent at present. */
   inFlight(): Delivery[];
   /** How many wait for what is being sent. */
@@ -39,11 +38,10 @@ const REORDER_MS = 60_000;
 
 /** Creates the deliveries of a tenant: none so far. */
 export function createTenantDeliveries(world: World, context: DeliveryContext): TenantDeliveries {
-  const { choices, activity } = context;
+  const { choices, activity, faults } = context;
   const { clock, environment, webhooks } = world;
   const jobs = createJobs();
   const sender = createSender(world, context);
-  const plans = createHostilePlans();
   const log = createDeliveryLog(dropOldest);
   let dropped = 0;
 
@@ -70,10 +68,10 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
       nextAttemptAt: null,
       attempts: [],
     });
-    const planned = plans.take(webhook.id);
+    const fault = faults.take({ on: 'delivery', tenantId: world.id, webhookId: webhook.id });
     const isByHand = event.webhookId !== undefined;
-    const job = jobs.open(delivery, { isByHand, content, plan: planned?.plan });
-    void guard(job, async () => BEGIN[planned?.plan ?? 'plain'](job, planned));
+    const job = jobs.open(delivery, { isByHand, content, fault: fault?.kind });
+    void guard(job, async () => BEGIN[fault?.kind ?? 'plain'](job, fault));
     return delivery.id;
   }
 
@@ -93,8 +91,8 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     }
   }
 
-  /** How a delivery begins, under each plan. */
-  const BEGIN: Record<HostilePlanName | 'plain', (job: Job, planned: HostilePlan | undefined) => void> = {
+  /** How a delivery begins, under each fault. */
+  const BEGIN: Record<DeliveryFaultKind | 'plain', (job: Job, fault: Fault | undefined) => void> = {
     plain: attemptNow,
     'stale-timestamp': attemptNow,
     'wrong-secret': attemptNow,
@@ -105,14 +103,14 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
       attemptNow(job);
       inTurn(job, repeat);
     },
-    drop: (job) => drop(job, 'dropped', 'A hostile plan dropped it.'),
+    drop: (job) => drop(job, 'dropped', 'A delivery fault dropped it.'),
     hold: (job) => hold(job, 'It is held until it is released.'),
     reorder(job) {
       hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
       jobs.putBehindNext(job);
       job.cancel = clock.schedule(later(REORDER_MS), () => letGo(job));
     },
-    delay: (job, planned) => attemptAt(job, later(planned?.delayMs ?? 0)),
+    delay: (job, fault) => attemptAt(job, later(fault?.delayMs ?? 0)),
   };
 
   function hold({ id }: Job, reason: string): void {
@@ -164,9 +162,9 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   function send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> | undefined {
     const delivery = log.get(job.id);
-    const { content, plan } = job;
-    job.plan = undefined;
-    return delivery && sender.send(delivery, webhook, { content, plan });
+    const { content, fault } = job;
+    job.fault = undefined;
+    return delivery && sender.send(delivery, webhook, { content, fault });
   }
 
   /** Lets a delivery go on after an attempt, or ends it. */
@@ -209,7 +207,7 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
     activity.publish(endEntry(world.id, job, { state, reason }));
   }
 
-  /** Sends what a plan wants to arrive twice for the second time; what comes of it can only make it better. */
+  /** Sends what a fault duplicates for the second time; what comes of it can only make it better. */
   async function repeat(job: Job): Promise<void> {
     const webhook = findWebhook(job);
     const made = typeof webhook === 'string' ? undefined : await send(job, webhook);
@@ -220,20 +218,18 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
 
   return {
     log,
-    plans,
     accept,
     redeliver(delivery) {
       if (!webhooks.get(delivery.webhookId)) throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
       if (sender.inFlight().has(delivery.id)) throw new ApiError('CONFLICT', 'This delivery is being sent already.');
       const content = JSON.stringify(delivery.payload);
-      letGo(jobs.open(delivery, { isByHand: true, content, plan: undefined }));
+      letGo(jobs.open(delivery, { isByHand: true, content, fault: undefined }));
     },
     release(count, webhookId) {
       const held = jobs.all().filter((job) => log.get(job.id)?.state === 'held');
-      held
-        .filter((job) => webhookId === undefined || job.webhookId === webhookId)
-        .slice(0, count)
-        .forEach(letGo);
+      const released = held.filter((job) => webhookId === undefined || job.webhookId === webhookId).slice(0, count);
+      released.forEach(letGo);
+      return released.flatMap(({ id }) => log.get(id) ?? []);
     },
     inFlight: () => [...sender.inFlight()].flatMap((id) => log.get(id) ?? []),
     waiting: sender.waiting,
@@ -242,7 +238,6 @@ export function createTenantDeliveries(world: World, context: DeliveryContext): 
       sender.end();
       jobs.endAll();
       log.clear();
-      plans.clear();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Clock, createClock } from '../clock/clock.ts';
+import { Clock } from '../clock/clock.ts';
 import type { Environment } from '../environment.ts';
 import { createDatabase, type Database } from './database.ts';
 import type { Rings } from './indexes.ts';
@@ -34,7 +34,7 @@ export interface World extends Database {
 
 /** Creates the world of a tenant, empty but for the tenant itself. */
 export function createWorld(tenant: TenantRow, rings: Rings, outside: Environment): World {
-  const clock = createClock(outside);
+  const clock = new Clock(outside);
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
@@ -46,7 +46,7 @@ export function createWorld(tenant: TenantRow, rings: Rings, outside: Environmen
     ...database,
     id: tenant.id,
     clock,
-    environment: { ...outside, now: clock.now },
+    environment: { ...outside, now: () => clock.now() },
     addKey(row) {
       if (rings.keys.has(row.key)) throw new Error('This key is in use already.');
       const added = database.apiKeys.insert(row);

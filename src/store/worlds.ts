@@ -1,4 +1,4 @@
-import { type Clock, createClock } from '../clock/clock.ts';
+import { Clock } from '../clock/clock.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
 import { type AddressHolder, createRings, type KeyHolder } from './indexes.ts';
@@ -47,7 +47,7 @@ export interface Worlds {
 
 /** Creates a mailbox's worlds, with no tenant and no key. */
 export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES): Worlds {
-  const clock = createClock(outside);
+  const clock = new Clock(outside);
   const rings = createRings();
   const worlds = new Map<string, World>();
   const removedListeners = new Set<(world: World) => void>();
@@ -77,7 +77,7 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
 
   return {
     clock,
-    environment: { ...outside, now: clock.now },
+    environment: { ...outside, now: () => clock.now() },
     get: (tenantId) => worlds.get(tenantId),
     all: () => [...worlds.values()],
     findKey: (key) => rings.keys.get(key),

@@ -1,7 +1,7 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import { type Clock, createClock, type TimeSource } from '../../src/clock/clock.ts';
+import { Clock, type TimeSource } from '../../src/clock/clock.ts';
 import { parseDuration } from '../../src/clock/duration.ts';
 import { openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
@@ -69,7 +69,7 @@ function createGate() {
 /** A clock on a time of the test, and what it did, with the hours after the start at which it did it. */
 function createWatched() {
   const time = createTime();
-  const clock = createClock(time);
+  const clock = new Clock(time);
   const done: string[] = [];
   const note = (name: string) => void done.push(`${name} ${hoursOf(clock)}`);
   const at = (hours: number) => new Date(START + hours * HOUR);
@@ -253,7 +253,7 @@ describe('a clock', () => {
 
   test('follows another that runs or stands', async ({ expect }) => {
     const { time, clock, at } = createWatched();
-    const other = createClock(time);
+    const other = new Clock(time);
     await other.advance(3 * HOUR);
     clock.freeze(at(9));
     clock.follow(other);

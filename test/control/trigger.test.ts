@@ -107,9 +107,9 @@ test('waits for the first attempt of each delivery, and says what came of it', a
   lab.receiver.answer(410);
   const gone = 'exhausted: The receiver answered 410, so its webhook is not active any more.';
   test.expect(await outcomeOf()).toBe(`410 in N ms, ${gone}`);
-  mailbox.hostile({ plan: 'hold' });
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
   test.expect(await outcomeOf('--webhook', lab.webhookId)).toBe('held: It is held until it is released.');
-  mailbox.hostile({ plan: 'delay', delay: '1h', webhookId: lab.webhookId });
+  mailbox.addFault({ on: 'delivery', kind: 'delay', delay: '1h', webhookId: lab.webhookId });
   test
     .expect(await outcomeOf('--webhook', lab.webhookId))
     .toBe(`its first attempt is due at ${new Date(now.getTime() + 3_600_000).toISOString()}.`);

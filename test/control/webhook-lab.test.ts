@@ -75,13 +75,10 @@ test('a stream that cannot be closed does not keep a mailbox from its reset, and
   expect(reported).toEqual([gone]);
 });
 
-test('a mailbox without tenants has no event to fire, and nobody to be hostile to', () => {
+test('a mailbox without tenants has no event to fire, and no delivery', () => {
   const mailbox = createMailbox({ fixtures: { tenants: {} } });
-  expect([mailbox.trigger('message.received'), mailbox.hostile({ plan: 'drop' }), mailbox.deliveries()]).toEqual([
-    [],
-    [],
-    [],
-  ]);
+  expect([mailbox.trigger('message.received'), mailbox.release(), mailbox.deliveries()]).toEqual([[], [], []]);
+  expect(mailbox.addFault({ on: 'delivery', kind: 'drop' })).toMatchObject({ tenantId: null, webhookId: null });
 });
 
 everywhere('no event can be fired in an inbox that is deleted', async (world) => {
@@ -92,12 +89,12 @@ everywhere('no event can be fired in an inbox that is deleted', async (world) =>
   expect(fire).toThrow('There is no inbox with this id.');
 });
 
-everywhere('a plan for a webhook that is deleted stands no more', async (world) => {
+everywhere('a fault for a webhook that is deleted is listed no more', async (world) => {
   const { mailbox, send } = world;
   const { id } = await createWebhook(world, 'http://127.0.0.1/');
-  mailbox.hostile({ plan: 'drop', webhookId: id });
+  mailbox.addFault({ on: 'delivery', kind: 'drop', webhookId: id });
   await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
-  expect(mailbox.hostile()).toEqual([]);
+  expect(mailbox.faults()).toEqual([]);
 });
 
 /** A mailbox with one active webhook, whose receiver answers as it is told. */
@@ -139,7 +136,7 @@ test('the headers of answers count in the bound of the log', async () => {
 
 test('a duplicate that is sent beside its first copy leaves both in the log', async () => {
   const mailbox = openAudited(async () => new Response(), { 'deliveries.order': 'parallel' });
-  mailbox.hostile({ plan: 'duplicate' });
+  mailbox.addFault({ on: 'delivery', kind: 'duplicate' });
   mailbox.trigger('message.received');
   await mailbox.settled();
   expect(mailbox.deliveries()).toMatchObject([{ state: 'delivered', attempts: [{ status: 200 }, { status: 200 }] }]);

@@ -19,9 +19,9 @@ everywhere(
     await using receiver = startReceiver(world);
     const { id } = await hook(world, receiver);
     const delivered = await fire(world, id);
-    mailbox.hostile({ plan: 'hold' });
+    mailbox.addFault({ on: 'delivery', kind: 'hold' });
     const held = await fire(world, id);
-    mailbox.hostile({ plan: 'drop' });
+    mailbox.addFault({ on: 'delivery', kind: 'drop' });
     const dropped = await fire(world, id);
     receiver.answer(...Array<number>(10).fill(500));
     const exhausted = await fire(world, id);
@@ -49,7 +49,7 @@ everywhere(
     }
     const count = receiver.requests.length;
     await mailbox.clock.advance('10d');
-    mailbox.hostile({ plan: 'release' });
+    mailbox.release();
     await mailbox.settled();
     expect(receiver.requests).toHaveLength(count);
     expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);

@@ -9,7 +9,7 @@ import { createWebhook, START } from '../support/webhooks.ts';
 
 test('the log keeps 10,000 deliveries of a tenant: first what is over goes, oldest first', async () => {
   const { mailbox, ids } = await startCalling(async () => new Response(), 100);
-  mailbox.hostile({ plan: 'hold', webhookId: ids[7] ?? '' });
+  mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: ids[7] ?? '' });
   for (let count = 0; count < 102; count += 1) {
     mailbox.trigger('message.sent', { id: `evt_${count}` });
     await mailbox.settled({ timeout: '25s' });
@@ -21,7 +21,7 @@ test('the log keeps 10,000 deliveries of a tenant: first what is over goes, olde
   expect(kept[0]).toMatchObject({ state: 'held', eventId: 'evt_0', webhookId: ids[7] });
   expect(kept.slice(1).every(({ state }) => state === 'delivered')).toBe(true);
   expect([kept[1]?.eventId, kept.at(-1)?.eventId]).toEqual(['evt_2', 'evt_101']);
-  mailbox.hostile({ plan: 'release' });
+  mailbox.release();
   await mailbox.settled();
   expect(mailbox.delivery(kept[0]?.id ?? '').state).toBe('delivered');
 });
@@ -52,7 +52,7 @@ test('what is not over goes too where the log has room for nothing else, and is 
 
 test('the log keeps 64 MiB of text of a tenant', async () => {
   const { mailbox } = await startCalling(async () => new Response('x'.repeat(100)), 1);
-  mailbox.hostile({ plan: 'hold', tenant: IDS.acme.tenant });
+  mailbox.addFault({ on: 'delivery', kind: 'hold', tenant: IDS.acme.tenant });
   const note = 'x'.repeat(1024 * 1024);
   for (let count = 0; count < 80; count += 1) {
     mailbox.trigger('message.sent', { id: `evt_${count}`, note });

@@ -4,7 +4,7 @@ import {
   type Delivery,
   EVENT_KINDS,
   type EventKind,
-  type HostileOptions,
+  type Fault,
   type Mailbox,
   RefusedError,
 } from 'agent-mailbox-mock';
@@ -29,7 +29,7 @@ const SCOPES = [
 
 const DESKS = ['helpdesk', 'billing', 'outreach', 'info'] as const;
 
-const PLANS = [
+const FAULTS = [
   'duplicate',
   'reorder',
   'hold',
@@ -40,10 +40,9 @@ const PLANS = [
   'two-signatures',
   'truncated-body',
   'oversize-body',
-  'none',
 ] as const;
 
-/** Plans after which the first attempt does not verify. */
+/** Faults after which the first attempt does not verify. */
 const UNVERIFIED: readonly string[] = ['stale-timestamp', 'wrong-secret', 'truncated-body'];
 
 const ANSWERS: readonly ReceiverAnswer[] = [
@@ -64,11 +63,12 @@ type Step =
   | { readonly do: 'trigger'; readonly kind: EventKind; readonly inbox: number }
   | { readonly do: 'answer'; readonly hook: number; readonly answers: readonly number[] }
   | {
-      readonly do: 'hostile';
-      readonly plan: (typeof PLANS)[number];
+      readonly do: 'fault';
+      readonly kind: (typeof FAULTS)[number];
       readonly hook: number | null;
-      readonly count: number;
+      readonly times: number;
     }
+  | { readonly do: 'unfault'; readonly fault: number | null }
   | { readonly do: 'release'; readonly hook: number | null; readonly count: number | undefined }
   | { readonly do: 'advance'; readonly ms: number; readonly tenant: number }
   | { readonly do: 'freeze'; readonly ms: number; readonly tenant: number }
@@ -93,12 +93,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: is('hostile'),
-      plan: fc.constantFrom(...PLANS),
+      do: is('fault'),
+      kind: fc.constantFrom(...FAULTS),
       hook: anyHook,
-      count: fc.integer({ min: 1, max: 3 }),
+      times: fc.integer({ min: 1, max: 3 }),
     }),
   },
+  fc.record({ do: is('unfault'), fault: fc.option(nat) }),
   fc.record({ do: is('release'), hook: anyHook, count: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }) }),
   {
     weight: 2,
@@ -151,7 +152,7 @@ interface Owed {
   readonly webhookId: string;
   readonly kind: EventKind;
   readonly messageId: string;
-  readonly plan: string | undefined;
+  readonly fault: string | undefined;
 }
 
 const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % Math.max(items.length, 1)];
@@ -161,7 +162,7 @@ class History {
   readonly hooks: Hook[] = [];
   readonly owed: Owed[] = [];
   readonly keys: Record<string, string> = {};
-  #plans: { tenantId: string; webhookId: string | null; plan: string; count: number }[] = [];
+  #faults: { id: string; webhookId: string | null; kind: string; times: number }[] = [];
   #fired = 0;
 
   constructor(readonly setting: Setting) {}
@@ -186,34 +187,39 @@ class History {
 
   /** Notes who must hear of an event: the scope rule once more, on the rows as they are. */
   owe(kind: EventKind, inboxId: string, messageId: string): void {
-    for (const { id: tenantId, inboxes, webhooks } of this.mailbox.snapshot().tenants) {
+    for (const { inboxes, webhooks } of this.mailbox.snapshot().tenants) {
       const inbox = inboxes.find(({ id }) => id === inboxId);
       if (!inbox) continue;
       for (const { id, isActive, events, workspaceId } of webhooks) {
         const isInScope = workspaceId === null || workspaceId === inbox.workspaceId;
         if (!isActive || !isInScope || !events.includes(kind)) continue;
-        this.owed.push({ webhookId: id, kind, messageId, plan: this.#takePlan(tenantId, id) });
+        this.owed.push({ webhookId: id, kind, messageId, fault: this.#takeFault(id) });
       }
     }
   }
 
-  #takePlan(tenantId: string, webhookId: string): string | undefined {
-    const ofTenant = this.#plans.filter((each) => each.tenantId === tenantId && each.count > 0);
-    const taken = ofTenant.find((each) => each.webhookId === webhookId) ?? ofTenant.find((each) => !each.webhookId);
-    if (taken) taken.count -= 1;
-    return taken?.plan;
+  #takeFault(webhookId: string): string | undefined {
+    const left = this.#faults.filter(({ times }) => times > 0);
+    const taken = left.find((each) => each.webhookId === webhookId) ?? left.find((each) => !each.webhookId);
+    if (taken) taken.times -= 1;
+    return taken?.kind;
   }
 
-  plan(plan: HostileOptions['plan'], webhookId: string | undefined, count: number): void {
-    this.mailbox.hostile({ plan, webhookId, count });
-    if (plan === 'none') {
-      this.#plans = webhookId ? this.#plans.filter((each) => each.webhookId !== webhookId) : [];
-      return;
-    }
-    for (const { id: tenantId, webhooks } of this.mailbox.snapshot().tenants) {
-      if (webhookId && !webhooks.some(({ id }) => id === webhookId)) continue;
-      this.#plans.push({ tenantId, webhookId: webhookId ?? null, plan, count });
-    }
+  addFault(kind: Fault['kind'], webhookId: string | undefined, times: number): void {
+    const { id } = this.mailbox.addFault({ on: 'delivery', kind, webhookId, times });
+    this.#faults.push({ id, webhookId: webhookId ?? null, kind, times });
+  }
+
+  removeFault(index: number): void {
+    const { id } = pick(this.mailbox.faults(), index) ?? {};
+    if (id === undefined) return;
+    this.mailbox.removeFault(id);
+    this.#faults = this.#faults.filter((each) => each.id !== id);
+  }
+
+  clearFaults(): void {
+    this.mailbox.clearFaults();
+    this.#faults = [];
   }
 
   nextMessageId(): string {
@@ -264,13 +270,17 @@ const DO: Do = {
     const script = answers.flatMap((index) => pick(ANSWERS, index) ?? []);
     pick(history.hooks, hook)?.receiver.answer(...script);
   },
-  hostile(history, { plan, hook, count }) {
+  fault(history, { kind, hook, times }) {
     const one = hook === null ? undefined : pick(history.living(), hook);
-    history.plan(plan, one?.id, count);
+    history.addFault(kind, one?.id, times);
+  },
+  unfault(history, { fault }) {
+    if (fault === null) history.clearFaults();
+    else history.removeFault(fault);
   },
   release(history, { hook, count }) {
     const one = hook === null ? undefined : pick(history.living(), hook);
-    history.mailbox.hostile({ plan: 'release', webhookId: one?.id, count });
+    history.mailbox.release({ webhookId: one?.id, count });
   },
   advance: ({ mailbox }, { ms, tenant }) => mailbox.clock.advance(ms, { tenant: tenantOf(tenant) }),
   async freeze({ mailbox }, { ms, tenant }) {
@@ -339,7 +349,7 @@ async function play(history: History, sequence: readonly Step[]): Promise<void> 
   const { mailbox } = history;
   await settle(mailbox);
   // Ten days are enough for every retry, and the rest makes up for moves back.
-  mailbox.hostile({ plan: 'release' });
+  mailbox.release();
   await mailbox.clock.advance('40d');
 }
 
@@ -352,8 +362,8 @@ function expectAllToHaveCome({ mailbox, hooks, owed }: History): void {
   expect(log.map(nameOfDelivery).toSorted()).toEqual(owedNames.toSorted());
   for (const delivery of log) {
     const hook = hooks.find(({ id }) => id === delivery.webhookId);
-    const plan = owed[owedNames.indexOf(nameOfDelivery(delivery))]?.plan;
-    if (hook) expectToHaveCome(delivery, hook, plan);
+    const fault = owed[owedNames.indexOf(nameOfDelivery(delivery))]?.fault;
+    if (hook) expectToHaveCome(delivery, hook, fault);
   }
   for (const { id, receiver } of hooks) {
     const eventIds = log.filter(({ webhookId }) => webhookId === id).map(({ eventId }) => eventId);
@@ -363,10 +373,10 @@ function expectAllToHaveCome({ mailbox, hooks, owed }: History): void {
 
 const nameOfDelivery = ({ webhookId, event, payload }: Delivery) => nameOf(webhookId, event, payload.messageId);
 
-/** A delivery is over, the receiver has seen its attempts, and only what a plan spoiled did not verify. */
-function expectToHaveCome(delivery: Delivery, { url, receiver }: Hook, plan: string | undefined): void {
+/** A delivery is over, the receiver has seen its attempts, and only what a fault spoiled did not verify. */
+function expectToHaveCome(delivery: Delivery, { url, receiver }: Hook, fault: string | undefined): void {
   const { state, attempts, eventId } = delivery;
-  const title = `${nameOfDelivery(delivery)}, ${state}, under ${plan}`;
+  const title = `${nameOfDelivery(delivery)}, ${state}, under ${fault}`;
   const came = receiver.requests.filter(({ headers }) => headers['webhook-id'] === eventId);
   const seen = came.map(signatureOfRequest);
   expect(['delivered', 'exhausted', 'dropped', 'refused'], title).toContain(state);
@@ -378,7 +388,7 @@ function expectToHaveCome(delivery: Delivery, { url, receiver }: Hook, plan: str
   expect(sent.filter(({ status }) => status !== null).length, title).toBeLessThanOrEqual(seen.length);
 
   const unverified = came.filter(({ verified }) => !verified).map(signatureOfRequest);
-  const spoiled = UNVERIFIED.includes(plan ?? '') ? attempts.slice(0, 1).map(signatureOf) : [];
+  const spoiled = UNVERIFIED.includes(fault ?? '') ? attempts.slice(0, 1).map(signatureOf) : [];
   expect(spoiled, title).toEqual(expect.arrayContaining(unverified));
   expect(unverified.length, title).toBeLessThanOrEqual(1);
 }

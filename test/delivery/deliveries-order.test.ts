@@ -101,10 +101,10 @@ everywhere('a reset ends what is on its way, what waits and what is held', async
   await hook(world, hanging);
   const failed = await hook(world, failing);
   const held = await hook(world, holding);
-  mailbox.hostile({ plan: 'hold', webhookId: held.id });
-  mailbox.hostile({ plan: 'drop', count: 5 });
-  mailbox.hostile({ plan: 'none' });
-  mailbox.hostile({ plan: 'hold', webhookId: held.id, count: 2 });
+  mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: held.id });
+  mailbox.addFault({ on: 'delivery', kind: 'drop', times: 5 });
+  mailbox.clearFaults();
+  mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: held.id, times: 2 });
   await mailbox.receiveMessage(MAIL);
   await mailbox.receiveMessage(MAIL);
   await Promise.all([hanging.received(1), failing.received(1)]);
@@ -112,10 +112,10 @@ everywhere('a reset ends what is on its way, what waits and what is held', async
   const counts = () => [hanging, failing, holding].map(({ requests }) => requests.length);
   mailbox.reset();
   const atReset = counts();
-  expect([mailbox.deliveries(), mailbox.hostile()]).toEqual([[], []]);
+  expect([mailbox.deliveries(), mailbox.faults()]).toEqual([[], []]);
   await mailbox.settled();
   await mailbox.clock.advance('10d');
-  mailbox.hostile({ plan: 'release' });
+  mailbox.release();
   await mailbox.settled();
   expect(counts()).toEqual(atReset);
   expect(mailbox.deliveries()).toEqual([]);

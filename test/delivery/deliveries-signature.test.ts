@@ -137,7 +137,7 @@ const GOLDEN = {
 
 /** The request of the golden delivery, or of another payload. */
 function requestGolden(
-  plan?: RequestParts['plan'],
+  fault?: RequestParts['fault'],
   behaviours: BehaviourOptions = {},
   payload: object = GOLDEN.payload,
 ) {
@@ -148,7 +148,7 @@ function requestGolden(
     secret,
     content: JSON.stringify(payload),
     now,
-    plan,
+    fault,
     newSecret: () => otherSecret,
     choices,
   });
@@ -190,7 +190,7 @@ test.for<[behaviours: BehaviourOptions, signatures: Record<string, string>]>([
   },
 );
 
-test.for<[plan: RequestParts['plan'], headers: Record<string, string>, body: string]>([
+test.for<[fault: RequestParts['fault'], headers: Record<string, string>, body: string]>([
   ['duplicate', { 'webhook-signature': standard, 'x-webhook-signature': `v1=${hex}` }, GOLDEN.body],
   [
     'stale-timestamp',
@@ -215,8 +215,8 @@ test.for<[plan: RequestParts['plan'], headers: Record<string, string>, body: str
     { 'webhook-signature': standard, 'x-webhook-signature': `v1=${hex}` },
     '{"event":"message.received","subje',
   ],
-])('under the plan %s, the golden delivery is wrong in this way only', ([plan, headers, body], { expect }) => {
-  expect(requestGolden(plan)).toEqual({ headers: { ...BASE, ...headers }, body });
+])('under the fault %s, the golden delivery is wrong in this way only', ([fault, headers, body], { expect }) => {
+  expect(requestGolden(fault)).toEqual({ headers: { ...BASE, ...headers }, body });
 });
 
 test('half of a body has no half of a character at its end', ({ expect }) => {

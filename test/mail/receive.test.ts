@@ -214,7 +214,7 @@ describe('mail from outside', () => {
     expect((await write()).status).toBe(200);
   });
 
-  everywhere('reads hostile mail without harm', async (world) => {
+  everywhere('reads malicious mail without harm', async (world) => {
     const { helpdesk } = openDesks(world);
     const lines = [
       'From: =?utf-8?Q?Eve=0D=0ABcc:_x@evil.test?= <eve@evil.test>',

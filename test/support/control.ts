@@ -16,7 +16,7 @@ export interface Controlled {
  */
 export async function control(
   world: World,
-  request: `${'GET' | 'POST'} ${string}`,
+  request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
   json: unknown,
   run: () => unknown,
 ): Promise<Controlled> {

@@ -12,7 +12,7 @@ import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
-import { HOSTILE_PLANS } from '../../src/delivery/hostile.ts';
+import { DELIVERY_FAULTS } from '../../src/faults/fault.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 
@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   flags: flagsTable,
   simulators: simulatorsTable,
-  hostile: hostileTable,
+  faults: faultsTable,
 };
 
 /** Answers the README with its generated parts as the code has them now. */
@@ -170,9 +170,9 @@ function simulatorsTable(): string {
   return table(['Mail to', 'Brings about'], rows);
 }
 
-function hostileTable(): string {
-  const rows = Object.entries(HOSTILE_PLANS).map(([name, meaning]) => [code(name), meaning]);
-  return table(['Plan', 'What becomes of the delivery'], rows);
+function faultsTable(): string {
+  const rows = Object.entries(DELIVERY_FAULTS).map(([name, meaning]) => [code(name), meaning]);
+  return table(['Kind', 'What becomes of the delivery'], rows);
 }
 
 function errorsTable(): string {

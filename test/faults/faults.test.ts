@@ -1,0 +1,203 @@
+import type { Fault } from 'agent-mailbox-mock';
+import { expect } from 'vitest';
+import { control } from '../support/control.ts';
+import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { addFault, askForFault, listFaults, release, seenBy, target } from '../support/faults.ts';
+import { IDS } from '../support/ids.ts';
+import { after } from '../support/webhooks.ts';
+
+interceptRequests();
+
+const remove = (world: World, id: string) =>
+  control(world, `DELETE /faults/${id}`, undefined, () => world.mailbox.removeFault(id));
+
+async function clear(world: World): Promise<void> {
+  const { status, json } = await control(world, 'DELETE /faults', undefined, () => {
+    world.mailbox.clearFaults();
+    return { faults: world.mailbox.faults() };
+  });
+  expect([status, json]).toEqual([200, { faults: [] }]);
+}
+
+everywhere('a fault happens as many times as it says, and those with times left are listed', async (world) => {
+  await using one = await target(world);
+  expect(await listFaults(world)).toEqual([]);
+  const common = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), on: 'delivery', tenantId: IDS.acme.tenant };
+  const standing = { ...common, webhookId: one.id, delayMs: 0 };
+  const drop = await addFault(world, { kind: 'drop', webhookId: one.id, times: 3 });
+  expect(drop).toEqual({ ...standing, kind: 'drop', times: 3 });
+  const delay = await addFault(world, { kind: 'delay', webhookId: one.id.toUpperCase(), delay: '5m' });
+  expect(delay).toEqual({ ...standing, kind: 'delay', times: 1, delayMs: 300_000 });
+  one.fire('a');
+  expect(await listFaults(world)).toEqual([{ ...drop, times: 2 }, delay]);
+  for (const name of ['b', 'c', 'd', 'e']) one.fire(name);
+  expect(await listFaults(world)).toEqual([]);
+  await world.mailbox.settled();
+  expect(one.received()).toEqual(['e']);
+});
+
+everywhere('a fault that names no webhook happens in any tenant, or in the tenant it names', async (world) => {
+  const { globex } = world.mailbox.keys;
+  await using one = await target(world);
+  await using two = await target(world);
+  await using other = await target(world, [], globex.tenant);
+  const any = await addFault(world, { kind: 'drop', times: 2 });
+  expect(any).toMatchObject({ tenantId: null, webhookId: null, times: 2 });
+  for (const { fire } of [one, other, two, other]) fire('a');
+  await world.mailbox.settled();
+  expect([one.received(), two.received(), other.received()]).toEqual([[], ['a'], ['a']]);
+
+  const named = await addFault(world, { kind: 'drop', tenant: IDS.globex.tenant.toUpperCase() });
+  expect(named).toMatchObject({ tenantId: IDS.globex.tenant, webhookId: null });
+  for (const { fire } of [one, other]) fire('b');
+  await world.mailbox.settled();
+  expect([one.received(), other.received()]).toEqual([['b'], ['a']]);
+});
+
+everywhere('a fault for a webhook comes first, then one for its tenant, the older before the newer', async (world) => {
+  await using one = await target(world);
+  await using two = await target(world);
+  const { tenant } = IDS.acme;
+  await addFault(world, { kind: 'truncated-body' });
+  await addFault(world, { kind: 'drop', tenant });
+  await addFault(world, { kind: 'hold', tenant });
+  await addFault(world, { kind: 'delay', webhookId: one.id, delay: 1_000 });
+  await addFault(world, { kind: 'stale-timestamp', webhookId: one.id });
+  const left = await addFault(world, { kind: 'drop', webhookId: two.id });
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map(one.fire);
+  await world.mailbox.settled();
+  expect(ids.map((id) => world.mailbox.delivery(id).state)).toEqual([
+    'pending',
+    'pending',
+    'dropped',
+    'held',
+    'pending',
+    'delivered',
+  ]);
+  expect(world.mailbox.delivery(ids[0] ?? '').nextAttemptAt).toBe(after(1_000));
+  expect(seenBy(one).map(([verified]) => verified)).toEqual([false, false, true]);
+  expect(await listFaults(world)).toEqual([left]);
+});
+
+everywhere('a fault is removed by its id, and all of them at once', async (world) => {
+  await using one = await target(world);
+  const drop = await addFault(world, { kind: 'drop', webhookId: one.id, times: 5 });
+  const hold = await addFault(world, { kind: 'hold', times: 3 });
+  one.fire('a');
+  const removed = await remove(world, drop.id.toUpperCase());
+  expect([removed.status, removed.json]).toEqual([200, { ...drop, times: 4 }]);
+  const again = await remove(world, drop.id);
+  expect([again.status, again.json]).toEqual([404, { error: 'There is no fault with this id.', code: 'NOT_FOUND' }]);
+  const held = one.fire('b');
+  expect(await listFaults(world)).toEqual([{ ...hold, times: 2 }]);
+  await clear(world);
+  one.fire('c');
+  await world.mailbox.settled();
+  expect([one.received(), world.mailbox.delivery(held).state]).toEqual([['c'], 'held']);
+});
+
+everywhere('a fault that has happened as often as it may cannot be removed', async (world) => {
+  await using one = await target(world);
+  const { id } = await addFault(world, { kind: 'drop' });
+  one.fire('a');
+  expect((await remove(world, id)).status).toBe(404);
+});
+
+everywhere('a fault happens to what mail leads to, and not to what is sent once more', async (world) => {
+  const { mailbox } = world;
+  await using one = await target(world);
+  await addFault(world, { kind: 'wrong-secret', tenant: IDS.acme.tenant });
+  await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test' });
+  await mailbox.clock.advance('5s');
+  await addFault(world, { kind: 'wrong-secret', tenant: IDS.acme.tenant });
+  const [delivery] = mailbox.deliveries({ webhookId: one.id });
+  mailbox.redeliver(delivery?.id ?? '');
+  await mailbox.settled();
+  expect(one.receiver.requests.map(({ verified }) => verified)).toEqual([false, true, true]);
+  expect(await listFaults(world)).toHaveLength(1);
+});
+
+everywhere('a fault of a tenant that is deleted is listed no more', async (world) => {
+  const { mailbox, send } = world;
+  const { globex, acme } = IDS;
+  await addFault(world, { kind: 'drop', tenant: globex.tenant });
+  await addFault(world, { kind: 'drop', tenant: acme.tenant });
+  await send('DELETE', `/v1/tenants/${globex.tenant}`, { key: mailbox.keys.operator });
+  expect((await listFaults(world)).map(({ tenantId }: Fault) => tenantId)).toEqual([acme.tenant]);
+});
+
+const KINDS =
+  'kind must be one of duplicate, reorder, hold, drop, delay, stale-timestamp, wrong-secret, two-signatures, truncated-body, oversize-body.';
+const TIMES = 'times must be a whole number from 1 to 1000000.';
+const COUNT = 'count must be a whole number from 1 to 1000000.';
+const DELAY = 'delay must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years.';
+
+everywhere('a fault that there is not is refused, and no fault changes', async (world) => {
+  await using one = await target(world);
+  const before = await addFault(world, { kind: 'drop', webhookId: one.id });
+  const drop = { on: 'delivery', kind: 'drop' };
+  for (const [options, status, said] of [
+    [{ on: 'delivery' }, 400, KINDS],
+    [{ kind: 'drop' }, 400, 'on must be delivery.'],
+    [{ on: 'request', kind: 'drop' }, 400, 'on must be delivery.'],
+    [{ on: 'delivery', kind: 'chaos' }, 400, KINDS],
+    [{ on: 'delivery', kind: null }, 400, KINDS],
+    [{ on: 'delivery', kind: 'toString' }, 400, KINDS],
+    [{ ...drop, times: 0 }, 400, TIMES],
+    [{ ...drop, times: 1.5 }, 400, TIMES],
+    [{ ...drop, times: 1_000_001 }, 400, TIMES],
+    [{ ...drop, times: '3' }, 400, TIMES],
+    [{ ...drop, kind: 'delay', delay: 'soon' }, 400, DELAY],
+    [{ ...drop, kind: 'delay', delay: -1 }, 400, DELAY],
+    [{ ...drop, webhookId: 'x' }, 400, 'webhookId must be the UUID of a webhook.'],
+    [{ ...drop, tenant: 'acme' }, 400, 'tenant must be the UUID of a tenant.'],
+    [{ ...drop, often: true }, 400, 'has fields that are not known here: "often".'],
+    [{ ...drop, webhookId: IDS.nobody }, 404, 'There is no webhook with this id.'],
+    [{ ...drop, tenant: IDS.nobody }, 404, 'There is no tenant with this id.'],
+    [{ ...drop, webhookId: one.id, tenant: IDS.globex.tenant }, 404, 'There is no webhook with this id.'],
+  ] as const) {
+    const refused = await askForFault(world, options);
+    expectRefusal(refused, status, said, options);
+  }
+  expect(await listFaults(world)).toEqual([before]);
+});
+
+everywhere('a release that there is not is refused, and nothing is sent', async (world) => {
+  await using one = await target(world);
+  await addFault(world, { kind: 'hold' });
+  const held = one.fire('a');
+  for (const [options, status, said] of [
+    [{ count: 0 }, 400, COUNT],
+    [{ count: '3' }, 400, COUNT],
+    [{ often: true }, 400, 'has fields that are not known here: "often".'],
+    [{ webhookId: IDS.nobody }, 404, 'There is no webhook with this id.'],
+    [{ tenant: IDS.nobody }, 404, 'There is no tenant with this id.'],
+  ] as const) {
+    const ask = () => world.mailbox.release(options as never);
+    expectRefusal(await control(world, 'POST /deliveries/release', options, ask), status, said, options);
+  }
+  expect(await release(world, { tenant: IDS.globex.tenant })).toEqual([]);
+  expect(world.mailbox.delivery(held).state).toBe('held');
+  expect(await release(world, { tenant: IDS.acme.tenant })).toEqual([held]);
+});
+
+everywhere('a release of so many counts those of every tenant together', async (world) => {
+  await using one = await target(world);
+  await using other = await target(world, [], world.mailbox.keys.globex.tenant);
+  await addFault(world, { kind: 'hold', times: 4 });
+  const held = [...['a', 'b'].map(one.fire), ...['c', 'd'].map(other.fire)];
+  expect(await release(world, { count: 3 })).toEqual(held.slice(0, 3));
+  expect(await release(world)).toEqual(held.slice(3));
+});
+
+function expectRefusal(
+  { status, json }: Awaited<ReturnType<typeof control>>,
+  expected: number,
+  said: string,
+  options: unknown,
+): void {
+  const title = JSON.stringify(options);
+  const code = expected === 400 ? 'VALIDATION_ERROR' : 'NOT_FOUND';
+  expect([status, json], title).toEqual([expected, { error: expect.stringContaining(said), code }]);
+  expect(json.error, title).toMatch(/^[^\n]+\.$/);
+}

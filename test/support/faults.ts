@@ -1,0 +1,55 @@
+import type { Fault, FaultOptions, ReleaseOptions } from 'agent-mailbox-mock';
+import type { ReceiverAnswer } from 'agent-mailbox-mock/receiver';
+import { expect } from 'vitest';
+import { type Controlled, control } from './control.ts';
+import type { World } from './everywhere.ts';
+import { hook, startReceiver } from './webhooks.ts';
+
+/** What a fault for deliveries is, beside that. */
+export type DeliveryFault = Omit<FaultOptions, 'on'>;
+
+/** Asks for a fault, whichever way the test runs. */
+export function askForFault(world: World, options: unknown): Promise<Controlled> {
+  return control(world, 'POST /faults', options, () => world.mailbox.addFault(options as FaultOptions));
+}
+
+/** Adds a fault for deliveries. */
+export async function addFault(world: World, fault: DeliveryFault): Promise<Fault> {
+  const { status, json } = await askForFault(world, { on: 'delivery', ...fault });
+  expect([status, json.error]).toEqual([200, undefined]);
+  return json;
+}
+
+/** The faults that have times left. */
+export async function listFaults(world: World): Promise<Fault[]> {
+  const listed = () => ({ faults: world.mailbox.faults() });
+  return (await control(world, 'GET /faults', undefined, listed)).json.faults;
+}
+
+/** Sends what is held, and answers the ids of those deliveries. */
+export async function release(world: World, options: ReleaseOptions = {}): Promise<string[]> {
+  const released = () => ({ deliveries: world.mailbox.release(options) });
+  const { status, json } = await control(world, 'POST /deliveries/release', options, released);
+  expect([status, json.error]).toEqual([200, undefined]);
+  return json.deliveries.map(({ id }: { id: string }) => id);
+}
+
+/** A webhook of Acme, unless a key says otherwise, at a receiver that verifies; time stands still. */
+export async function target(world: World, answers: ReceiverAnswer[] = [], key = world.mailbox.keys.acme.tenant) {
+  const receiver = startReceiver(world, ...answers);
+  const { id, secret } = await hook(world, receiver, { key });
+  return {
+    id,
+    secret,
+    receiver,
+    /** Fires an event with an id at this webhook, without waiting. */
+    fire: (name: string) => world.mailbox.trigger('message.received', { webhookId: id, id: name })[0]?.id ?? '',
+    /** The ids of the events that came in, in their order. */
+    received: () => receiver.requests.map(({ headers }) => headers['webhook-id']),
+    [Symbol.asyncDispose]: () => receiver.close(),
+  };
+}
+
+/** Whether each request verified, and why not. */
+export const seenBy = ({ receiver }: Awaited<ReturnType<typeof target>>) =>
+  receiver.requests.map(({ verified, problem }) => [verified, problem]);
