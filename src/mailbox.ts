@@ -20,7 +20,8 @@ import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys 
 import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { findRoute } from './mail/route.ts';
 import { type ReceivedMessage, takeIn } from './mail/take-in.ts';
-import { createOpenApi, type OpenApiDocument } from './openapi/create-openapi.ts';
+import { createOpenApi } from './openapi/create-openapi.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';

@@ -1,7 +1,7 @@
 import type { Choices } from '../contract/behaviours.ts';
 import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { ReceivedMessage } from '../mail/take-in.ts';
-import type { OpenApiDocument } from '../openapi/create-openapi.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { WebhookLab } from './webhook-lab.ts';
