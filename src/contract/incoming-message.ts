@@ -34,8 +34,11 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
   .refine((name) => !OWN_FIELDS.test(name), 'is what another field of the mail is for');
 
+/** JSON has no bytes, so a document says that a request cannot carry them. */
+const plainBytes = z.custom<Uint8Array>(isBytes).meta({ not: {} });
+
 const bytes = z
-  .union([z.base64('must be base64'), z.custom<Uint8Array>(isBytes)], 'must be base64')
+  .union([z.base64('must be base64'), plainBytes], 'must be base64')
   .transform((content) => (typeof content === 'string' ? content : toBase64(content)));
 
 const attachment = z

@@ -29,7 +29,8 @@ export interface TriggerOptions {
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
-const triggerOptions = z.looseObject(
+/** What an event fired by hand is about. */
+export const triggerOptions = z.looseObject(
   {
     tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
     webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),

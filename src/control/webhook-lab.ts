@@ -83,7 +83,8 @@ const PLAN_NAMES = [...HOSTILE_PLAN_NAMES, 'release', 'none'] as const;
 
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
-const hostileOptions = z.strictObject(
+/** What is to go wrong, as a control call has it. */
+export const hostileOptions = z.strictObject(
   {
     tenant: tenantField.optional(),
     webhookId: webhookField.optional(),
