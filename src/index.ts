@@ -30,7 +30,7 @@ export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-key
 export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
 export type { ReceivedMessage } from './mail/accept-message.ts';
 export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
-export type { OpenApiDocument } from './openapi/create-openapi.ts';
+export type { OpenApiDocument } from './openapi/document.ts';
 export { RefusedError } from './outgoing.ts';
 export type { MailboxState, TenantState } from './store/state.ts';
 export type { StreamConnection } from './stream/stream.ts';

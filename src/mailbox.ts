@@ -1,15 +1,14 @@
-import type { HttpHandler, WebSocketHandler } from 'msw';
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/msw.ts';
-import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
-import type { IncomingMessage } from './contract/incoming-message.ts';
+import { type BehaviourOptions, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
-import { createMailboxClock, type MailboxClock } from './control/mailbox-clock.ts';
-import { createMailboxFaults, type MailboxFaults } from './control/mailbox-faults.ts';
-import { type Settled, type SettledOptions, settle } from './control/settled.ts';
-import { createWebhookLab, type WebhookLab } from './control/webhook-lab.ts';
+import { createMailboxClock } from './control/mailbox-clock.ts';
+import { createMailboxFaults } from './control/mailbox-faults.ts';
+import type { Mailbox } from './control/mailbox-interface.ts';
+import { settle } from './control/settled.ts';
+import { createWebhookLab } from './control/webhook-lab.ts';
 import { createDeliverer } from './delivery/deliverer.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -17,18 +16,21 @@ import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
 import { Faults } from './faults/faults.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
-import { type DefaultIds, type FixtureIds, readFixtureIds } from './fixture/fixture-ids.ts';
-import { type DefaultKeys, type FixtureKeys, type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
+import { type FixtureIds, readFixtureIds } from './fixture/fixture-ids.ts';
+import { type FixtureKeys, type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
 import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
-import { acceptMessage, type ReceivedMessage } from './mail/accept-message.ts';
+import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
-import { createOpenApi, type OpenApiDocument } from './openapi/create-openapi.ts';
+import { createOpenApi } from './openapi/create-openapi.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
-import { type MailboxState, readState } from './store/state.ts';
+import { readState } from './store/state.ts';
 import { createWorlds, type Worlds } from './store/worlds.ts';
-import { type AcceptStream, createStreams } from './stream/streams.ts';
+import { createStreams } from './stream/streams.ts';
+
+export type { Mailbox } from './control/mailbox-interface.ts';
 
 /** What `createMailbox` takes; everything has a default. */
 export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
@@ -45,53 +47,6 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly maxMailBytes?: number | undefined;
   /** Another clock, source of randomness or `fetch`, to make a mailbox repeatable or to let it call elsewhere. */
   readonly environment?: Partial<Environment>;
-}
-
-/** One emulator. Two of them in one process never meet. */
-export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab, MailboxFaults {
-  readonly baseUrl: string;
-  /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
-  readonly handlers: (HttpHandler | WebSocketHandler)[];
-  /** The keys of the fixture, by its handles: `keys.acme.inboxes.helpdesk`. */
-  readonly keys: Keys;
-  /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by its handles: `ids.acme.inboxes.helpdesk`. */
-  readonly ids: Ids;
-  /** The value of every behaviour in the ledger. */
-  readonly behaviours: Choices;
-  /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
-  fetch(request: Request): Promise<Response>;
-  /**
-   * Admits the client of an event stream, as `fetch` answers a request; what it answers begins the stream on a
-   * connection that is open. The handlers and the server both call this.
-   *
-   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before anything is upgraded.
-   */
-  stream(request: Pick<Request, 'url' | 'headers'>): AcceptStream;
-  /** Makes everything as it was at the start, keys and mail included. */
-  reset(): void;
-  /** Says whether mail to this address, bare and in any letter case, arrives in an inbox. */
-  receives(address: string): boolean;
-  /**
-   * Lets a mail come in from outside: its parts, or an `eml` as it travels. It resolves with where it arrived.
-   *
-   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, when it is larger than 10 MiB, or when
-   *   it does not fit into what may be stored.
-   */
-  receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
-  /** The time of the mailbox: freeze it, move it on, let it go. */
-  readonly clock: MailboxClock;
-  /**
-   * Resolves when nothing is due or on its way to a receiver, with what full logs have lost; a retry that is due
-   * later is not waited for.
-   *
-   * @throws {ApiError} CONFLICT after 4 seconds, or the `timeout`, with what is still on its way; INTERNAL_ERROR, once,
-   *   when a bug in the emulator has ended something, with the error as its cause.
-   */
-  settled(options?: SettledOptions): Promise<Settled>;
-  /** A copy of the whole state, for a test to read. */
-  snapshot(): MailboxState;
-  /** A copy of the OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
-  openApi(): OpenApiDocument;
 }
 
 /**

@@ -48,7 +48,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
-  { packages: /^msw$/, allowed: ['src/adapters/', 'src/server/http/'], types: ['src/mailbox.ts'] },
+  { packages: /^msw$/, allowed: ['src/adapters/', 'src/server/http/'], types: ['src/control/mailbox-interface.ts'] },
 ];
 
 /** Files that are one table of data, where a limit on lines says nothing. */

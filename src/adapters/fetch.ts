@@ -1,4 +1,4 @@
-import type { ApiReply, ApiRequest } from '../pipeline/http.ts';
+import type { ApiReply, ApiRequest, StreamReply } from '../pipeline/http.ts';
 
 /** Answers a fetch `Request` whose URL starts with `prefix`; without one, its whole path counts. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
@@ -9,7 +9,7 @@ export function isBelow(baseUrl: string, url: string): boolean {
 }
 
 /** Turns what answers plain requests into what answers fetch requests. */
-export function createFetch(answer: (request: ApiRequest) => Promise<ApiReply>): Fetch {
+export function createFetch(answer: (request: ApiRequest) => Promise<ApiReply | StreamReply>): Fetch {
   return async (request, prefix = new URL(request.url).origin) =>
     toResponse(await answer(toApiRequest(request, prefix)));
 }
@@ -37,6 +37,6 @@ function bodyOf(request: Request): ReadableStream<Uint8Array> | null {
   });
 }
 
-function toResponse({ status, headers, body }: ApiReply): Response {
+function toResponse({ status, headers, body }: ApiReply | StreamReply): Response {
   return new Response(body, { status, headers });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fromBase64, isBytes, toBase64 } from './base64.ts';
 import { emailAddress, emailAddresses } from './email-address.ts';
+import type { InputOf } from './input-of.ts';
 import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
 import { line, text } from './schemas.ts';
 
@@ -34,16 +35,23 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
   .refine((name) => !OWN_FIELDS.test(name), 'is what another field of the mail is for');
 
+/** JSON has no bytes, so a document says that a request cannot carry them. */
+const plainBytes = z.custom<Uint8Array>(isBytes).meta({ not: {} });
+
 const bytes = z
-  .union([z.base64('must be base64'), z.custom<Uint8Array>(isBytes)], 'must be base64')
+  .union([z.base64('must be base64'), plainBytes], 'must be base64')
   // A copy, because a page that a test runner imitates has a `Uint8Array` of its own.
   .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content)));
 
+/** A file of a mail from outside: its bytes, or its text. */
 const attachment = z
   .strictObject({
     filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
+    /** `application/octet-stream` if left out. */
     contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
+    /** The bytes, or the same in base64. */
     content: bytes.optional(),
+    /** The content as text, in UTF-8, instead of `content`. */
     text: text(MAX_MAIL_BYTES).optional(),
   })
   .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
@@ -60,79 +68,51 @@ const tenant = z
 
 /** A mail from outside by its parts. */
 export const composedMessage = z.strictObject({
-  tenant,
+  /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
   to: recipients,
   from: emailAddress,
+  /** Only named in the mail; it does not arrive there. */
   cc: emailAddresses.default([]),
   replyTo: emailAddress.nullish(),
   subject: line(MAX_SUBJECT_LENGTH).default(''),
+  /** The body as text; up to 500,000 characters, as the HTML. */
   text: mailBody.default(''),
   html: mailBody.nullish(),
+  /** Up to 100 files, 10 MiB together. */
   attachments: z
     .array(attachment)
     .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
     .default([]),
+  /** Its Message-ID, such as `<login-1@customer.test>`; one is made if left out. */
   messageId: messageId.optional(),
+  /** The Message-ID of what it answers: it arrives in the thread of that message. */
   inReplyTo: messageId.nullish(),
+  /** The Message-IDs of the conversation, oldest first; `inReplyTo` if left out. */
   references: z.array(messageId).max(MAIL_LIMITS.references, `must be at most ${MAIL_LIMITS.references}`).optional(),
+  /** Further header fields, as `…/raw` shows them. */
   headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
+  /** The id of a tenant: then every recipient must be an inbox of it. */
+  tenant,
 });
 
 /** A mail from outside as it travels. */
 export const rawMessage = z.strictObject({
-  tenant,
-  /** A mail as RFC 5322 writes it: its bytes, or the same in base64. */
+  /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
   eml: bytes,
-  /** Whom it is for; where nobody is named, whom its To, Cc and Bcc name. */
+  /** Who gets it; if left out, those in its To, Cc and Bcc that are inboxes here. */
   to: recipients.optional(),
+  /** The id of a tenant: then every recipient must be an inbox of it. */
+  tenant,
 });
 
 /** A file of a mail from outside: its bytes, or its text. */
-export interface IncomingAttachment {
-  readonly filename: string;
-  /** `application/octet-stream` if left out. */
-  readonly contentType?: string | undefined;
-  /** The bytes, or the same in base64. */
-  readonly content?: string | Uint8Array | undefined;
-  /** The content as text, in UTF-8, instead of `content`. */
-  readonly text?: string | undefined;
-}
+export type IncomingAttachment = InputOf<typeof attachment>;
 
 /** A mail from outside by its parts. Addresses are bare (`dana@customer.test`) or `Dana Reyes <dana@customer.test>`. */
-export interface ComposedMessage {
-  /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
-  readonly to: string | readonly string[];
-  readonly from: string;
-  /** Only named in the mail; it does not arrive there. */
-  readonly cc?: string | readonly string[] | undefined;
-  readonly replyTo?: string | null | undefined;
-  readonly subject?: string | undefined;
-  /** The body as text; up to 500,000 characters, as the HTML. */
-  readonly text?: string | undefined;
-  readonly html?: string | null | undefined;
-  /** Up to 100 files, 10 MiB together. */
-  readonly attachments?: readonly IncomingAttachment[] | undefined;
-  /** Its Message-ID, such as `<login-1@customer.test>`; one is made if left out. */
-  readonly messageId?: string | undefined;
-  /** The Message-ID of what it answers: it arrives in the thread of that message. */
-  readonly inReplyTo?: string | null | undefined;
-  /** The Message-IDs of the conversation, oldest first; `inReplyTo` if left out. */
-  readonly references?: readonly string[] | undefined;
-  /** Further header fields, as `…/raw` shows them. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The id of a tenant: then every recipient must be an inbox of it. */
-  readonly tenant?: string | undefined;
-}
+export type ComposedMessage = InputOf<typeof composedMessage>;
 
 /** A mail from outside as it travels; `…/raw` gives back just these bytes, also where the message shows it cut. */
-export interface RawMessage {
-  /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
-  readonly eml: string | Uint8Array;
-  /** Who gets it; if left out, those in its To, Cc and Bcc that are inboxes here. */
-  readonly to?: string | readonly string[] | undefined;
-  /** The id of a tenant: then every recipient must be an inbox of it. */
-  readonly tenant?: string | undefined;
-}
+export type RawMessage = InputOf<typeof rawMessage>;
 
 /**
  * A mail from outside: its parts, or the whole as it travels.

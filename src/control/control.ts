@@ -1,18 +1,18 @@
+import { z } from 'zod';
 import { parseBehaviours } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { readSilently } from '../contract/ledger-reader.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
-import { type ApiReply, type ApiRequest, jsonReply, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
+import { type ApiRequest, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
 import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
-import type { Controlled } from './controlled.ts';
-import type { ControlInput, ControlRow } from './row.ts';
+import { CONTROL_PATH } from './control-path.ts';
+import type { Controlled, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
-
-const route = createRouter(CONTROL_TABLE);
+import { type AnyReply, writeReply } from './write-reply.ts';
 
 /** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
 const LEDGER = readSilently(parseBehaviours());
@@ -21,21 +21,23 @@ const LEDGER = readSilently(parseBehaviours());
 export function createControl(
   mailbox: Controlled,
   report: Environment['report'],
-): (request: ApiRequest) => Promise<ApiReply> {
-  const fixedReplies = new Map<ControlRow, ApiReply>();
+  table: readonly ControlRow[] = CONTROL_TABLE,
+): (request: ApiRequest) => Promise<AnyReply> {
+  const route = createRouter(table);
+  const fixedReplies = new Map<ControlRow, AnyReply>();
 
-  async function answerRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<ApiReply> {
+  async function answerRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const input = { params, ...(await parseInput(row, request)) };
     const known = fixedReplies.get(row);
     if (known) return known;
-    const reply = jsonReply(200, await row.run(mailbox, input as ControlInput<never, never>));
+    const reply = writeReply(row, await row.run(mailbox, input as never));
     if (row.isFixed) fixedReplies.set(row, reply);
     return reply;
   }
 
-  async function answerOrFail(request: ApiRequest): Promise<ApiReply> {
+  async function answerOrFail(request: ApiRequest): Promise<AnyReply> {
     try {
-      const found = findRow(route, request, LEDGER.choose);
+      const found = findRow(route, withoutSlash(request), LEDGER.choose);
       return 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request);
     } catch (error) {
       return toErrorReply(toApiError(error, report), LEDGER.choose);
@@ -45,12 +47,22 @@ export function createControl(
   return async (request) => stripBodyForHead(request.method, await answerOrFail(request));
 }
 
-async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  const resolve = (schema: NonNullable<typeof query>) => ({ schema, assumes: [], others: [] });
+/** The list of calls is found with a slash too, because that is how a folder is asked for. */
+function withoutSlash({ method, path }: ApiRequest) {
+  return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
+}
+
+const ANY_OBJECT = z.looseObject({});
+
+async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlRow, request: ApiRequest) {
+  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], others: [] });
   if (query) refuseUnknown(query, request.query);
+  const bodySchema = uncheckedBody ? ANY_OBJECT : body;
   return {
     query: parseQuery(query && resolve(query), request.query, LEDGER),
-    body: body && parseBody(resolve(body), await receive(request, maxBodyBytes), contentTypeOf(request), LEDGER),
+    body:
+      bodySchema &&
+      parseBody(resolve(bodySchema), await receive(request, maxBodyBytes), contentTypeOf(request), LEDGER),
   };
 }
 

@@ -1,16 +1,21 @@
+import { z } from 'zod';
 import { MAX_TIMER_MS } from '../clock/clock.ts';
-import { type Duration, parseDuration } from '../clock/duration.ts';
+import { durationField, parseDuration } from '../clock/duration.ts';
 import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { InputOf } from '../contract/input-of.ts';
 import type { Deliverer } from '../delivery/deliverer.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** How long to wait at most. */
-export interface SettledOptions {
+export const settledOptions = z.strictObject({
   /** In real time; 4 seconds if left out. */
-  readonly timeout?: Duration | undefined;
-}
+  timeout: durationField.optional(),
+});
+
+/** How long to wait at most. */
+export type SettledOptions = InputOf<typeof settledOptions>;
 
 /** Less than a test runner waits by itself, so that the error that says more comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;

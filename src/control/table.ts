@@ -1,15 +1,33 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS, isChoice } from '../contract/behaviours.ts';
-import type { EventKind } from '../contract/events.ts';
-import { type IncomingMessage, MAX_MAIL_BYTES } from '../contract/incoming-message.ts';
+import type { BehaviourDefinition } from '../contract/behaviour.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourId, type ChoiceId, type Choices } from '../contract/behaviours.ts';
+import { EVENT_KINDS } from '../contract/events.ts';
+import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { faultOptions } from '../faults/fault.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import type { Controlled } from './controlled.ts';
+import { createControlOpenApi } from './describe-control.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
-import { type ControlRow, defineControl } from './row.ts';
+import {
+  behavioursReply,
+  callsReply,
+  clockReply,
+  deliveriesReply,
+  deliveryReply,
+  eventsReply,
+  faultReply,
+  faultsReply,
+  healthReply,
+  messagesReply,
+  openApiReply,
+  resetReply,
+  settledReply,
+} from './replies.ts';
+import { type Controlled, type ControlRow, defineControl } from './row.ts';
+import { settledOptions } from './settled.ts';
+import { triggerOptions } from './trigger.ts';
 import { deliveryFilter, releaseOptions } from './webhook-lab.ts';
 
 const tenant = tenantField.optional();
@@ -30,49 +48,83 @@ const clockChange = z
     'must have one of freeze, advance and resume',
   );
 
+const ofDelivery = z.object({ id: z.string().describe('The id of a delivery.') });
+
 /** What a test may do that a client may not, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = [
   defineControl({
+    id: 'listControlCalls',
+    method: 'GET',
+    path: CONTROL_PATH,
+    summary: 'Lists these calls.',
+    reply: callsReply,
+    isFixed: true,
+    run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
+  }),
+  defineControl({
+    id: 'getControlHealth',
     method: 'GET',
     path: `${CONTROL_PATH}/health`,
-    run: () => ({ status: 'ok', version: VERSION }),
+    summary: 'Says that the emulator is up, and which version it is.',
+    reply: healthReply,
+    run: () => ({ status: 'ok' as const, version: VERSION }),
   }),
   defineControl({
-    method: 'POST',
-    path: `${CONTROL_PATH}/reset`,
-    run(mailbox) {
-      mailbox.reset();
-      return { reset: true };
-    },
-  }),
-  defineControl({
+    id: 'getControlOpenApi',
     method: 'GET',
-    path: `${CONTROL_PATH}/behaviours`,
+    path: `${CONTROL_PATH}/control.json`,
+    summary: 'Shows the OpenAPI 3.1 document of these calls.',
+    reply: openApiReply,
     isFixed: true,
-    run: ({ behaviours }) => ({
-      behaviours: BEHAVIOUR_IDS.map((id) => ({
-        id,
-        ...BEHAVIOURS[id],
-        ...(isChoice(id) && { value: behaviours[id] }),
-      })),
-    }),
+    run: () => createControlOpenApi(CONTROL_TABLE),
   }),
   defineControl({
+    id: 'getOpenApi',
     method: 'GET',
     path: `${CONTROL_PATH}/openapi.json`,
+    summary: 'Shows the OpenAPI 3.1 document of what is emulated.',
+    reply: openApiReply,
     isFixed: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   defineControl({
+    id: 'listBehaviours',
+    method: 'GET',
+    path: `${CONTROL_PATH}/behaviours`,
+    summary: 'Lists every behaviour, with its choices and its value now.',
+    reply: behavioursReply,
+    isFixed: true,
+    run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
+  }),
+  defineControl({
+    id: 'reset',
+    method: 'POST',
+    path: `${CONTROL_PATH}/reset`,
+    summary: 'Makes everything as it was at the start.',
+    reply: resetReply,
+    run(mailbox) {
+      mailbox.reset();
+      return { reset: true as const };
+    },
+  }),
+  defineControl({
+    id: 'getClock',
     method: 'GET',
     path: `${CONTROL_PATH}/clock`,
+    summary: 'Shows the time, and whether it is frozen.',
     query: z.strictObject({ tenant }),
+    reply: clockReply,
+    errors: ['NOT_FOUND'],
     run: (mailbox, { query }) => showClock(mailbox, query.tenant),
   }),
   defineControl({
+    id: 'changeClock',
     method: 'POST',
     path: `${CONTROL_PATH}/clock`,
+    summary: 'Freezes time, advances it, or resumes it.',
     body: clockChange,
+    reply: clockReply,
+    errors: ['NOT_FOUND'],
     async run(mailbox, { body }) {
       const { clock } = mailbox;
       const options = { tenant: body.tenant };
@@ -83,74 +135,123 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     },
   }),
   defineControl({
+    id: 'receiveMessage',
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
-    // What a message may be is said where it is taken in, for every way in.
-    body: z.looseObject({}),
+    summary: 'Delivers a mail from outside, by its parts or as a whole.',
+    uncheckedBody: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
-    run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body as unknown as IncomingMessage) }),
+    reply: messagesReply,
+    errors: ['NOT_FOUND', 'STORAGE_FULL'],
+    run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body) }),
   }),
   defineControl({
+    id: 'triggerEvent',
+    method: 'POST',
+    path: `${CONTROL_PATH}/events`,
+    summary: 'Fires an event by hand, and shows the deliveries that it led to.',
+    uncheckedBody: triggerOptions.extend({ event: z.enum(EVENT_KINDS) }),
+    reply: eventsReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),
+  }),
+  defineControl({
+    id: 'listDeliveries',
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries`,
+    summary: 'Lists deliveries, oldest first, with each attempt.',
     query: deliveryFilter,
+    reply: deliveriesReply,
+    errors: ['NOT_FOUND'],
     run: (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query), losses: mailbox.losses(query) }),
   }),
   defineControl({
+    id: 'getDelivery',
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries/{id}`,
-    run: (mailbox, { params: { id = '' } }) => mailbox.delivery(id),
+    summary: 'Shows one delivery.',
+    params: ofDelivery,
+    reply: deliveryReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { params }) => mailbox.delivery(params.id),
   }),
   defineControl({
+    id: 'redeliver',
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/{id}/redeliver`,
-    run: (mailbox, { params: { id = '' } }) => mailbox.redeliver(id),
+    summary: 'Sends a delivery once more, now.',
+    params: ofDelivery,
+    reply: deliveryReply,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    run: (mailbox, { params }) => mailbox.redeliver(params.id),
   }),
   defineControl({
+    id: 'releaseDeliveries',
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/release`,
-    body: releaseOptions,
+    summary: 'Sends deliveries that are held.',
+    uncheckedBody: releaseOptions,
+    reply: eventsReply,
+    errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
   }),
   defineControl({
-    method: 'POST',
-    path: `${CONTROL_PATH}/events`,
-    body: z.looseObject({}),
-    run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event as EventKind, options) }),
-  }),
-  defineControl({
+    id: 'listFaults',
     method: 'GET',
     path: `${CONTROL_PATH}/faults`,
+    summary: 'Lists the faults that have times left.',
+    reply: faultsReply,
     run: (mailbox) => ({ faults: mailbox.faults() }),
   }),
   defineControl({
+    id: 'addFault',
     method: 'POST',
     path: `${CONTROL_PATH}/faults`,
-    body: faultOptions,
+    summary: 'Makes something go wrong from now on, once or as many times as it says.',
+    uncheckedBody: faultOptions,
+    reply: faultReply,
+    errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => mailbox.addFault(body),
   }),
   defineControl({
+    id: 'clearFaults',
     method: 'DELETE',
     path: `${CONTROL_PATH}/faults`,
+    summary: 'Removes every fault.',
+    reply: faultsReply,
     run(mailbox) {
       mailbox.clearFaults();
       return { faults: mailbox.faults() };
     },
   }),
   defineControl({
+    id: 'removeFault',
     method: 'DELETE',
     path: `${CONTROL_PATH}/faults/{id}`,
-    run: (mailbox, { params: { id = '' } }) => mailbox.removeFault(id),
+    summary: 'Removes one fault.',
+    params: z.object({ id: z.string() }),
+    reply: faultReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { params }) => mailbox.removeFault(params.id),
   }),
   defineControl({
+    id: 'settle',
     method: 'POST',
     path: `${CONTROL_PATH}/settle`,
-    body: z.strictObject({ timeout: durationField.optional() }),
+    summary: 'Waits until nothing is due or on its way.',
+    body: settledOptions,
+    reply: settledReply,
+    errors: ['CONFLICT'],
     async run(mailbox, { body }) {
-      return { settled: true, ...(await mailbox.settled(body)) };
+      return { settled: true as const, ...(await mailbox.settled(body)) };
     },
   }),
 ];
+
+function showBehaviour(id: BehaviourId, values: Choices) {
+  const entry: BehaviourDefinition = BEHAVIOURS[id];
+  return 'choices' in entry ? { id, ...entry, value: values[id as ChoiceId] } : { id, ...entry };
+}
 
 function showClock({ clock }: Controlled, tenantId: string | undefined) {
   const options = { tenant: tenantId };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
@@ -10,40 +11,35 @@ import type { Worlds } from '../store/worlds.ts';
 import { absent, findWorlds } from './find-worlds.ts';
 import { inventMessage } from './invented-message.ts';
 
+const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
+
 /**
  * What an event fired by hand is about, and what its payload says: `inboxId`, `messageId` and the rest are fields of
  * the payload, and any other field is added to it.
  */
-export interface TriggerOptions {
-  /** The id of the only tenant in which it happens. */
-  readonly tenant?: string | undefined;
-  /** The only webhook that hears of it, even if it is not active or does not list the kind. */
-  readonly webhookId?: string | undefined;
-  /** The inbox in which it happens; if left out, the first of each tenant. */
-  readonly inboxId?: string | undefined;
-  /** The message it is about; one that is there gives the rest of the payload too. */
-  readonly messageId?: string | undefined;
-  /** Any other field of the payload. */
-  readonly [field: string]: unknown;
-}
-
-const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
-
-const triggerOptions = z.looseObject(
+export const triggerOptions = z.looseObject(
   {
+    /** The id of the only tenant in which it happens. */
     tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
+    /** The only webhook that hears of it, even if it is not active or does not list the kind. */
     webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
+    /** The inbox in which it happens; if left out, the first of each tenant. */
     inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
+    /** The message it is about; one that is there gives the rest of the payload too. */
     messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
-    /** It goes out as a header. */
+    /** The id of the event, which goes out as a header. */
     id: z
       .string(ID_RULE)
       .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
       .optional(),
+    /** The recipients that the payload names. */
     to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
   },
   'must be an object',
 );
+
+/** What an event fired by hand is about, and what its payload says; any other field is added to the payload. */
+export type TriggerOptions = InputOf<typeof triggerOptions>;
 
 /** Where an event fired by hand happens. */
 interface Place {

@@ -19,7 +19,8 @@ export const DELIVERY_FAULTS = {
 /** What goes wrong with a delivery. */
 export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 
-const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
+/** Everything that can go wrong with a delivery. */
+export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
 const TIMES_RULE = 'must be a whole number from 1 to 1000000';
 

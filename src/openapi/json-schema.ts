@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Choose } from '../contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { errorBody } from '../contract/replies.ts';
 
@@ -12,9 +11,9 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest;
 }
 
-/** The body of an error, as `errors.shape` says. */
-export function errorSchema(choose: Choose): z.ZodType {
-  if (choose('errors.shape') === 'error-only') return errorBody.omit({ code: true });
+/** The body of an error, with or without its code. */
+export function errorSchema(hasCode: boolean): z.ZodType {
+  if (!hasCode) return errorBody.omit({ code: true });
   const code = z.enum(Object.keys(ERRORS) as ErrorCode[]).describe('What went wrong, for a program.');
   return errorBody.extend({ code });
 }

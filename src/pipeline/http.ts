@@ -18,6 +18,11 @@ export interface ApiReply {
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
+/** A reply that goes on for as long as its stream does. */
+export interface StreamReply extends Pick<ApiReply, 'status' | 'headers'> {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
 /** The header of a reply that names the choices which shaped it. */
 export const ASSUMED_HEADER = 'x-mock-assumed';
 
@@ -37,6 +42,27 @@ function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }
 
+/** Makes a reply of text. */
+export function textReply(status: number, text: string, contentType: string): ApiReply {
+  return bytesReply(status, encoder.encode(text), { 'content-type': contentType });
+}
+
+/** Makes a reply that goes on: each text is sent when it is there, until the texts end or the client is gone. */
+export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): StreamReply {
+  const iterator = texts[Symbol.asyncIterator]();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+  return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
+}
+
 /** Makes the reply to OPTIONS: the methods that a path takes, and no body. */
 export function optionsReply(allow: string): ApiReply {
   return { status: 204, headers: { allow }, body: null };
@@ -48,6 +74,6 @@ export function outcomeReply(usualStatus: number, { status = usualStatus, body, 
 }
 
 /** Takes the body away where the method is HEAD; the rest is what GET would get. */
-export function stripBodyForHead(method: string, reply: ApiReply): ApiReply {
+export function stripBodyForHead<Reply extends ApiReply | StreamReply>(method: string, reply: Reply): Reply | ApiReply {
   return method === 'HEAD' ? { ...reply, body: null } : reply;
 }

@@ -3,8 +3,9 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
 import { Clock, type TimeSource } from '../../src/clock/clock.ts';
 import { parseDuration } from '../../src/clock/duration.ts';
+import { sendControl } from '../support/control.ts';
 import { openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
 interceptRequests();
@@ -384,7 +385,7 @@ describe('the time of a mailbox', () => {
 });
 
 function toClock({ url }: MailboxServer, method: 'GET' | 'POST', query = '', json?: unknown) {
-  return send(`${url}/__mock/clock${query}`, method, { json });
+  return sendControl(`${url}/__mock/clock${query}`, method, { json });
 }
 
 describe('the clock over HTTP', () => {

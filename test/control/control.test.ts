@@ -2,8 +2,10 @@ import { BEHAVIOURS, type BehaviourOptions, createMailbox } from 'agent-mailbox-
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import type { ChoiceId } from '../../src/contract/behaviours.ts';
+import { CONTROL_TABLE } from '../../src/control/table.ts';
 import { VERSION } from '../../src/version.ts';
 import { checkReply } from '../support/check-reply.ts';
+import { sendControl } from '../support/control.ts';
 import { type SendOptions, send } from '../support/everywhere.ts';
 import { exchange, type RawReply, request, watchForCrashes } from '../support/raw-http.ts';
 
@@ -13,7 +15,8 @@ const KEY = 'tk_acme_tenant_key';
 
 function sendTo({ url }: MailboxServer, line: string, options: SendOptions = {}) {
   const [method = '', path] = line.split(' ');
-  return send(url + path, method, options);
+  const sender = path?.startsWith('/__mock') ? sendControl : send;
+  return sender(url + path, method, options);
 }
 
 test('GET /__mock/health says that the emulator is up, and which one', async () => {
@@ -69,7 +72,16 @@ test('GET /__mock/openapi.json is the document of the behaviours in force', asyn
   expect([status, json]).toEqual([200, JSON.parse(JSON.stringify(createMailbox({ behaviours }).openApi()))]);
 });
 
+test.each(['/__mock/', '/__mock'])('GET %s lists every control call', async (path) => {
+  await using server = await startServer({ port: 0 });
+  const { status, json } = await sendTo(server, `GET ${path}`);
+  const calls = CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary }));
+  expect([status, json]).toEqual([200, { calls }]);
+});
+
 const ROUTES: [path: string, allow: string][] = [
+  ['/__mock/', 'GET, HEAD, OPTIONS'],
+  ['/__mock/control.json', 'GET, HEAD, OPTIONS'],
   ['/__mock/health', 'GET, HEAD, OPTIONS'],
   ['/__mock/reset', 'POST, OPTIONS'],
   ['/__mock/behaviours', 'GET, HEAD, OPTIONS'],
@@ -101,8 +113,7 @@ test.each(ROUTES.filter(([, allow]) => allow.includes('HEAD')))('HEAD %s is GET 
 });
 
 test.each([
-  '/__mock',
-  '/__mock/',
+  '/__mock//',
   '/__mock/unknown',
   '/__mock/health/',
   '/__mock//health',

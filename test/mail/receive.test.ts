@@ -3,8 +3,9 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { describe, expect, test } from 'vitest';
+import { sendControl } from '../support/control.ts';
 import { ADDRESS, openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
+import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { parseTwice } from '../support/parse-mail.ts';
 
@@ -48,7 +49,7 @@ const WAYS: [way: string, open: () => Promise<{ mailbox: Mailbox; handIn: HandIn
 ];
 
 function postTo({ url }: MailboxServer, json: unknown, path = '/__mock/messages') {
-  return send(url + path, 'POST', { json });
+  return sendControl(url + path, 'POST', { json });
 }
 
 /** A mail as another program writes it. */
@@ -395,7 +396,7 @@ test.each([null, undefined, 5, 'mail', []])('a mail that is %j is refused', asyn
 
 test('a body of more than 20 MiB is refused before it is read', async () => {
   await using server = await startServer({ port: 0 });
-  const reply = await send(`${server.url}/__mock/messages`, 'POST', {
+  const reply = await sendControl(`${server.url}/__mock/messages`, 'POST', {
     body: `{"eml":"${'A'.repeat(20 * 1024 * 1024)}"}`,
     headers: { 'Content-Type': 'application/json' },
   });
@@ -413,7 +414,7 @@ test('what is no JSON is refused over HTTP', async () => {
     [{ json: null }, 400],
     [{}, 400],
   ] as const) {
-    const reply = await send(`${server.url}/__mock/messages`, 'POST', options);
+    const reply = await sendControl(`${server.url}/__mock/messages`, 'POST', options);
     expect([reply.status, reply.json.code]).toEqual([status, 'VALIDATION_ERROR']);
   }
 });

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/replies.ts';
-import { errorResponses } from '../../src/openapi/error-responses.ts';
+import { errorResponses } from '../../src/openapi/operation-errors.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
 import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
 import type { Reply } from './send.ts';

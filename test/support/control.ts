@@ -1,7 +1,16 @@
+import { checkControlReply } from './check-control-reply.ts';
 import { send, type World } from './everywhere.ts';
+import type { Reply, SendOptions } from './send.ts';
 
 /** Says whether a test runs against intercepted requests, and not against a server. */
 export const isInProcess = ({ mailbox, url }: World) => url === mailbox.baseUrl;
+
+/** Sends a request to the control plane, and checks its reply by the schema of its row. */
+export async function sendControl(url: string, method: string, options: SendOptions = {}): Promise<Reply> {
+  const reply = await send(url, method, options);
+  checkControlReply(method, url, reply);
+  return reply;
+}
 
 /** What came of a control call, whichever way it went. */
 export interface Controlled {
@@ -21,7 +30,7 @@ export async function control(
   run: () => unknown,
 ): Promise<Controlled> {
   const [method = '', path] = request.split(' ');
-  if (!isInProcess(world)) return send(`${world.url}/__mock${path}`, method, { json });
+  if (!isInProcess(world)) return sendControl(`${world.url}/__mock${path}`, method, { json });
   try {
     return { status: 200, json: JSON.parse(JSON.stringify((await run()) ?? null)) };
   } catch (error) {

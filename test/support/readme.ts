@@ -12,6 +12,8 @@ import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { fieldsOf } from '../../src/control/describe-control.ts';
+import { CONTROL_TABLE } from '../../src/control/table.ts';
 import { DELIVERY_FAULTS } from '../../src/faults/fault.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
@@ -31,6 +33,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   flags: flagsTable,
   simulators: simulatorsTable,
   faults: faultsTable,
+  control: controlTable,
 };
 
 /** Answers the README with its generated parts as the code has them now. */
@@ -173,6 +176,14 @@ function simulatorsTable(): string {
 function faultsTable(): string {
   const rows = Object.entries(DELIVERY_FAULTS).map(([name, meaning]) => [code(name), meaning]);
   return table(['Kind', 'What becomes of the delivery'], rows);
+}
+
+function controlTable(): string {
+  const rows = CONTROL_TABLE.map((row) => {
+    const fields = fieldsOf(row).map(code).join(', ');
+    return [code(`${row.method} ${row.path}`), row.summary, fields];
+  });
+  return table(['Call', 'What it does', 'Fields of its query or body'], rows);
 }
 
 function errorsTable(): string {

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { EVENT_KINDS } from '../contract/events.ts';
+import { DELIVERY_STATES } from '../delivery/delivery.ts';
+import type { DeliveryPayload } from '../delivery/payload.ts';
+import { DELIVERY_FAULT_KINDS } from '../faults/fault.ts';
+
+const json = z.record(z.string(), z.unknown());
+const headers = z.record(z.string(), z.string());
+const count = z.int().min(0);
+const time = z.iso.datetime({ precision: 3 });
+
+/** The calls of the control plane. */
+export const callsReply = z.strictObject({
+  calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
+});
+
+export const healthReply = z.strictObject({ status: z.literal('ok'), version: z.string() });
+
+export const resetReply = z.strictObject({ reset: z.literal(true) });
+
+const openPoint = {
+  id: z.string(),
+  question: z.string().describe('What the service document leaves open.'),
+  section: z.string().describe('The section of the service document.'),
+  origin: z.enum(['document', 'reference', 'assumed']).describe('Where the default, or what is assumed, comes from.'),
+};
+
+const choice = z.strictObject({
+  ...openPoint,
+  choices: z.record(z.string(), z.string()).describe('Each value that it can have, with its meaning.'),
+  otherValues: z.strictObject({ rule: z.string() }).optional().describe('Which values it can have besides.'),
+  default: z.string(),
+  value: z.string().describe('The value in force.'),
+});
+
+const assumption = z.strictObject({
+  ...openPoint,
+  assumption: z.string().describe('What the emulator does.'),
+  shapes: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
+});
+
+/** The ledger, with the values in force. */
+export const behavioursReply = z.strictObject({ behaviours: z.array(z.union([choice, assumption])) });
+
+/** An OpenAPI 3.1 document. */
+export const openApiReply = z.strictObject({
+  openapi: z.literal('3.1.0'),
+  info: json,
+  servers: z.array(json),
+  tags: z.array(json),
+  paths: z.record(z.string(), z.record(z.string(), json)),
+  components: json,
+});
+
+export const clockReply = z.strictObject({ now: time, frozen: z.boolean() });
+
+/** Where a mail arrived. */
+export const messagesReply = z.strictObject({
+  messages: z.array(
+    z.strictObject({ id: z.string(), inboxId: z.string(), threadId: z.string(), tenantId: z.string() }),
+  ),
+});
+
+const attempt = z.strictObject({
+  at: time,
+  url: z.string(),
+  requestHeaders: headers,
+  requestBody: z.string(),
+  status: z.int().nullable().describe('What the receiver answered; null if nothing came.'),
+  responseHeaders: headers,
+  responseBody: z.string().describe('At most the first 16 KiB.'),
+  error: z.string().nullable(),
+  durationMs: z.number(),
+  nextAttemptAt: time.nullable(),
+});
+
+/** An event that is fired by hand can replace any field. */
+const payload = z
+  .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)
+  .meta({ type: 'object', description: 'What is sent: the fields of the event.' });
+
+/** One event for one webhook. */
+export const deliveryReply = z.strictObject({
+  id: z.string(),
+  tenantId: z.string(),
+  webhookId: z.string(),
+  event: z.enum(EVENT_KINDS),
+  eventId: z.string(),
+  payload,
+  state: z.enum(DELIVERY_STATES),
+  reason: z.string().nullable(),
+  createdAt: time,
+  nextAttemptAt: time.nullable(),
+  attempts: z.array(attempt).describe('Oldest first.'),
+});
+
+const losses = z.strictObject({ dropped: count, forgotten: count }).describe('What full logs have lost.');
+
+const deliveries = z.array(deliveryReply);
+
+export const deliveriesReply = z.strictObject({ deliveries, losses });
+
+export const eventsReply = z.strictObject({ deliveries });
+
+export const settledReply = z.strictObject({ settled: z.literal(true), losses });
+
+/** Something that goes wrong as many times as it says. */
+export const faultReply = z.strictObject({
+  id: z.string(),
+  on: z.literal('delivery'),
+  kind: z.enum(DELIVERY_FAULT_KINDS),
+  tenantId: z.string().nullable().describe('The only tenant that it happens to; null for any.'),
+  webhookId: z.string().nullable().describe('The only webhook that it happens to; null for any.'),
+  times: count.describe('How many times are left.'),
+  delayMs: z.number().describe('For delay: by how many milliseconds.'),
+});
+
+export const faultsReply = z.strictObject({ faults: z.array(faultReply) });

@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import { type CodesByStatus, errorReferences } from './error-responses.ts';
+import { type Json, jsonContent, toJsonSchema } from './json-schema.ts';
+
+/** One call of a table, as a document describes it. */
+export interface DescribedRow {
+  readonly id: string;
+  readonly method: string;
+  /** The path with its parameters in braces. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly tag: string;
+  /** The ways to prove who calls, each sufficient; an empty one says that none is needed. */
+  readonly security: readonly Json[];
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+  /** Says that fields which the body's schema does not name are refused, whatever the schema itself says. */
+  readonly refusesUnknownFields?: boolean;
+  readonly successes: readonly DescribedSuccess[];
+  readonly errors: CodesByStatus;
+}
+
+/** One kind of success of a call. */
+export interface DescribedSuccess {
+  readonly status: 200 | 201;
+  /** The body; none if left out. */
+  readonly schema?: z.ZodType | undefined;
+  /** The media type of a body that is not JSON; it is described by that alone. */
+  readonly content?: string | undefined;
+  readonly headers?: Json | undefined;
+}
+
+/** Describes one call as an OpenAPI operation. */
+export function describeRow(row: DescribedRow): Json {
+  const { id, summary, description, tag, security, successes, errors } = row;
+  const parameters = [...pathParameters(row), ...queryParameters(row)];
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security,
+    ...(parameters.length > 0 && { parameters }),
+    ...(row.body && { requestBody: describeBody(row.body, row.refusesUnknownFields) }),
+    responses: {
+      ...Object.fromEntries(successes.map((success) => [success.status, describeSuccess(success)])),
+      ...errorReferences(errors),
+    },
+  };
+}
+
+function pathParameters({ params }: DescribedRow): Json[] {
+  return Object.entries(params?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: toJsonSchema(schema as z.ZodType, 'input'),
+  }));
+}
+
+/** A default makes a field of the output required; a client may leave any of these out. */
+function queryParameters({ query }: DescribedRow): Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = toJsonSchema(field as z.ZodType, 'output');
+    return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema };
+  });
+}
+
+function describeBody(body: z.ZodType, refusesUnknownFields = false): Json {
+  const closed = refusesUnknownFields && { additionalProperties: false };
+  return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }) };
+}
+
+function isOptional(schema: z.ZodType): boolean {
+  return schema.safeParse({}).success;
+}
+
+const SUCCESS = { 200: 'OK', 201: 'Created' };
+
+function describeSuccess({ status, schema, content, headers }: DescribedSuccess): Json {
+  return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content) };
+}
+
+/** What is not JSON has no schema: that is how OpenAPI 3.1 writes bytes. */
+function contentOf(schema: z.ZodType | undefined, content: string | undefined): Json {
+  if (!schema) return {};
+  return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output')) : { [content]: {} } };
+}

@@ -1,0 +1,52 @@
+import { type DescribedRow, describeRow } from './describe-row.ts';
+import { type ErrorForm, responseComponents } from './error-responses.ts';
+import { errorSchema, type Json, toJsonSchema } from './json-schema.ts';
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: Json;
+  readonly servers: readonly Json[];
+  readonly tags: readonly Json[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly components: Json;
+}
+
+/** What a document is made of: a table of calls, and what is said of them all. */
+export interface DocumentParts {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly rows: readonly DescribedRow[];
+  readonly securitySchemes: Json;
+  /** The headers that replies refer to. */
+  readonly headers?: Json;
+  readonly errorForm: ErrorForm;
+}
+
+/** Describes a table of calls in OpenAPI 3.1. */
+export function createDocument(parts: DocumentParts): OpenApiDocument {
+  const { title, description, tags, rows, securitySchemes, headers, errorForm } = parts;
+  return {
+    openapi: '3.1.0',
+    info: { title, version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: tags.map((tag) => ({ name: tag.name, description: tag.description })),
+    paths: createPaths(rows),
+    components: {
+      securitySchemes,
+      ...(headers && { headers }),
+      responses: responseComponents(
+        rows.map(({ errors }) => errors),
+        errorForm,
+      ),
+      schemas: { Error: toJsonSchema(errorSchema(errorForm.hasCode), 'output') },
+    },
+  };
+}
+
+function createPaths(rows: readonly DescribedRow[]): OpenApiDocument['paths'] {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const row of rows) paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: describeRow(row) };
+  return paths;
+}

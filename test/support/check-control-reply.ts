@@ -1,0 +1,24 @@
+import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
+import { errorBody } from '../../src/contract/replies.ts';
+import { controlErrors } from '../../src/control/describe-control.ts';
+import { CONTROL_TABLE } from '../../src/control/table.ts';
+import { createRouter, splitPath } from '../../src/pipeline/router.ts';
+import type { Reply } from './send.ts';
+
+const route = createRouter(CONTROL_TABLE);
+
+/** Throws unless a reply of the control plane is what its row says: a success of its schema, or an error that it lists. */
+export function checkControlReply(method: string, url: string, { status, text, json }: Reply): void {
+  const { pathname } = new URL(url);
+  const row = route(splitPath(pathname === '/__mock/' ? '/__mock' : pathname))?.get(method);
+  if (method === 'HEAD' || status === 204) {
+    if (text !== '') throw new Error(`${method} ${pathname} has the body ${text}.`);
+  } else if (status < 400) {
+    if (!row) throw new Error(`${method} ${pathname} answered ${status}, but is no control call.`);
+    row.reply.parse(json);
+  } else {
+    const code = errorBody.parse(json).code as ErrorCode;
+    if (ERRORS[code]?.status !== status) throw new Error(`The code ${code} does not belong to the status ${status}.`);
+    if (row && !controlErrors(row).has(code)) throw new Error(`${row.id} does not list ${code}.`);
+  }
+}
