@@ -109,7 +109,8 @@ export const requestBehaviours = defineBehaviours({
   'requests.limits': {
     question: 'How long may the values of a body be?',
     section: '8',
-    assumption: 'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds, and 50 addresses or 50000 characters of them in one text; then 400',
+    assumption:
+      'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds, and 50 addresses or 50000 characters of them in one text; then 400',
     origin: 'assumed',
   },
   'requests.body-limit': {
