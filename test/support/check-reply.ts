@@ -6,7 +6,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/replies.ts';
 import { errorResponses } from '../../src/openapi/error-responses.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
+import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);
