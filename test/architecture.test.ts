@@ -84,6 +84,18 @@ test('imports point up the list of layers only', () => {
   expect(upward.map(show)).toEqual([]);
 });
 
+test('no file imports itself by way of others, types included', () => {
+  const importsOfFile = (file: string) => IMPORTS.filter(({ from, to }) => from === file && to.startsWith('src/'));
+  const isReachable = (file: string, wanted: string, seen = new Set<string>()): boolean =>
+    importsOfFile(file).some(({ to }) => {
+      if (to === wanted) return true;
+      if (seen.has(to)) return false;
+      seen.add(to);
+      return isReachable(to, wanted, seen);
+    });
+  expect(FILES.map(({ fileName }) => fileName).filter((file) => isReachable(file, file))).toEqual([]);
+});
+
 test('the contract imports nothing of ours', () => {
   const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, ['src/contract/']));
   expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(['postal-mime', 'zod']);

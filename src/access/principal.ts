@@ -1,6 +1,5 @@
-import type { KeyHolder } from '../store/indexes.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { KeyHolder, World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { unauthorized } from './credentials.ts';
 

@@ -1,7 +1,5 @@
 import { addressParser } from 'postal-mime';
-import { z } from 'zod';
-import { splitAddresses } from './address-list.ts';
-import { expected, isDomainName, text } from './schemas.ts';
+import { isDomainName } from './schemas.ts';
 
 /** Somebody who sends or receives mail. */
 export interface EmailAddress {
@@ -56,78 +54,5 @@ export function formatAddress({ name, address }: EmailAddress): string {
 /** The most characters of an address with its display name. */
 export const MAX_ADDRESS_LENGTH = 1000;
 
-const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
-
-/** One address, bare or in display form. */
-export const emailAddress = z
-  .string({ error: expected('a string') })
-  .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true })
-  .refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`);
-
-/** One bare address; it is kept in lower case. */
-export const bareEmail = z
-  .string({ error: expected('a string') })
-  .max(254, { error: 'must be at most 254 characters long', abort: true })
-  .refine(isBareAddress, 'must be an e-mail address such as ada@example.com')
-  .transform((text) => text.toLowerCase())
-  .meta({ type: 'string', format: 'email' });
-
 /** How many addresses a field or an envelope may have. */
 export const MAX_ADDRESSES = 50;
-
-/** No list of addresses that can be sent is longer. */
-const MAX_LIST_LENGTH = MAX_ADDRESSES * MAX_ADDRESS_LENGTH;
-
-/** Says what is wrong with an address among others. */
-export function describeWrongAddress(address: string): string {
-  return `must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
-}
-
-/** One address or several with commas between them, in one text. */
-const addressesInText = z.string({ error: expected('a string') }).check(({ value, issues }) => {
-  if (value.length > MAX_LIST_LENGTH) {
-    const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
-    issues.push({ code: 'too_big', origin: 'string', maximum: MAX_LIST_LENGTH, input: value, message, continue: true });
-    return;
-  }
-  const all = splitAddresses(value);
-  const wrong = all.find((address) => !emailAddress.safeParse(address).success);
-  if (wrong === undefined) return;
-  const message = all.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
-  issues.push({ code: 'custom', input: value, message, continue: true });
-});
-
-const severalAddresses = z.array(emailAddress).meta({ maxItems: MAX_ADDRESSES });
-
-// Not on the array: a union does not say what is wrong with the size of one of its members.
-const atMostFifty = z.check<string[]>(({ value, issues }) => {
-  if (value.length <= MAX_ADDRESSES) return;
-  const message = `must list at most ${MAX_ADDRESSES} addresses`;
-  issues.push({ code: 'too_big', origin: 'array', maximum: MAX_ADDRESSES, input: value, message });
-});
-
-const error = expected('an e-mail address or an array of them');
-
-/** One address or several, as requests have them; always a list once parsed. */
-export const emailAddresses = z
-  .union([severalAddresses, addressesInText], { error })
-  .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
-  .check(atMostFifty)
-  .meta({ description: 'Addresses, bare or in display form: an array, or one text with commas between them.' });
-
-/** The same where one text is one address. */
-export const emailAddressOrArray = z
-  .union([severalAddresses, emailAddress], { error })
-  .transform((addresses) => [addresses].flat())
-  .check(atMostFifty)
-  .meta({ description: 'One address or an array of them, bare or in display form.' });
-
-/** Addresses as far as somebody has typed them; always a list once parsed. */
-export const typedAddresses = z
-  .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
-    error: expected('a string or an array of strings'),
-  })
-  .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
-  .transform((parts) => parts.filter((part) => part.trim() !== ''))
-  .check(atMostFifty)
-  .meta({ description: 'Addresses as they are typed: an array, or one text with commas between them.' });

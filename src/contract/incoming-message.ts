@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fromBase64, isBytes, toBase64 } from './base64.ts';
-import { emailAddress, emailAddresses } from './email-address.ts';
+import { emailAddress, emailAddresses } from './email-address-schema.ts';
 import type { InputOf } from './input-of.ts';
 import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
 import { line, text } from './schemas.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { type Environment, newId } from '../environment.ts';
-import type { AddressHolder } from '../store/indexes.ts';
+import type { AddressHolder } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';

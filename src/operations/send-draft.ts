@@ -1,6 +1,6 @@
 import { findInInbox } from '../access/find-in-reach.ts';
 import type { Assume } from '../contract/behaviours.ts';
-import { describeWrongAddress, emailAddress } from '../contract/email-address.ts';
+import { describeWrongAddress, emailAddress } from '../contract/email-address-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Ledger } from '../contract/ledger-reader.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';

@@ -5,7 +5,8 @@ import { ApiError } from '../contract/errors.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Exchange } from './exchange.ts';
 import { routeNotFound } from './find-row.ts';
-import type { OperationRow, Service } from './service.ts';
+import type { OperationRow } from './operation-rows.ts';
+import type { Service } from './service.ts';
 
 /**
  * Finds who calls.

@@ -3,7 +3,7 @@ import type { Choices } from '../contract/behaviours.ts';
 import type { ApiError } from '../contract/errors.ts';
 import { createLedgerReader, type LedgerReader } from '../contract/ledger-reader.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
-import type { OperationRow } from './service.ts';
+import type { OperationRow } from './operation-rows.ts';
 
 /**
  * One request on its way to its reply, and all that is known of it. The stages of `handle-request.ts` fill it in, each

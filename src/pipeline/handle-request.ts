@@ -16,10 +16,11 @@ import {
   outcomeReply,
   stripBodyForHead,
 } from './http.ts';
+import { OPERATION_ROWS, type OperationRow } from './operation-rows.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
-import { OPERATION_ROWS, type OperationRow, type Service } from './service.ts';
+import type { Service } from './service.ts';
 
 /** The event stream, as far as it is asked for without an upgrade; the server and msw serve the rest. */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);

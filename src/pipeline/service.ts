@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/behaviours.ts';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { ExchangeObserver } from './exchange.ts';
@@ -15,12 +15,6 @@ export interface Service {
   /** The row of an operation under this mailbox's choices. */
   resolve(id: OperationId): ResolvedOperation;
 }
-
-/** A row of the operation table with its id, as the router hands it out. */
-export type OperationRow = { readonly [Id in OperationId]: { readonly id: Id } & (typeof OPERATIONS)[Id] }[OperationId];
-
-/** The operation table as a list. */
-export const OPERATION_ROWS = OPERATION_IDS.map((id) => ({ id, ...OPERATIONS[id] })) as OperationRow[];
 
 /** Creates the service of one mailbox; rows are resolved when they are first called. */
 export function createService(parts: Omit<Service, 'resolve' | 'observers'>): Service {

@@ -1,9 +1,15 @@
 import { Clock } from '../clock/clock.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
-import { type AddressHolder, createRings, type KeyHolder } from './indexes.ts';
 import type { TenantRow } from './rows.ts';
-import { createWorld, type World, type WorldSnapshot } from './world.ts';
+import {
+  type AddressHolder,
+  createIndexes,
+  createWorld,
+  type KeyHolder,
+  type World,
+  type WorldSnapshot,
+} from './world.ts';
 
 /** The state of a whole mailbox at one moment. */
 export interface WorldsSnapshot {
@@ -11,7 +17,7 @@ export interface WorldsSnapshot {
   readonly tenants: readonly WorldSnapshot[];
 }
 
-/** Every tenant world of one mailbox, and the rings that lead into them. */
+/** Every tenant world of one mailbox, and the indexes that lead into them. */
 export interface Worlds {
   /** The time of the operator, which a new tenant starts with. */
   readonly clock: Clock;
@@ -48,20 +54,20 @@ export interface Worlds {
 /** Creates a mailbox's worlds, with no tenant and no key. */
 export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES): Worlds {
   const clock = new Clock(outside);
-  const rings = createRings();
+  const indexes = createIndexes();
   const worlds = new Map<string, World>();
   const removedListeners = new Set<(world: World) => void>();
 
   const operatorKeys = () =>
-    rings.keys
+    indexes.keys
       .entries()
       .filter(([, holder]) => 'tier' in holder)
       .map(([key]) => key);
-  const addOperatorKey = (key: string) => void rings.keys.set(key, { tier: 'operator' });
+  const addOperatorKey = (key: string) => void indexes.keys.set(key, { tier: 'operator' });
 
   function add(tenant: TenantRow): World {
     if (worlds.has(tenant.id)) throw new Error(`There is a tenant with the id ${tenant.id} already.`);
-    const world = createWorld(tenant, rings, outside);
+    const world = createWorld(tenant, indexes, outside);
     world.clock.follow(clock);
     worlds.set(tenant.id, world);
     return world;
@@ -70,7 +76,7 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
   function restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = known.get(tenant.id) ?? createWorld(tenant, rings, outside);
+    const world = known.get(tenant.id) ?? createWorld(tenant, indexes, outside);
     worlds.set(tenant.id, world);
     world.restore(snapshot);
   }
@@ -80,9 +86,9 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
     environment: { ...outside, now: () => clock.now() },
     get: (tenantId) => worlds.get(tenantId),
     all: () => [...worlds.values()],
-    findKey: (key) => rings.keys.get(key),
-    findAddress: (address) => rings.addresses.get(address),
-    findTagged: (address) => rings.addresses.tagged(address),
+    findKey: (key) => indexes.keys.get(key),
+    findAddress: (address) => indexes.addresses.get(address),
+    findTagged: (address) => indexes.addresses.tagged(address),
     addOperatorKey,
     add,
     remove(tenantId) {
@@ -95,7 +101,7 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
       return true;
     },
     onRemoved: (listener) => void removedListeners.add(listener),
-    onKeyEnded: rings.keys.onEnded,
+    onKeyEnded: indexes.keys.onEnded,
     maxMailBytes,
     countMailBytes: () =>
       [...worlds.values()].reduce(
@@ -111,8 +117,8 @@ export function createWorlds(outside: Environment, maxMailBytes = DEFAULT_MAX_MA
       const known = new Map(worlds);
       for (const each of [clock, ...[...known.values()].map((world) => world.clock)]) each.reset();
       worlds.clear();
-      rings.keys.clear();
-      rings.addresses.clear();
+      indexes.keys.clear();
+      indexes.addresses.clear();
       snapshot.operatorKeys.forEach(addOperatorKey);
       for (const world of snapshot.tenants) restoreWorld(world, known);
     },

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type Choose, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { findRow } from '../../src/pipeline/find-row.ts';
+import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
 import { createRouter, type Routable } from '../../src/pipeline/router.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
 import { type Child, startChild } from './child.ts';
 import { atMostTimes, compare, type Row, type Sample, timePerCall } from './measure.ts';
 

@@ -7,7 +7,7 @@ import { type ChoiceId, type Choices, parseBehaviours, readingsOf } from '../../
 import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { createOpenApi } from '../../src/openapi/create-openapi.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
+import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
 import { withoutDescriptions } from '../support/without-descriptions.ts';
 
 const ajv = new Ajv.default();

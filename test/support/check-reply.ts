@@ -5,8 +5,8 @@ import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/replies.ts';
 import { errorResponses } from '../../src/openapi/operation-errors.ts';
+import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/service.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);

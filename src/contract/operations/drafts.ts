@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { typedAddresses } from '../email-address.ts';
+import { typedAddresses } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { DELETE_REPLIES } from '../replies.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { bareEmail } from '../email-address.ts';
+import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { queryFlag } from '../query.ts';
 import { DELETE_REPLIES, emptyReply, updatedReply } from '../replies.ts';

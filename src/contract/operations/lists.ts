@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bareEmail } from '../email-address.ts';
+import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
 import { idParams, line, lookupId, metadata, name, text, timestamp, uuid } from '../schemas.ts';

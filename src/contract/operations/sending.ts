@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address.ts';
+import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
 import { flag, idParams, line, text, uuid } from '../schemas.ts';
