@@ -38,9 +38,12 @@ export interface Command {
   readonly argument?: `<${string}>` | `[${string}]`;
   /** The flags that make sense for it, besides those of every command. */
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */
-  run(terminal: Terminal, given: GivenFlags, argument: string | undefined): Promise<void>;
+  /** Loads the code that runs it. */
+  load(): Promise<RunCommand>;
 }
+
+/** Runs a command; it resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */
+export type RunCommand = (terminal: Terminal, given: GivenFlags, argument: string | undefined) => Promise<void>;
 
 /** Thrown for wrong usage; the message is one sentence for the person at the terminal. */
 export class UsageError extends Error {

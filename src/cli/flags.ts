@@ -1,6 +1,6 @@
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import type { Flag } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
+import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {

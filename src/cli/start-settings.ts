@@ -1,7 +1,7 @@
 import { parseSize } from '../contract/size.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { createReceiverRules } from '../server/outgoing/address-rules.ts';
 import { parseAllowHosts, parseCorsOrigins } from '../server/parse-options.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
 import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { parseEach, parsePair } from './read-given.ts';
 

@@ -8,6 +8,7 @@ import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { createApp } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
@@ -17,12 +18,6 @@ import { createReceiverRules } from './outgoing/address-rules.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './parse-options.ts';
 import { createSmtpServer } from './smtp/smtp-server.ts';
-
-/** The port when none is asked for. */
-export const DEFAULT_PORT = 4025;
-
-/** The address when none is asked for: this machine only. */
-export const DEFAULT_HOST = '127.0.0.1';
 
 /** What a server takes besides what its mailbox takes. */
 export interface ListenOptions {
