@@ -20,6 +20,12 @@ export interface Flag {
   /** How help shows the value, such as `<file>`. */
   readonly value?: string;
   readonly help: string;
+  /** What its value must be, as the end of a sentence. */
+  readonly expected?: string;
+  /** What its text says, where that is not the text; `undefined` for one that is not right. */
+  readonly fromText?: (text: string) => unknown;
+  /** Answers `undefined` for a value that is not right. */
+  readonly parse?: (value: unknown) => unknown;
 }
 
 /** What a flag was given, and by what: messages name the flag or the variable that the person really set. */
