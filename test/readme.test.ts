@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { build, preview } from 'vite';
 import { afterAll, expect, type TestContext, test } from 'vitest';
 import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
-import { DEFAULT_PORT } from '../src/server/start-server.ts';
+import { DEFAULT_PORT } from '../src/server/default-address.ts';
 import { useBrowser } from './support/browser.ts';
 import { COMMAND, ROOT, type Running, run } from './support/command.ts';
 import { type Block, findBlocks, renderReadme } from './support/readme.ts';

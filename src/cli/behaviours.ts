@@ -7,21 +7,15 @@ import {
   isChoice,
   parseBehaviours,
 } from '../contract/behaviours.ts';
-import { type Command, type GivenFlags, UsageError } from './command.ts';
-import { BEHAVIOURS_FLAGS } from './flags.ts';
+import { type GivenFlags, type RunCommand, UsageError } from './command.ts';
 import { type Entry, indent, toList, WIDTH, wrap } from './layout.ts';
 import { parseEach, parsePair } from './read-given.ts';
 
 /** Shows the behaviour ledger. */
-export const behaviours: Command = {
-  help: 'List what the service document leaves open, or explain one entry',
-  argument: '[id]',
-  flags: BEHAVIOURS_FLAGS,
-  async run(terminal, given, id) {
-    const entries = readEntries(given, id);
-    if (given.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
-    else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
-  },
+export const behaviours: RunCommand = async (terminal, given, id) => {
+  const entries = readEntries(given, id);
+  if (given.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
+  else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
 };
 
 /** An entry of the ledger, as the control plane shows it too. */

@@ -20,6 +20,12 @@ export interface Flag {
   /** How help shows the value, such as `<file>`. */
   readonly value?: string;
   readonly help: string;
+  /** What its value must be, as the end of a sentence. */
+  readonly expected?: string;
+  /** What its text says, where that is not the text; `undefined` for one that is not right. */
+  readonly fromText?: (text: string) => unknown;
+  /** Answers `undefined` for a value that is not right. */
+  readonly parse?: (value: unknown) => unknown;
 }
 
 /** What a flag was given, and by what: messages name the flag or the variable that the person really set. */
@@ -38,9 +44,12 @@ export interface Command {
   readonly argument?: `<${string}>` | `[${string}]`;
   /** The flags that make sense for it, besides those of every command. */
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */
-  run(terminal: Terminal, given: GivenFlags, argument: string | undefined): Promise<void>;
+  /** Loads the code that runs it. */
+  load(): Promise<RunCommand>;
 }
+
+/** Runs a command; it resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */
+export type RunCommand = (terminal: Terminal, given: GivenFlags, argument: string | undefined) => Promise<void>;
 
 /** Thrown for wrong usage; the message is one sentence for the person at the terminal. */
 export class UsageError extends Error {

@@ -1,7 +1,6 @@
 import { isUrlWithProtocol } from '../contract/schemas.ts';
-import { CONTROL_PATH } from '../control/control-path.ts';
-import { CONTROL_TOKEN_HEADER } from '../server/http/guards.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
+import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../control/control-path.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { CannotRunError, type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { textOf } from './read-given.ts';
 

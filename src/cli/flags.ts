@@ -1,25 +1,14 @@
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
+import { parseSize } from '../contract/size.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
+import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
+import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
-  port: {
-    type: 'string',
-    short: 'p',
-    value: '<port>',
-    help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)`,
-  },
-  host: {
-    type: 'string',
-    value: '<address>',
-    help: `Address to listen on (default ${DEFAULT_HOST})`,
-  },
-  'smtp-port': {
-    type: 'string',
-    value: '<port>',
-    help: 'Take mail in over SMTP on this port too; 0 picks a free one',
-  },
+  port: SERVER_SETTINGS.port,
+  host: SERVER_SETTINGS.host,
+  'smtp-port': SERVER_SETTINGS.smtpPort,
   fixtures: {
     type: 'string',
     short: 'f',
@@ -32,28 +21,15 @@ export const START_FLAGS = {
     value: '<id>=<value>',
     help: 'Another reading of what the service document leaves open; repeatable',
   },
-  'allow-host': {
-    type: 'string',
-    multiple: true,
-    value: '<host>',
-    help: 'Answer requests with this Host, besides loopback; repeatable',
-  },
-  'cors-origin': {
-    type: 'string',
-    multiple: true,
-    value: '<origin>',
-    help: 'Let pages of this origin call the API, or * for all; repeatable',
-  },
-  'deliver-to': {
-    type: 'string',
-    multiple: true,
-    value: '<host>',
-    help: 'Deliver to this host or IP range too, or * for all; repeatable',
-  },
+  'allow-host': SERVER_SETTINGS.allowHosts,
+  'cors-origin': SERVER_SETTINGS.corsOrigins,
+  'deliver-to': SERVER_SETTINGS.deliverTo,
   'max-mail': {
     type: 'string',
     value: '<size>',
     help: 'Mail that is stored in all, such as 512MiB or 1GiB (default 256MiB)',
+    expected: 'a size such as 512MiB or 1GiB',
+    fromText: parseSize,
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },

@@ -1,19 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { NAME } from '../version.ts';
-import { CannotRunError, type Command } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './read-fixture.ts';
+import { CannotRunError, type RunCommand } from './command.ts';
+import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 import { STARTER_FIXTURE } from './starter-fixture.ts';
 
 /** Writes a fixture to begin with. */
-export const init: Command = {
-  help: `Write a commented fixture to begin with (default ${DEFAULT_FIXTURE_FILE})`,
-  argument: '[file]',
-  flags: {},
-  async run(terminal, _, file = DEFAULT_FIXTURE_FILE) {
-    await writeNew(file, STARTER_FIXTURE);
-    const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
-    terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
-  },
+export const init: RunCommand = async (terminal, _, file = DEFAULT_FIXTURE_FILE) => {
+  await writeNew(file, STARTER_FIXTURE);
+  const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
+  terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
 };
 
 const WRITE_PROBLEMS: Record<string, string> = {

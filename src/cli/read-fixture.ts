@@ -1,16 +1,7 @@
-import { existsSync } from 'node:fs';
 import { FixtureError } from '../fixture/parse-fixture.ts';
 import { CannotRunError } from './command.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
-
-/** The fixture that `init` writes and `start` uses if it is in the working folder. */
-export const DEFAULT_FIXTURE_FILE = 'mailbox.jsonc';
-
-/** The fixture file of the working folder, if there is one. */
-export function findFixtureFile(): string | undefined {
-  return existsSync(DEFAULT_FIXTURE_FILE) ? DEFAULT_FIXTURE_FILE : undefined;
-}
 
 /**
  * Reads a fixture file; whether it is a valid fixture is for the mailbox to say.

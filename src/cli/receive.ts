@@ -1,19 +1,14 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../contract/base64.ts';
 import type { ReceivedMessage } from '../mail/accept-message.ts';
-import { type Command, type GivenFlags, type Terminal, UsageError } from './command.ts';
+import { type GivenFlags, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
-import { RECEIVE_FLAGS } from './flags.ts';
 import { readNamedFile } from './read-file.ts';
 import { textOf } from './read-given.ts';
 
 /** Lets a mail come in from outside, into an emulator that runs. */
-export const receive: Command = {
-  help: 'Let a mail from outside arrive in an emulator that runs',
-  flags: RECEIVE_FLAGS,
-  async run(terminal, given) {
-    await Promise.race([deliver(terminal, given), terminal.interrupted]);
-  },
+export const receive: RunCommand = async (terminal, given) => {
+  await Promise.race([deliver(terminal, given), terminal.interrupted]);
 };
 
 async function deliver(terminal: Terminal, given: GivenFlags): Promise<void> {

@@ -19,5 +19,6 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<void> 
   if (line.wants === 'help') return terminal.out(helpText(line.about));
   if (line.wants === 'version') return terminal.out(VERSION);
   const command: Command = COMMANDS[line.wants];
-  await command.run(terminal, line.given, line.argument);
+  const runLoaded = await command.load();
+  await runLoaded(terminal, line.given, line.argument);
 }

@@ -1,8 +1,6 @@
-import { parseSize } from '../contract/size.ts';
-import { createReceiverRules } from '../server/outgoing/address-rules.ts';
-import { parseAllowHosts, parseCorsOrigins } from '../server/parse-options.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/start-server.ts';
-import { type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
+import { type Flag, type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { START_FLAGS } from './flags.ts';
 import { parseEach, parsePair } from './read-given.ts';
 
 /** What `agent-mailbox-mock start` was told. */
@@ -26,54 +24,32 @@ export interface StartSettings {
  * @throws {UsageError} on a value that a flag does not take.
  */
 export function parseStartSettings(given: GivenFlags): StartSettings {
+  const one = <Value>(name: keyof typeof START_FLAGS) => given[name] && (parseOne(name, given[name]) as Value);
+  const many = (name: keyof typeof START_FLAGS) =>
+    parseEach(given[name], (value, source) => parseOne(name, { value, source }) as string);
   return {
-    port: given.port ? parsePort(given.port) : DEFAULT_PORT,
-    host: given.host ? parseText(given.host) : DEFAULT_HOST,
-    smtpPort: given['smtp-port'] && parsePort(given['smtp-port']),
-    fixtures: given.fixtures && parseText(given.fixtures),
+    port: one<number>('port') ?? DEFAULT_PORT,
+    host: one<string>('host') ?? DEFAULT_HOST,
+    smtpPort: one<number>('smtp-port'),
+    fixtures: one<string>('fixtures'),
     behaviours: Object.fromEntries(
       parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
-    allowHosts: parseEach(given['allow-host'], checkedBy(parseAllowHosts, 'a host name without scheme and port')),
-    corsOrigins: parseEach(
-      given['cors-origin'],
-      checkedBy(parseCorsOrigins, 'an origin such as https://app.example, or *'),
-    ),
-    deliverTo: parseEach(
-      given['deliver-to'],
-      checkedBy(createReceiverRules, 'a host name without scheme and port, a range such as 10.0.0.0/8, or *'),
-    ),
-    maxMailBytes: given['max-mail'] && parseMaxMail(given['max-mail']),
+    allowHosts: many('allow-host'),
+    corsOrigins: many('cors-origin'),
+    deliverTo: many('deliver-to'),
+    maxMailBytes: one<number>('max-mail'),
     json: given.json?.value === true,
     quiet: given.quiet?.value === true,
   };
 }
 
-function parsePort({ value, source }: Given): number {
-  const port = Number(value);
-  if (/^\d+$/.test(String(value)) && port <= 65535) return port;
-  throw new UsageError(`${source} must be a whole number from 0 to 65535, not ${quote(value)}.`);
-}
-
-function parseMaxMail({ value, source }: Given): number {
-  const bytes = parseSize(String(value));
-  if (bytes !== undefined) return bytes;
-  throw new UsageError(`${source} must be a size such as 512MiB or 1GiB, not ${quote(value)}.`);
-}
-
-function parseText({ value, source }: Given): string {
-  if (value !== '') return String(value);
-  throw new UsageError(`${source} must not be empty.`);
-}
-
-/** Makes the server's own check into one that names the flag: a value that can never match helps nobody. */
-function checkedBy(check: (texts: readonly string[]) => unknown, what: string) {
-  return (text: string, source: string): string => {
-    try {
-      check([text]);
-      return text;
-    } catch {
-      throw new UsageError(`${source} must be ${what}, not ${quote(text)}.`);
-    }
-  };
+/** Reads and checks a value as the row of its flag says; it is kept as the option that `startServer` takes. */
+function parseOne(name: keyof typeof START_FLAGS, { value, source }: Given): unknown {
+  const { multiple, expected, fromText, parse }: Flag = START_FLAGS[name];
+  const text = String(value);
+  if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
+  const option = fromText ? fromText(text) : text;
+  if (option !== undefined && (!parse || parse(option) !== undefined)) return option;
+  throw new UsageError(`${source} must be ${expected}, not ${quote(value)}.`);
 }

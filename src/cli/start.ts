@@ -4,24 +4,20 @@ import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { startServer } from '../server/index.ts';
 import { bannerText, readyLine } from './banner.ts';
-import { CannotRunError, type Command, type Terminal, UsageError } from './command.ts';
-import { START_FLAGS } from './flags.ts';
+import { CannotRunError, type RunCommand, type Terminal, UsageError } from './command.ts';
+import { findFixtureFile } from './find-fixture-file.ts';
 import type { AnyServer } from './key-holders.ts';
-import { explainFixtureError, findFixtureFile, readFixture } from './read-fixture.ts';
+import { explainFixtureError, readFixture } from './read-fixture.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. */
-export const start: Command = {
-  help: 'Run the emulator; this is what runs without a command',
-  flags: START_FLAGS,
-  async run(terminal, given) {
-    const settings = parseStartSettings(given);
-    const fixtures = settings.fixtures ?? findFixtureFile();
-    await using server = await listen(terminal, { ...settings, fixtures });
-    const started = { server, fixtures };
-    terminal.out(settings.json ? readyLine(started) : bannerText(started, terminal.colour));
-    await terminal.interrupted;
-  },
+export const start: RunCommand = async (terminal, given) => {
+  const settings = parseStartSettings(given);
+  const fixtures = settings.fixtures ?? findFixtureFile();
+  await using server = await listen(terminal, { ...settings, fixtures });
+  const started = { server, fixtures };
+  terminal.out(settings.json ? readyLine(started) : bannerText(started, terminal.colour));
+  await terminal.interrupted;
 };
 
 async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {

@@ -1,19 +1,13 @@
 import { EVENT_KINDS } from '../contract/events.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import { type Command, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
+import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { outcomeText, untilTried } from './first-attempt.ts';
-import { TRIGGER_FLAGS } from './flags.ts';
 import { parseEach, parsePair, textOf } from './read-given.ts';
 
 /** Fires an event by hand, in an emulator that runs. */
-export const trigger: Command = {
-  help: 'Fire an event by hand in an emulator that runs',
-  argument: '<event>',
-  flags: TRIGGER_FLAGS,
-  async run(terminal, given, event = '') {
-    await Promise.race([fire(terminal, given, event), terminal.interrupted]);
-  },
+export const trigger: RunCommand = async (terminal, given, event = '') => {
+  await Promise.race([fire(terminal, given, event), terminal.interrupted]);
 };
 
 async function fire(terminal: Terminal, given: GivenFlags, event: string): Promise<void> {

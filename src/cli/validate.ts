@@ -1,17 +1,12 @@
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { createMailbox } from '../mailbox.ts';
 import type { MailboxState, TenantState } from '../store/state.ts';
-import type { Command } from './command.ts';
+import type { RunCommand } from './command.ts';
 import { explainFixtureError, readFixture } from './read-fixture.ts';
 
 /** Checks a fixture file. */
-export const validate: Command = {
-  help: 'Check a fixture and name each problem with its path',
-  argument: '<file>',
-  flags: {},
-  async run(terminal, _, file = '') {
-    terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file), file))}.`);
-  },
+export const validate: RunCommand = async (terminal, _, file = '') => {
+  terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file), file))}.`);
 };
 
 /** Loads the fixture as `start` would, so that what is valid here starts there. */

@@ -8,6 +8,7 @@ import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { createApp } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
@@ -15,14 +16,8 @@ import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { createReceiverRules } from './outgoing/address-rules.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
-import { parseAllowHosts, parseCorsOrigins, parseHost, parseLog, parsePort } from './parse-options.ts';
+import { parseListOption, parseLog, parseOption } from './server-settings.ts';
 import { createSmtpServer } from './smtp/smtp-server.ts';
-
-/** The port when none is asked for. */
-export const DEFAULT_PORT = 4025;
-
-/** The address when none is asked for: this machine only. */
-export const DEFAULT_HOST = '127.0.0.1';
 
 /** What a server takes besides what its mailbox takes. */
 export interface ListenOptions {
@@ -91,11 +86,11 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 ): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
   const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log: write, colour, ...mailboxOptions } = options;
-  const boundHost = parseHost(host ?? DEFAULT_HOST);
-  const wantedPort = parsePort(port === undefined ? DEFAULT_PORT : port);
-  const wantedSmtpPort = smtpPort === undefined ? undefined : parsePort(smtpPort, 'smtpPort');
-  const allowedHosts = parseAllowHosts(allowHosts ?? []);
-  const allowedOrigins = parseCorsOrigins(corsOrigins ?? []);
+  const boundHost = parseOption('host', host ?? DEFAULT_HOST);
+  const wantedPort = parseOption('port', port === undefined ? DEFAULT_PORT : port);
+  const wantedSmtpPort = smtpPort === undefined ? undefined : parseOption('smtpPort', smtpPort);
+  const allowedHosts = new Set(parseListOption('allowHosts', allowHosts ?? []));
+  const allowedOrigins = new Set(parseListOption('corsOrigins', corsOrigins ?? []));
   const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
   const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };

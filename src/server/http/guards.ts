@@ -3,13 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import cors from 'cors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../contract/errors.ts';
-import { CONTROL_PATH } from '../../control/control-path.ts';
+import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/control-path.ts';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
 import { NAME } from '../../version.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
-
-/** The header that carries the control token where one is needed. */
-export const CONTROL_TOKEN_HEADER = 'x-mock-token';
 
 /** The methods that some path takes. */
 const TAKEN = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { parseEach, toHostname } from '../parse-options.ts';
+import { parseListOption } from '../server-settings.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -40,7 +39,7 @@ const TRANSLATED_AT = [
  * @throws {TypeError} on an entry that is none of these, because it would never match.
  */
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
-  const permissions = parseEach('deliverTo', deliverTo, toPermission, 'hosts, ranges such as "10.0.0.0/8", or "*"');
+  const permissions = parseListOption('deliverTo', deliverTo).map(toPermission);
 
   return (host, text = host) => {
     const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
@@ -53,18 +52,10 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
 
 type Permits = (host: string, address: Address | undefined) => boolean;
 
-function toPermission(entry: string): Permits | undefined {
+function toPermission(entry: string): Permits {
   if (entry === '*') return () => true;
-  if (entry.includes('/')) return toRange(entry);
-  const name = toHostname(entry);
-  return name === undefined ? undefined : (host) => host === name.replace(/^\[|\]$/g, '');
-}
-
-function toRange(entry: string): Permits | undefined {
-  // What the parser takes besides, such as octal numbers, is not what it seems to be.
-  if (isIP(entry.replace(/\/.*$/, '')) === 0 || !ipaddr.isValidCIDR(entry)) return undefined;
+  if (!entry.includes('/')) return (host) => host === entry;
   const [base, bits] = ipaddr.parseCIDR(entry);
-  if (base.range() === 'ipv4Mapped') return undefined;
   // A name that does not resolve at present may lead into the range.
   return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, bits));
 }

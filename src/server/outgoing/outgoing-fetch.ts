@@ -4,8 +4,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../outgoing.ts';
-import { isOfThisMachine } from '../loopback.ts';
 import type { ReceiverRules } from './address-rules.ts';
+import { isOfThisMachine } from './this-machine.ts';
 
 /** What calls receivers, behind the guard. */
 export interface OutgoingFetch {

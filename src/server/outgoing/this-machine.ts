@@ -1,0 +1,11 @@
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+/** Says whether this is an IP address at which a connection ends at this machine. */
+export function isOfThisMachine(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const target = ipaddr.process(address);
+  if (['loopback', 'unspecified'].includes(target.range())) return true;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some((each) => ipaddr.process(each.address).toNormalizedString() === target.toNormalizedString());
+}

@@ -1,0 +1,155 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
+import { hostnameOf } from './loopback.ts';
+
+/** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
+export interface ServerSetting {
+  readonly type: 'string';
+  readonly short?: string;
+  /** Whether the option is a list and the flag is repeatable. */
+  readonly multiple?: true;
+  /** How help shows the value of the flag. */
+  readonly value: string;
+  readonly help: string;
+  /** What a value must be, as the end of a sentence. */
+  readonly expected: string;
+  /** What a list takes, as the end of a sentence. */
+  readonly takes?: string;
+  /** What the text of a flag says; the text itself if left out. */
+  readonly fromText?: (text: string) => unknown;
+  /** The value as the server uses it, or `undefined` for one that is not right. */
+  readonly parse: (value: unknown) => unknown;
+}
+
+const PORT = {
+  type: 'string',
+  value: '<port>',
+  expected: 'a whole number from 0 to 65535',
+  fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+  parse: (value: unknown) => (isPort(value) ? value : undefined),
+} as const;
+
+/** Every setting of a server, by the name of its option. */
+export const SERVER_SETTINGS = {
+  port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
+  host: {
+    type: 'string',
+    value: '<address>',
+    help: `Address to listen on (default ${DEFAULT_HOST})`,
+    expected: 'an address or a host name',
+    // By an empty text, Node would take every address of the machine.
+    parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
+  },
+  smtpPort: { ...PORT, help: 'Take mail in over SMTP on this port too; 0 picks a free one' },
+  allowHosts: {
+    type: 'string',
+    multiple: true,
+    value: '<host>',
+    help: 'Answer requests with this Host, besides loopback; repeatable',
+    expected: 'a host name without scheme and port',
+    takes: 'host names such as "mailbox.example", without a port',
+    parse: (value: unknown) => (typeof value === 'string' ? toHostname(value) : undefined),
+  },
+  corsOrigins: {
+    type: 'string',
+    multiple: true,
+    value: '<origin>',
+    help: 'Let pages of this origin call the API, or * for all; repeatable',
+    expected: 'an origin such as https://app.example, or *',
+    takes: 'origins such as "https://app.example", or "*"',
+    parse: (value: unknown) => (typeof value === 'string' ? toOrigin(value) : undefined),
+  },
+  deliverTo: {
+    type: 'string',
+    multiple: true,
+    value: '<host>',
+    help: 'Deliver to this host or IP range too, or * for all; repeatable',
+    expected: 'a host name without scheme and port, a range such as 10.0.0.0/8, or *',
+    takes: 'hosts, ranges such as "10.0.0.0/8", or "*"',
+    parse: (value: unknown) => (typeof value === 'string' ? toReceiver(value) : undefined),
+  },
+} as const satisfies Record<string, ServerSetting>;
+
+type Settings = typeof SERVER_SETTINGS;
+type Kept<Name extends keyof Settings> = NonNullable<ReturnType<Settings[Name]['parse']>>;
+
+/**
+ * Checks an option of `startServer` that is no list, and answers it as the server uses it.
+ *
+ * @throws {RangeError} on a port that is none.
+ * @throws {TypeError} on any other value that is not right.
+ */
+export function parseOption<Name extends 'port' | 'host' | 'smtpPort'>(name: Name, value: unknown): Kept<Name> {
+  const { parse, expected }: ServerSetting = SERVER_SETTINGS[name];
+  const parsed = parse(value);
+  if (parsed !== undefined) return parsed as Kept<Name>;
+  const Problem = name === 'host' ? TypeError : RangeError;
+  throw new Problem(`The option ${name} must be ${expected}, not ${quote(value)}.`);
+}
+
+/**
+ * Checks an option of `startServer` that is a list, and answers its items as the server uses them.
+ *
+ * @throws {TypeError} when it is no list, and on an item that is not right, because it would never match.
+ */
+export function parseListOption<Name extends 'allowHosts' | 'corsOrigins' | 'deliverTo'>(
+  name: Name,
+  items: unknown,
+): Kept<Name>[] {
+  const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
+  if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
+  return items.map((item) => {
+    const parsed = parse(item);
+    if (parsed !== undefined) return parsed as Kept<Name>;
+    throw new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
+  });
+}
+
+/** @throws {TypeError} when it is not a function. */
+export function parseLog<Log>(log: Log): Log {
+  if (log === undefined || typeof log === 'function') return log;
+  throw new TypeError(`The option log must be a function, not ${quote(log)}.`);
+}
+
+function isPort(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
+}
+
+/** A host name as URLs write it; `undefined` for what is not just that, such as one with a port. */
+function toHostname(host: string): string | undefined {
+  const authority = isIPv6(host) ? `[${host}]` : host;
+  return /:\d*$/.test(authority) ? undefined : hostnameOf(authority);
+}
+
+function toOrigin(text: string): string | undefined {
+  if (text === '*') return text;
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, protocol, host } = new URL(text);
+  // A URL gives an origin only to the schemes of the web.
+  return origin === 'null' ? `${protocol}//${host.toLowerCase()}` : origin;
+}
+
+/** A range or `*` as it stands, and a host as URLs write it, without brackets. */
+function toReceiver(entry: string): string | undefined {
+  if (entry === '*' || isRange(entry)) return entry;
+  return toHostname(entry)?.replace(/^\[|\]$/g, '');
+}
+
+function isRange(entry: string): boolean {
+  const [, base = '', bits = ''] = /^([^/%]+)\/(\d+)$/.exec(entry) ?? [];
+  const version = isIP(base);
+  if (version === 0) return false;
+  return version === 4 ? Number(bits) <= 32 : Number(bits) <= 128 && !isMappedIPv4(base);
+}
+
+/** An IPv4 address in the form of IPv6 is compared as IPv4, so a range of such would never match. */
+function isMappedIPv4(address: string): boolean {
+  const mapped = new BlockList();
+  mapped.addSubnet('::ffff:0:0', 96, 'ipv6');
+  return mapped.check(address, 'ipv6');
+}
+
+/** Shows a value in a message, whatever it is. */
+function quote(value: unknown): string {
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
+}
