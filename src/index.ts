@@ -20,7 +20,7 @@ export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
 export type { ReleaseOptions, WebhookLab } from './control/webhook-lab.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
-export type { DeliveryPayload } from './delivery/payload.ts';
+export type { DeliveryPayload } from './delivery/request.ts';
 export type { Environment } from './environment.ts';
 export type { DeliveryFaultKind, Fault, FaultOptions } from './faults/fault.ts';
 export type { FixtureProblem } from './fixture/branch.ts';

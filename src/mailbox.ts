@@ -9,7 +9,7 @@ import { createMailboxFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { settle } from './control/settled.ts';
 import { createWebhookLab } from './control/webhook-lab.ts';
-import { createDeliverer } from './delivery/deliverer.ts';
+import { createDispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
@@ -95,7 +95,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const deliverer = createDeliverer(worlds, events, { outside, choices, activity, faults });
+  const dispatcher = createDispatcher(worlds, events, { outside, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
@@ -118,15 +118,15 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     fetch: (request) => fetch(request, prefixOf(request)),
     stream: (request) => connect(request, prefixOf(request)),
     reset() {
-      deliverer.reset();
+      dispatcher.reset();
       faults.clear();
       worlds.restore(start);
     },
     receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
     receiveMessage: (message) => acceptMessage({ ...service, environment: worlds.environment, ...ledger }, message),
     clock: createMailboxClock(worlds),
-    settled: (settledOptions) => settle({ worlds, deliverer }, settledOptions),
-    ...createWebhookLab(worlds, events, deliverer),
+    settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
+    ...createWebhookLab(worlds, events, dispatcher),
     ...createMailboxFaults(worlds, faults),
     snapshot: () => readState(worlds),
     openApi() {

@@ -4,8 +4,8 @@ import { durationField, parseDuration } from '../clock/duration.ts';
 import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
-import type { Deliverer } from '../delivery/deliverer.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** How long to wait at most. */
@@ -36,7 +36,7 @@ export interface Settled {
  *   timeout that is none; INTERNAL_ERROR when a bug in the emulator has ended something, with the error as its cause.
  */
 export async function settle(
-  { worlds, deliverer }: { readonly worlds: Worlds; readonly deliverer: Deliverer },
+  { worlds, dispatcher }: { readonly worlds: Worlds; readonly dispatcher: Dispatcher },
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<Settled> {
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
@@ -47,10 +47,10 @@ export async function settle(
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
   clearTimeout(timer);
-  if (outcome === 'late') throw notSettled(timeoutMs, deliverer);
+  if (outcome === 'late') throw notSettled(timeoutMs, dispatcher);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
-  return { losses: deliverer.losses() };
+  return { losses: dispatcher.losses() };
 }
 
 function failed(failures: readonly Failure[]): ApiError {
@@ -70,9 +70,9 @@ async function allIdle(worlds: Worlds): Promise<void> {
   while (worlds.some(({ clock }) => clock.busy > 0));
 }
 
-function notSettled(timeoutMs: number, deliverer: Deliverer): ApiError {
-  const inFlight = deliverer.inFlight();
-  const waiting = deliverer.waiting();
+function notSettled(timeoutMs: number, dispatcher: Dispatcher): ApiError {
+  const inFlight = dispatcher.inFlight();
+  const waiting = dispatcher.waiting();
   const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
   const open = named.length > 0 ? listOf(named, inFlight.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { tenantField, webhookField } from '../contract/target-fields.ts';
-import type { Deliverer } from '../delivery/deliverer.ts';
 import { DELIVERY_STATES, type Delivery, type DeliveryFilter, type DeliveryLosses } from '../delivery/delivery.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { findWorlds } from './find-worlds.ts';
@@ -82,24 +82,24 @@ export const releaseOptions = z.strictObject(
 export type ReleaseOptions = z.input<typeof releaseOptions>;
 
 /** Makes the webhook lab of a mailbox. */
-export function createWebhookLab(worlds: Worlds, events: EventBus, deliverer: Deliverer): WebhookLab {
+export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): WebhookLab {
   return {
-    deliveries: (filter = {}) => deliverer.list(parseOrRefuse('The filter', deliveryFilter, filter)),
-    delivery: (id) => deliverer.find(id).delivery,
+    deliveries: (filter = {}) => dispatcher.list(parseOrRefuse('The filter', deliveryFilter, filter)),
+    delivery: (id) => dispatcher.find(id).delivery,
     losses({ tenant } = {}) {
-      return deliverer.losses(tenant?.toLowerCase());
+      return dispatcher.losses(tenant?.toLowerCase());
     },
     redeliver(id) {
-      const { delivery, deliveries } = deliverer.find(id);
+      const { delivery, deliveries } = dispatcher.find(id);
       deliveries.redeliver(delivery);
-      return deliverer.find(id).delivery;
+      return dispatcher.find(id).delivery;
     },
-    trigger: (kind, options) => deliverer.collect(() => trigger({ worlds, events }, kind, options)),
+    trigger: (kind, options) => dispatcher.collect(() => trigger({ worlds, events }, kind, options)),
     release(options = {}) {
       const { count = Number.POSITIVE_INFINITY, ...named } = parseOrRefuse('The release', releaseOptions, options);
       const released: Delivery[] = [];
       for (const world of findWorlds(worlds, named)) {
-        released.push(...deliverer.of(world).release(count - released.length, named.webhookId));
+        released.push(...dispatcher.of(world).release(count - released.length, named.webhookId));
       }
       return released;
     },

@@ -1,5 +1,5 @@
 import type { EventKind } from '../contract/events.ts';
-import type { DeliveryPayload } from './payload.ts';
+import type { DeliveryPayload } from './request.ts';
 
 /** Every state of a delivery. */
 export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused', 'failed'] as const;
@@ -38,7 +38,7 @@ export interface Delivery {
   readonly tenantId: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** The id of the event, the same for every webhook that hears of it. */
+  /** The id of the event, the same for every webhook that gets it. */
   readonly eventId: string;
   readonly payload: DeliveryPayload;
   readonly state: DeliveryState;

@@ -1,7 +1,57 @@
+import { toBase64 } from '../contract/base64.ts';
 import type { Choices } from '../contract/behaviours.ts';
+import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { NAME } from '../version.ts';
-import { signHex, signStandard } from './sign.ts';
+import { signHex, signStandard } from './signature.ts';
+
+/** What a delivery tells of an event: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
+export interface DeliveryPayload {
+  /** The id of the event. */
+  readonly id?: string;
+  readonly event: string;
+  readonly messageId: string;
+  readonly inboxId: string;
+  readonly threadId: string;
+  readonly workspaceId?: string;
+  /** The display form, such as `Dana Reyes <dana@customer.test>`. */
+  readonly from: string;
+  /** The recipients, with commas between them. */
+  readonly to: string;
+  readonly subject?: string;
+  readonly plainBody?: string;
+  readonly htmlBody?: string | null;
+  readonly receivedAt?: string;
+}
+
+/** Writes an event as a delivery carries it. */
+export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
+  return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
+}
+
+/** A payload is sent again as it was, whoever has got hold of it. */
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
+  return value;
+}
+
+const PAYLOADS: Record<Choices['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
+  reference: referenceFields,
+  'reference-and-content': (event) => ({
+    id: event.id,
+    ...referenceFields(event),
+    workspaceId: event.workspaceId,
+    subject: event.message.subject,
+    plainBody: event.message.plainBody,
+    htmlBody: event.message.htmlBody,
+    receivedAt: event.message.receivedAt,
+  }),
+};
+
+function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload {
+  const { id, threadId, from, to } = message;
+  return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
+}
 
 /** A request as it goes to a receiver. */
 export interface OutgoingRequest {
@@ -89,4 +139,26 @@ function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
 /** Half of a text, without half of a character at its end. */
 function firstHalf(text: string): string {
   return text.slice(0, Math.floor(text.length / 2)).replace(/\p{Surrogate}$/u, '');
+}
+
+/** The URL of a webhook as it is called: a login in it goes out as a header, because `fetch` takes none in a URL. */
+export function splitLogin(url: string): {
+  readonly href: string;
+  readonly login?: { readonly authorization: string };
+} {
+  if (!url.includes('@')) return { href: url };
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return { href: url };
+  const login = new TextEncoder().encode(`${decode(username)}:${decode(password)}`);
+  const { href } = Object.assign(new URL(url), { username: '', password: '' });
+  return { href, login: { authorization: `Basic ${toBase64(login)}` } };
+}
+
+/** Decodes what is percent-encoded; what only looks so stays as it is. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,4 +1,7 @@
+import type { AttemptActivity, DeliveryActivity, EndedDeliveryActivity } from '../events/activity.ts';
+import type { MadeAttempt } from './attempt.ts';
 import { type Attempt, type Delivery, isOver } from './delivery.ts';
+import type { Job } from './jobs.ts';
 
 /** The most that the log of a tenant keeps: so many deliveries, and so many characters in them. */
 const MAX_DELIVERIES = 10_000;
@@ -104,4 +107,27 @@ function lengthOfValue(value: unknown): number {
 function lengthOfAttempt({ requestHeaders, requestBody, responseHeaders, responseBody, error }: Attempt): number {
   const headers = lengthOfFields(requestHeaders) + lengthOfFields(responseHeaders);
   return headers + requestBody.length + responseBody.length + (error?.length ?? 0);
+}
+
+/** Where a delivery stands. */
+type Standing = Pick<DeliveryActivity, 'state' | 'reason'>;
+
+/** Says that an attempt was made, and what came of it. */
+export function attemptEntry(
+  tenantId: string,
+  job: Job,
+  { at, status, error, durationMs }: MadeAttempt,
+  { nextAt, ...standing }: Standing & { readonly nextAt?: Date },
+): AttemptActivity {
+  const retryInMs = nextAt ? nextAt.getTime() - Date.parse(at) : null;
+  return { kind: 'attempt', ...describe(tenantId, job, standing), status, error, durationMs, retryInMs };
+}
+
+/** Says that a delivery ended without another attempt. */
+export function endEntry(tenantId: string, job: Job, standing: Standing): EndedDeliveryActivity {
+  return { kind: 'delivery-ended', ...describe(tenantId, job, standing) };
+}
+
+function describe(tenantId: string, { id, webhookId, event }: Job, { state, reason }: Standing): DeliveryActivity {
+  return { deliveryId: id, tenantId, webhookId, event, state, reason };
 }

@@ -1,19 +1,22 @@
+import type { Choices } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { EventBus } from '../events/event-bus.ts';
+import type { EventBus, MailEvent } from '../events/event-bus.ts';
+import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
+import type { DeliveryContext } from './attempt.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
-import type { DeliveryContext } from './make-attempt.ts';
-import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts';
+import { toPayload } from './request.ts';
+import { Schedule } from './schedule.ts';
 
 /** Brings the events of a mailbox to its webhooks, each tenant's apart. */
-export interface Deliverer {
+export interface Dispatcher {
   /** The deliveries of one tenant. */
-  of(world: World): TenantDeliveries;
+  of(world: World): Schedule;
   /** The deliveries that fit, tenant by tenant, oldest first. */
   list(filter?: DeliveryFilter): Delivery[];
   /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
-  find(id: string): { readonly delivery: Delivery; readonly deliveries: TenantDeliveries };
+  find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule };
   /** The deliveries to which the events lead that are published meanwhile. */
   collect(publish: () => void): Delivery[];
   /** What the full logs of a tenant, or of all, have lost since the last reset. */
@@ -22,18 +25,18 @@ export interface Deliverer {
   inFlight(): Delivery[];
   /** How many wait for what is being sent. */
   waiting(): number;
-  /** Breaks off and forgets every delivery and every plan. */
+  /** Aborts and forgets every delivery. */
   reset(): void;
 }
 
-/** Creates the deliverer of a mailbox, which listens to its events from now on. */
-export function createDeliverer(worlds: Worlds, events: EventBus, context: DeliveryContext): Deliverer {
-  let tenants = new Map<World, TenantDeliveries>();
+/** Creates the dispatcher of a mailbox, which listens to its events from now on. */
+export function createDispatcher(worlds: Worlds, events: EventBus, context: DeliveryContext): Dispatcher {
+  let tenants = new Map<World, Schedule>();
   /** The ids of what is opened, while somebody wants to know. */
   let collected: string[] | undefined;
 
-  function of(world: World): TenantDeliveries {
-    const deliveries = tenants.get(world) ?? createTenantDeliveries(world, context);
+  function of(world: World): Schedule {
+    const deliveries = tenants.get(world) ?? new Schedule(world, context);
     tenants.set(world, deliveries);
     return deliveries;
   }
@@ -50,7 +53,7 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
 
   events.subscribe((event) => {
     const world = worlds.get(event.tenantId);
-    const opened = world ? of(world).accept(event) : [];
+    const opened = world ? openDeliveries(event, world, of(world), context.choices) : [];
     collected?.push(...opened);
   });
   worlds.onRemoved((world) => {
@@ -82,7 +85,7 @@ export function createDeliverer(worlds: Worlds, events: EventBus, context: Deliv
       const losses = [...tenants].filter(([{ id }]) => tenantId === undefined || id === tenantId);
       return losses.reduce((sum, [, each]) => addLosses(sum, each.losses()), { dropped: 0, forgotten: 0 });
     },
-    waiting: () => all().reduce((sum, deliveries) => sum + deliveries.waiting(), 0),
+    waiting: () => all().reduce((sum, deliveries) => sum + deliveries.waiting, 0),
     inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
     reset() {
       for (const deliveries of tenants.values()) deliveries.end();
@@ -102,4 +105,20 @@ function fits(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryF
     (event === undefined || delivery.event === event) &&
     (state === undefined || delivery.state === state)
   );
+}
+
+/** Opens a delivery for each webhook that matches an event; answers the ids of the deliveries. */
+function openDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedule, choices: Choices): string[] {
+  const matching = webhooks.all().filter((webhook) => matches(webhook, event));
+  if (matching.length === 0) return [];
+  const payload = toPayload(event, choices);
+  // Written once for all of them.
+  const content = JSON.stringify(payload);
+  return matching.map((webhook) => schedule.open(event, webhook, payload, content));
+}
+
+/** Says whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. */
+function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
+  if (event.webhookId !== undefined) return id === event.webhookId;
+  return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
 }
