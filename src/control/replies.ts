@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { DELIVERY_STATES } from '../delivery/delivery.ts';
-import type { DeliveryPayload } from '../delivery/payload.ts';
+import type { DeliveryPayload } from '../delivery/request.ts';
 import { DELIVERY_FAULT_KINDS } from '../faults/fault.ts';
 
 const json = z.record(z.string(), z.unknown());
