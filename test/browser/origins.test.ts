@@ -2,6 +2,7 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PageServer, servePages, useBrowser } from '../support/browser.ts';
+import { withoutTimeOfDay } from '../support/log.ts';
 
 const openProfile = useBrowser();
 let pages: PageServer;
@@ -136,7 +137,7 @@ describe('a page in Chromium', () => {
       await image.decode().catch(() => {});
     }, `http://mailbox.test:${server.port}/__mock`);
 
-    const calls = () => log.map((line) => /^GET (\S+ \d+)/.exec(line)?.[1]);
+    const calls = () => log.map((line) => /^GET (\S+ \d+)/.exec(withoutTimeOfDay(line))?.[1]);
     await vi.waitFor(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']), { timeout: 10_000 });
   });
 
@@ -203,6 +204,6 @@ async function tryToReset(url: string): Promise<string> {
 
 /** The ways that reached the server, each with the status it was answered. */
 function readResets(log: readonly string[]): string[] {
-  const resets = log.map((line) => /^POST \/__mock\/reset\?by=(\S+ \d+)/.exec(line)?.[1]);
+  const resets = log.map((line) => /^POST \/__mock\/reset\?by=(\S+ \d+)/.exec(withoutTimeOfDay(line))?.[1]);
   return resets.filter((reset) => reset !== undefined).sort();
 }

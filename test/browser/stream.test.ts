@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PageServer, servePages, useBrowser } from '../support/browser.ts';
 import { IDS } from '../support/ids.ts';
+import { withoutTimeOfDay } from '../support/log.ts';
 import { type Frame, openSocket } from '../support/stream-client.ts';
 import { createRepeatableEnvironment } from './app/repeatable-environment.ts';
 import { serveFrontEnd } from './serve-front-end.ts';
@@ -133,8 +134,12 @@ describe('a page in Chromium', () => {
     const page = await openPage(await openProfile(context), `http://localhost:${pages.port}/`);
     await begin(page, `${server.url}/v1/ws?api_key=${KEYS.acme.tenant}`);
     await page.close();
-    const line = expect.stringMatching(/^GET \/v1\/ws\S+ 101 /);
-    await vi.waitFor(() => expect(log).toEqual([line]), { timeout: 10_000 });
+    const lines = [
+      'stream opened with the tenant key tk_acme_…',
+      'stream closed that was opened with the tenant key tk_acme_…',
+      expect.stringMatching(/^GET \/v1\/ws\S+ 101 /),
+    ];
+    await vi.waitFor(() => expect(log.map(withoutTimeOfDay)).toEqual(lines), { timeout: 10_000 });
   });
 });
 

@@ -53,7 +53,8 @@ describe('a mail that comes in as a whole', () => {
 });
 
 describe('a list of large mails', () => {
-  everywhere('is of bounded size, with every row, and a single one is whole', async (world) => {
+  const behaviours = { 'messages.all.shape': 'messages' } as const;
+  everywhere('is of bounded size, with every row, and a single one is whole', { behaviours }, async (world) => {
     const text = control(300_000);
     const sent: (string | undefined)[] = [];
     for (let count = 0; count < 14; count += 1) {
