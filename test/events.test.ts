@@ -185,7 +185,7 @@ describe('events', () => {
     const { id } = await helpdesk.mail(ADDRESS.dana);
     expect((await helpdesk.call('GET', `/messages/${id}`)).json).toMatchObject({
       subject: 'Hello',
-      to: [ADDRESS.dana],
+      to: ADDRESS.dana,
     });
     expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)]);
   });

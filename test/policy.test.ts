@@ -276,7 +276,7 @@ describe('policy', () => {
       IDS.acme.webhooks.support,
     ]);
     expect((await names('/v1/messages')).pagination.total).toBe(4);
-    expect(await names('/v1/messages/folders/counts')).toMatchObject({ inbox: { total: 3 }, sent: 1 });
+    expect(await names('/v1/messages/folders/counts')).toMatchObject({ inbox: { total: 3 }, sent: { total: 1 } });
     for (const path of ['/v1/domains', '/v1/webhooks', '/v1/messages', '/v1/messages/folders/counts']) {
       expect((await list(path, keys.acme.workspaces.support)).status, path).toBe(403);
     }
@@ -312,14 +312,14 @@ describe('policy', () => {
       '/v1/messages',
       ({ json }) => json.messages.map(({ subject }: { subject: string }) => subject),
       {
-        tk_: ['Cannot log in', 'Re: Cannot log in', 'Re: Cannot log in', 'Invoice 1042', 'Shall we talk?'],
-        wk_: ['Cannot log in', 'Re: Cannot log in', 'Re: Cannot log in', 'Invoice 1042'],
-        ak_: ['Cannot log in', 'Re: Cannot log in', 'Re: Cannot log in'],
+        tk_: ['Shall we talk?', 'Invoice 1042', 'Re: Cannot log in', 'Re: Cannot log in', 'Cannot log in'],
+        wk_: ['Invoice 1042', 'Re: Cannot log in', 'Re: Cannot log in', 'Cannot log in'],
+        ak_: ['Re: Cannot log in', 'Re: Cannot log in', 'Cannot log in'],
       },
     ],
     [
       '/v1/messages/folders/counts',
-      ({ json }) => [json.inbox, json.sent],
+      ({ json }) => [json.inbox, json.sent.total],
       {
         tk_: [{ unread: 2, total: 3 }, 2],
         wk_: [{ unread: 2, total: 3 }, 1],

@@ -23,9 +23,10 @@ function isDigits(value: unknown): value is string {
 const AT_LEAST_ONE = 'must be a whole number from 1';
 
 const LIMITS = {
+  // Any number of digits is taken, so the document must not name the greatest number that is exact.
   clamped: z.preprocess(
     (value) => (isDigits(value) ? Math.min(Number(value), MAX_LIMIT) : value),
-    z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE),
+    z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE).meta({ maximum: undefined }),
   ),
   invalid: wholeNumber(1, MAX_LIMIT),
 };

@@ -42,8 +42,12 @@ function isWanted(folder: Folder | undefined, choose: Choose): (message: Message
 }
 
 function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
-  const latest = new Map(messages.map((message) => [threadOf(message), message]));
-  return messages.filter((message) => latest.get(threadOf(message)) === message);
+  const seen = new Set<string>();
+  const latestFirst = messages.toReversed().filter((message) => {
+    const thread = threadOf(message);
+    return !seen.has(thread) && seen.add(thread);
+  });
+  return latestFirst.reverse();
 }
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {

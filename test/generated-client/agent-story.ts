@@ -33,6 +33,10 @@ export async function tellAgentStory(baseUrl: string, keys: StartKeys): Promise<
     inReplyTo: mail.messageIdHeader,
   });
 
+  const domain = await workspace.POST('/v1/domains', { body: { domain: 'scout.example' } });
+  expect(domain.data).toMatchObject({ status: 'pending', inboundEnabled: false, verifiedAt: null });
+  expect(domain.data?.dnsRecords.at(-1)).toMatchObject({ type: 'CNAME', name: 'bounce.scout.example' });
+  await findInTenantWideList(workspace, scout.id, mail.id);
   await draftAndSend(agent, scout.id, customer.email);
   expect(await readNewest(customer.service, customer.id)).toMatchObject({ subject: 'It is on its way' });
   const thread = await agent.GET('/v1/inboxes/{id}/threads/{threadId}', {
@@ -98,17 +102,29 @@ async function reply(service: Service, id: string, messageId: string): Promise<v
   expect(data?.status).toBe('sent');
 }
 
+/** Finds a mail as a page of a whole workspace shows it. */
+async function findInTenantWideList(service: Service, inboxId: string, messageId: string): Promise<void> {
+  const { data } = await service.GET('/v1/messages', {
+    params: { query: { inboxId, folder: 'inbox', group: 'thread', limit: 500 } },
+  });
+  const row = data?.messages.find(({ id }) => id === messageId);
+  expect(row?.to).toBe('scout@mailbox.test');
+  expect([row?.inboxUsername, row?.snippet, row?.threadCount]).toEqual(['scout', 'I ordered a week ago.', 2]);
+  const counts = await service.GET('/v1/messages/folders/counts', { params: { query: { inboxId } } });
+  expect(counts.data).toMatchObject({ inbox: { unread: 0, total: 1 }, sent: { total: 1 } });
+}
+
 async function draftAndSend(service: Service, id: string, to: string): Promise<void> {
   const { data: draft } = await service.POST('/v1/inboxes/{id}/drafts', {
     params: { path: { id } },
-    body: { to: [to], subject: 'It is on' },
+    body: { to: `${to}, half ty`, subject: 'It is on' },
   });
   const path = { id, draftId: draft?.id ?? '' };
   const changed = await service.PATCH('/v1/inboxes/{id}/drafts/{draftId}', {
     params: { path },
-    body: { subject: 'It is on its way', plainBody: 'It comes tomorrow.' },
+    body: { to: `"Customer, The" <${to}>`, subject: 'It is on its way', plainBody: 'It comes tomorrow.' },
   });
-  expect(changed.data).toMatchObject({ to: [to], subject: 'It is on its way' });
+  expect(changed.data).toMatchObject({ to: [`"Customer, The" <${to}>`], subject: 'It is on its way' });
   const sent = await service.POST('/v1/inboxes/{id}/drafts/{draftId}/send', { params: { path } });
   expect(sent.data?.draftId).toBe(draft?.id);
   const again = await service.POST('/v1/inboxes/{id}/drafts/{draftId}/send', { params: { path } });

@@ -244,6 +244,6 @@ async function forwarded(world: World, target: Target): Promise<Things> {
   const key = world.mailbox.keys.acme.tenant;
   await world.send('POST', `/v1/inboxes/${inboxes}/forward/${messages}`, { key, json: { to } });
   const path = `/v1/inboxes/${THINGS[target].inboxes}/messages`;
-  const arrived = (await world.send('GET', path, { key: masterOf(world, target) })).json.messages.at(-1);
+  const arrived = (await world.send('GET', path, { key: masterOf(world, target) })).json.messages[0];
   return { messages: arrived.id, attachments: arrived.attachments[0].id };
 }

@@ -112,7 +112,7 @@ export const requestBehaviours = defineBehaviours({
     section: '8',
     choices: {
       fixed:
-        'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds and 50 addresses; then 400',
+        'in characters: a url 2048, a name 200, a subject 998, a mail body 500000, a description 2000, an address 254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; at most 100 event kinds, and 50 addresses or 50000 characters of them in one text; then 400',
     },
     default: 'fixed',
     origin: 'assumed',

@@ -148,7 +148,13 @@ export const COMMANDS: Readonly<Record<string, (turn: Turn) => Promise<void>>> =
   },
   async verifyDomain(turn) {
     const domain = turn.pick(domainsOf(turn));
-    if (domain) await turn.call('verifyDomain', domain, { params: { domain: domain.domain }, expected: [200] });
+    if (!domain) return;
+    const isTaken = turn.state.tenants.some(
+      ({ id, domains }) => id !== domain.tenantId && domains.some((other) => isVerified(other, domain.domain)),
+    );
+    // A domain of that name is never found verified, so there is nothing to take.
+    const expected = [isTaken && !domain.domain.endsWith('.fail.test') ? 409 : 200];
+    await turn.call('verifyDomain', domain, { params: { domain: domain.domain }, expected });
   },
   async deleteDomain(turn) {
     const domain = turn.pick(domainsOf(turn));
@@ -373,6 +379,10 @@ function draftOf(turn: Turn, inbox: Located<Inbox>) {
     ...(turn.chance() % 2 === 0 && { replyToMessageId: turn.pick(messagesOf(inbox))?.id ?? null }),
     subject: 'Drafted',
   };
+}
+
+function isVerified({ domain, status }: TenantState['domains'][number], name: string): boolean {
+  return domain === name && status === 'verified';
 }
 
 /** An inbox that a request got instead of a new one is of the same tenant. */
