@@ -31,8 +31,8 @@ export const START_FLAGS = {
     expected: 'a size such as 512MiB or 1GiB',
     fromText: parseSize,
   },
-  json: { type: 'boolean', help: 'Print one line of JSON when ready; the request log goes to stderr' },
-  quiet: { type: 'boolean', short: 'q', help: 'Do not log requests' },
+  json: { type: 'boolean', help: 'Print one line of JSON when ready; the log goes to stderr' },
+  quiet: { type: 'boolean', short: 'q', help: 'Print no log' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of the commands that call an emulator that runs. */

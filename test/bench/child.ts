@@ -15,7 +15,8 @@ export async function startChild(
   execArgv: readonly string[] = [],
 ): Promise<Child> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = fork(path, args, { execArgv: [...process.execArgv, ...execArgv] });
+  // Not the flags of this process: with `--eval` among them, each child would start the whole script again.
+  const child = fork(path, args, { execArgv: ['--import', 'tsx', ...execArgv] });
   const died = once(child, 'exit').then(([code]) => {
     throw new Error(`${file} ended with ${code} before it said anything.`);
   });
