@@ -120,12 +120,14 @@ describe('a page whose service is a worker', () => {
     const profile = await openProfile(context);
     const writer = await openFrontEnd(profile);
     const reader = await openFrontEnd(profile);
-    await reader.evaluate(() => {
+    // One after the other: msw reloads a page whose worker is there already but does not control it yet.
+    await reader.evaluate(async () => {
       // What @mswjs/data would have mirrored comes before what is sent last through its channel.
+      const channel = new BroadcastChannel('mswjs/data/sync');
       const last = new Promise((resolve) => {
-        new BroadcastChannel('mswjs/data/sync').addEventListener('message', ({ data }) => data.last && resolve(data));
+        channel.addEventListener('message', ({ data }) => data.last && resolve(data));
       });
-      Object.assign(globalThis, { mailbox: app.startMailbox(), last });
+      Object.assign(globalThis, { mailbox: await app.startMailbox(), channel, last });
     });
     const written = await writer.evaluate(async (created) => {
       const mailbox = await app.startMailbox();
