@@ -4,6 +4,7 @@ import {
   type BehaviourDefinition,
   BehaviourError,
   type ChoiceDefinition,
+  isBehaviourId,
   isChoice,
   parseBehaviours,
 } from '../contract/behaviours.ts';
@@ -29,7 +30,7 @@ function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
   const switched = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   const values = chooseOrRefuse(Object.fromEntries(switched));
   // Asked for by a value that nobody can have, an unknown id is refused as everywhere else.
-  if (id !== undefined && !BEHAVIOUR_IDS.some((known) => known === id)) chooseOrRefuse({ [id]: '' });
+  if (id !== undefined && !isBehaviourId(id)) chooseOrRefuse({ [id]: '' });
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,
     ...BEHAVIOURS[known],

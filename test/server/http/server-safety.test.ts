@@ -2,9 +2,8 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { createEnvironment } from '../../../src/environment.ts';
-import { createApp } from '../../../src/server/http/app.ts';
 import { createHttpServer, type TimeLimits } from '../../../src/server/http/http-server.ts';
+import { createBareApp } from '../../support/bare-app.ts';
 import { checkReply } from '../../support/check-reply.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from '../../support/raw-http.ts';
 
@@ -472,16 +471,7 @@ async function startWithLimits(
   limits: Partial<TimeLimits>,
 ): Promise<Served & Pick<MailboxServer, 'close'> & AsyncDisposable> {
   const mailbox = createMailbox();
-  const { report } = createEnvironment();
-  const none = new Set<string>();
-  const app = createApp({
-    mailbox,
-    allowedHosts: none,
-    allowedOrigins: none,
-    controlToken: undefined,
-    report,
-    log: undefined,
-  });
+  const app = createBareApp(mailbox);
   const { listen, close } = createHttpServer(app, {
     requestMs: 60_000,
     idleMs: 60_000,

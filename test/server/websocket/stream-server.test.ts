@@ -3,9 +3,8 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../../src/contract/stream.ts';
-import { createEnvironment } from '../../../src/environment.ts';
-import { createApp } from '../../../src/server/http/app.ts';
 import { createHttpServer } from '../../../src/server/http/http-server.ts';
+import { createBareApp } from '../../support/bare-app.ts';
 import { checkReply } from '../../support/check-reply.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimeOfDay, withoutTimes } from '../../support/log.ts';
@@ -461,16 +460,7 @@ test('a client that pings without reading the pongs is cut off', async () => {
 /** A server whose patience for requests is short. */
 async function startImpatient() {
   const mailbox = createMailbox();
-  const { report } = createEnvironment();
-  const none = new Set<string>();
-  const app = createApp({
-    mailbox,
-    allowedHosts: none,
-    allowedOrigins: none,
-    controlToken: undefined,
-    report,
-    log: undefined,
-  });
+  const app = createBareApp(mailbox);
   const limits = { requestMs: 200, idleMs: 200, checkMs: 20, closeMs: 0 };
   const { listen, close } = createHttpServer(app, limits);
   const port = await listen(0, '127.0.0.1');
