@@ -13,7 +13,7 @@ function filesEverywhere(): string[] {
   return files.map((file) => `test/${file}`).filter((file) => /\beverywhere\(/.test(readFileSync(root + file, 'utf8')));
 }
 
-/** `--mode contract` runs the tests over HTTP once more, through Prism. */
+/** `--mode contract` runs the tests over HTTP once more, through Prism, and through msw instead of the short path. */
 export default defineConfig(({ mode }) => {
   const suite: SuiteOptions =
     mode === 'contract'
@@ -40,7 +40,10 @@ export default defineConfig(({ mode }) => {
       testTimeout: suite.isContractChecked ? 120_000 : 30_000,
       hookTimeout: 120_000,
       reporters: ['default', createSuiteReporter(suite)],
-      ...(suite.isContractChecked && { testNamePattern: suite.pattern, env: { MAILBOX_CONTRACT: 'prism' } }),
+      ...(suite.isContractChecked && {
+        testNamePattern: suite.pattern,
+        env: { MAILBOX_CONTRACT: 'prism', MAILBOX_HTTP_PATH: 'msw' },
+      }),
     },
   };
 });

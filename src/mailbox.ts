@@ -1,7 +1,7 @@
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isBelow } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/msw.ts';
-import { type BehaviourOptions, parseBehaviours } from './contract/behaviours.ts';
+import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
@@ -23,12 +23,14 @@ import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
 import { createOpenApi } from './openapi/create-openapi.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
+import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
+import type { ApiRequest } from './pipeline/http.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { readState } from './store/state.ts';
 import { createWorlds, type Worlds } from './store/worlds.ts';
-import { createStreams } from './stream/streams.ts';
+import { createStreams, type Streams } from './stream/streams.ts';
 
 export type { Mailbox } from './control/mailbox-interface.ts';
 
@@ -72,8 +74,10 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
 }
 
 /** A mailbox with what only our own server uses of it. */
-export interface BuiltMailbox {
+export interface BuiltMailbox extends Streams {
   readonly mailbox: Mailbox<never, never>;
+  /** Answers a request to the service; it never rejects. */
+  handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
   /** Reports a failure of the emulator, as an activity too. */
   readonly report: Environment['report'];
@@ -84,13 +88,8 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const given = createEnvironment(options.environment);
-  const activity: Activity = createEventBus(given.report);
-  const report = (error: unknown) => {
-    given.report(error);
-    activity.publish({ kind: 'failure', error });
-  };
-  const outside = { ...given, report };
+  const { activity, outside } = watchFailures(createEnvironment(options.environment));
+  const { report } = outside;
   const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
@@ -101,22 +100,14 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const start = worlds.snapshot();
   const ledger = readSilently(choices);
   const service = createService({ worlds, events, choices });
-
-  const fetch = createFetch(async (request) => (await handleRequest(service, request)).reply);
-  const connect = createConnect(createStreams({ worlds, events, choices, activity }).admit);
-  const prefixOf = ({ url }: { readonly url: string }) =>
-    isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
-
-  let document: OpenApiDocument | undefined;
-
+  const { admit } = createStreams({ worlds, events, choices, activity });
+  const handle = (request: ApiRequest) => handleRequest(service, request);
   const mailbox: Mailbox<never, never> = {
     baseUrl,
-    handlers: createHandlers(baseUrl, { fetch, connect, report }),
+    ...createAdapters(baseUrl, { handle, admit, report }),
     keys: readFixtureKeys(fixture) as never,
     ids: readFixtureIds(fixture) as never,
     behaviours: choices,
-    fetch: (request) => fetch(request, prefixOf(request)),
-    stream: (request) => connect(request, prefixOf(request)),
     reset() {
       dispatcher.reset();
       faults.clear();
@@ -129,12 +120,41 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     ...createWebhookLab(worlds, events, dispatcher),
     ...createMailboxFaults(worlds, faults),
     snapshot: () => readState(worlds),
-    openApi() {
-      document ??= createOpenApi(choices);
-      return structuredClone(document);
-    },
+    openApi: createOpenApiReader(choices),
   };
-  return { mailbox, activity, report };
+  return { mailbox, activity, report, handle, admit };
+}
+
+/** Publishes each failure of the emulator as an activity, and reports it as before. */
+function watchFailures(given: Environment) {
+  const activity: Activity = createEventBus(given.report);
+  const report = (error: unknown) => {
+    given.report(error);
+    activity.publish({ kind: 'failure', error });
+  };
+  return { activity, outside: { ...given, report } };
+}
+
+/** The ways in for whoever is in the same process. */
+function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMailbox, 'mailbox' | 'activity'>) {
+  const fetch = createFetch(handle);
+  const connect = createConnect(admit);
+  const prefixOf = ({ url }: { readonly url: string }) =>
+    isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+  return {
+    handlers: createHandlers(baseUrl, { fetch, connect, report }),
+    fetch: (request: Request) => fetch(request, prefixOf(request)),
+    stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
+  };
+}
+
+/** Makes the document once it is asked for, and answers a copy each time. */
+function createOpenApiReader(choices: Choices): () => OpenApiDocument {
+  let document: OpenApiDocument | undefined;
+  return () => {
+    document ??= createOpenApi(choices);
+    return structuredClone(document);
+  };
 }
 
 function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {

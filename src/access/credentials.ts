@@ -1,12 +1,13 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { HeaderReader } from '../contract/header-reader.ts';
 import { isKeyText, TIER_PREFIX } from '../contract/tiers.ts';
 
 const HOW_TO_SEND = 'send one as X-API-Key: <key> or Authorization: Bearer <key>';
 
 /** The parts of a request that can carry a key. */
 export interface CredentialSource {
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   readonly query: URLSearchParams;
 }
 
@@ -45,7 +46,7 @@ function checkForm(key: string): string {
   throw malformedKey();
 }
 
-function readBearer(headers: Headers): string | undefined {
+function readBearer(headers: HeaderReader): string | undefined {
   return /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
 }
 

@@ -1,4 +1,4 @@
-import type { ApiReply, ApiRequest, StreamReply } from '../pipeline/http.ts';
+import type { Answer, AnyReply, ApiRequest } from '../pipeline/http.ts';
 
 /** Answers a fetch `Request` whose URL starts with `prefix`; without one, its whole path counts. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
@@ -9,9 +9,9 @@ export function isBelow(baseUrl: string, url: string): boolean {
 }
 
 /** Turns what answers plain requests into what answers fetch requests. */
-export function createFetch(answer: (request: ApiRequest) => Promise<ApiReply | StreamReply>): Fetch {
+export function createFetch(answer: (request: ApiRequest) => Promise<Answer>): Fetch {
   return async (request, prefix = new URL(request.url).origin) =>
-    toResponse(await answer(toApiRequest(request, prefix)));
+    toResponse((await answer(toApiRequest(request, prefix))).reply);
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
@@ -22,21 +22,22 @@ function toApiRequest(request: Request, prefix: string): ApiRequest {
     path: mark < 0 ? target : target.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : target.slice(mark)),
     headers: request.headers,
-    body: bodyOf(request),
+    body: request.body === null ? null : readChunks(request),
   };
 }
 
-/** The body as a stream. Firefox has no `Request.body`; there it is read whole, which in a page it already is. */
-function bodyOf(request: Request): ReadableStream<Uint8Array> | null {
-  if (request.body !== undefined) return request.body;
-  return new ReadableStream({
-    async start(controller) {
-      controller.enqueue(new Uint8Array(await request.arrayBuffer()));
-      controller.close();
-    },
-  });
+/** The body in pieces. Firefox has no `Request.body`; there it is read whole, which in a page it already is. */
+async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.body === undefined) yield new Uint8Array(await request.arrayBuffer());
+  // Not every browser can iterate over a stream.
+  const reader = request.body?.getReader();
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (done || !value) return;
+    yield value;
+  }
 }
 
-function toResponse({ status, headers, body }: ApiReply | StreamReply): Response {
+function toResponse({ status, headers, body }: AnyReply): Response {
   return new Response(body, { status, headers });
 }

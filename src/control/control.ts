@@ -5,14 +5,14 @@ import { readSilently } from '../contract/ledger-reader.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
-import { type ApiRequest, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
+import { type Answer, type AnyReply, type ApiRequest, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
 import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { Controlled, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
-import { type AnyReply, writeReply } from './write-reply.ts';
+import { writeReply } from './write-reply.ts';
 
 /** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
 const LEDGER = readSilently(parseBehaviours());
@@ -22,7 +22,7 @@ export function createControl(
   mailbox: Controlled,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
-): (request: ApiRequest) => Promise<AnyReply> {
+): (request: ApiRequest) => Promise<Answer> {
   const route = createRouter(table);
   const fixedReplies = new Map<ControlRow, AnyReply>();
 
@@ -35,16 +35,22 @@ export function createControl(
     return reply;
   }
 
-  async function answerOrFail(request: ApiRequest): Promise<AnyReply> {
+  async function answerOrFail(request: ApiRequest): Promise<Answer> {
     try {
       const found = findRow(route, withoutSlash(request), LEDGER.choose);
-      return 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request);
-    } catch (error) {
-      return toErrorReply(toApiError(error, report), LEDGER.choose);
+      return {
+        reply: 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request),
+      };
+    } catch (thrown) {
+      const error = toApiError(thrown, report);
+      return { reply: toErrorReply(error, LEDGER.choose), error };
     }
   }
 
-  return async (request) => stripBodyForHead(request.method, await answerOrFail(request));
+  return async (request) => {
+    const { reply, error } = await answerOrFail(request);
+    return { reply: stripBodyForHead(request.method, reply), error };
+  };
 }
 
 /** The list of calls is found with a slash too, because that is how a folder is asked for. */

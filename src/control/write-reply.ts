@@ -1,8 +1,5 @@
-import { type ApiReply, jsonReply, type StreamReply, streamReply, textReply } from '../pipeline/http.ts';
+import { type AnyReply, jsonReply, streamReply, textReply } from '../pipeline/http.ts';
 import type { ContentType, ControlRow } from './row.ts';
-
-/** A reply of the control plane: bytes, or an event stream. */
-export type AnyReply = ApiReply | StreamReply;
 
 /** Writes what a row answers as its media type wants it. */
 export function writeReply({ content = 'application/json' }: ControlRow, value: unknown): AnyReply {

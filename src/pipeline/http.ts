@@ -1,4 +1,6 @@
 import { isBytes } from '../contract/base64.ts';
+import type { ApiError } from '../contract/errors.ts';
+import type { HeaderReader } from '../contract/header-reader.ts';
 import type { Outcome } from '../operations/context.ts';
 
 /** A request as every adapter hands it over. */
@@ -7,8 +9,9 @@ export interface ApiRequest {
   /** The path as it was sent, still percent-encoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly headers: Headers;
-  readonly body: ReadableStream<Uint8Array> | null;
+  readonly headers: HeaderReader;
+  /** The body in pieces; it throws when the body breaks off. `null` where there cannot be one. */
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 /** A reply as every adapter gets it. */
@@ -21,6 +24,16 @@ export interface ApiReply {
 /** A reply that goes on for as long as its stream does. */
 export interface StreamReply extends Pick<ApiReply, 'status' | 'headers'> {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Any reply: bytes, or a stream. */
+export type AnyReply = ApiReply | StreamReply;
+
+/** What a request is answered with. */
+export interface Answer {
+  readonly reply: AnyReply;
+  /** Why it was refused, with the reason that the reply does not tell. */
+  readonly error?: ApiError | undefined;
 }
 
 /** The header of a reply that names the choices which shaped it. */
@@ -74,6 +87,6 @@ export function outcomeReply(usualStatus: number, { status = usualStatus, body, 
 }
 
 /** Takes the body away where the method is HEAD; the rest is what GET would get. */
-export function stripBodyForHead<Reply extends ApiReply | StreamReply>(method: string, reply: Reply): Reply | ApiReply {
+export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: Reply): Reply | ApiReply {
   return method === 'HEAD' ? { ...reply, body: null } : reply;
 }

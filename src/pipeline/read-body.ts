@@ -11,25 +11,21 @@ export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES)
   if (!request.body) return 'empty';
   if (Number(request.headers.get('content-length')) > limitBytes) return 'too-large';
   try {
-    return await readUpToLimit(request.body.getReader(), limitBytes);
+    return await readUpToLimit(request.body, limitBytes);
   } catch {
     return 'broken';
   }
 }
 
-async function readUpToLimit(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limitBytes: number,
-): Promise<ReceivedBody> {
+async function readUpToLimit(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<ReceivedBody> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return length === 0 ? 'empty' : concatenate(chunks, length);
-    length += value.byteLength;
+  for await (const chunk of body) {
+    length += chunk.byteLength;
     if (length > limitBytes) return 'too-large';
-    chunks.push(value);
+    chunks.push(chunk);
   }
+  return length === 0 ? 'empty' : concatenate(chunks, length);
 }
 
 function concatenate(chunks: Uint8Array[], length: number): Uint8Array {

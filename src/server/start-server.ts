@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestHandler } from 'msw';
 import { ApiError } from '../contract/errors.ts';
 import type { IncomingMessage } from '../contract/incoming-message.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
@@ -7,9 +8,9 @@ import type { Activity } from '../events/activity.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import { type BuiltMailbox, buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
-import { createApp } from './http/app.ts';
+import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
@@ -36,6 +37,15 @@ export interface ListenOptions {
    * cloud metadata addresses are never called.
    */
   readonly deliverTo?: readonly string[];
+  /**
+   * Handlers of msw, `http` or `graphql`, that answer before the emulator does: to add routes, or to replace its own.
+   * A path without an origin, such as `/v1/webhooks`, is one of this server. A function gets the server's mailbox.
+   * `/__mock` and event streams stay the emulator's. Default: none.
+   *
+   * @example
+   * startServer({ handlers: [http.get('/v1/weather', () => HttpResponse.json({ sky: 'clear' }))] });
+   */
+  readonly handlers?: readonly RequestHandler[] | ((mailbox: Mailbox) => readonly RequestHandler[]);
   /**
    * Gets one line for each request, each attempt at a delivery, each mail that comes in, and each stream that is opened
    * or closed, with keys and secrets masked. Default: none.
@@ -85,24 +95,20 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
-  const { port, host, allowHosts, corsOrigins, smtpPort, deliverTo, log: write, colour, ...mailboxOptions } = options;
-  const boundHost = parseOption('host', host ?? DEFAULT_HOST);
-  const wantedPort = parseOption('port', port === undefined ? DEFAULT_PORT : port);
-  const wantedSmtpPort = smtpPort === undefined ? undefined : parseOption('smtpPort', smtpPort);
-  const allowedHosts = new Set(parseListOption('allowHosts', allowHosts ?? []));
-  const allowedOrigins = new Set(parseListOption('corsOrigins', corsOrigins ?? []));
-  const controlToken = isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url');
-  const outgoing = createOutgoingFetch(createReceiverRules(deliverTo ?? []));
+  const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
+  const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
-  const { mailbox, activity, report } = buildMailbox({ ...mailboxOptions, environment });
-  const log = openLog(activity, { log: parseLog(write), colour }, createEnvironment(environment).report);
-  const app = createApp({ mailbox, allowedHosts, allowedOrigins, controlToken, report, log });
+  const built = buildMailbox({ ...mailboxOptions, environment });
+  const { mailbox, activity, report } = built;
+  const log = openLog(activity, settings, createEnvironment(environment).report);
+  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, built));
+  const app = new App({ ...settings, built, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = wantedSmtpPort === undefined ? undefined : createSmtpServer(reporting(mailbox, report));
+  const smtp = smtpPort === undefined ? undefined : createSmtpServer(reporting(mailbox, report));
 
-  const boundPort = await http.listen(wantedPort, boundHost);
+  const boundPort = await http.listen(port, host);
   outgoing.refuseOwnPort(boundPort);
-  const boundSmtpPort = await smtp?.listen(wantedSmtpPort ?? 0, boundHost).catch(async (error: unknown) => {
+  const boundSmtpPort = await smtp?.listen(smtpPort ?? 0, host).catch(async (error: unknown) => {
     await Promise.all([http.close(), outgoing.close()]);
     throw error;
   });
@@ -110,7 +116,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     app.closeStreams();
     await Promise.all([http.close(), smtp?.close(), outgoing.close()]);
   };
-  const url = `http://${urlHost(boundHost)}:${boundPort}`;
+  const url = `http://${urlHost(host)}:${boundPort}`;
   return {
     url,
     port: boundPort,
@@ -121,6 +127,40 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Checks the options of a server, and answers them with their defaults; what is left is for its mailbox. */
+function parseSettings({
+  port = DEFAULT_PORT,
+  host = DEFAULT_HOST,
+  allowHosts = [],
+  corsOrigins = [],
+  smtpPort,
+  deliverTo = [],
+  handlers: _,
+  log,
+  colour = false,
+  ...mailboxOptions
+}: ServerOptions<NamedFixture>) {
+  const boundHost = parseOption('host', host);
+  return {
+    host: boundHost,
+    port: parseOption('port', port),
+    smtpPort: smtpPort === undefined ? undefined : parseOption('smtpPort', smtpPort),
+    allowedHosts: new Set(parseListOption('allowHosts', allowHosts)),
+    allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
+    deliverTo,
+    controlToken: isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url'),
+    writeLine: parseLog(log),
+    colour,
+    mailboxOptions,
+  };
+}
+
+/** Loads express and msw, which is only done where somebody brings handlers. */
+async function loadUserHandlers(given: ListenOptions['handlers'], { mailbox, report }: BuiltMailbox) {
+  const { createUserHandlers } = await import('./http/user-handlers.ts');
+  return createUserHandlers(typeof given === 'function' ? given(mailbox) : given, report);
 }
 
 /** The part of a mailbox that takes mail in over SMTP, by which a client is only told that the emulator failed. */
@@ -138,13 +178,10 @@ function reporting({ receives, receiveMessage }: Mailbox<never>, report: Environ
 /** The log of a server; none where nobody reads it. What it throws is only printed, since a log would repeat it. */
 function openLog(
   activity: Activity,
-  {
-    log: write,
-    colour = false,
-  }: { readonly log: ListenOptions['log'] | undefined; readonly colour?: boolean | undefined },
+  { writeLine, colour }: Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour'>,
   report: Environment['report'],
 ): Log | undefined {
-  const log = write && createLog({ write, isColoured: colour, report });
+  const log = writeLine && createLog({ write: writeLine, isColoured: colour, report });
   if (log) logActivity(activity, log);
   return log;
 }

@@ -3,6 +3,7 @@ import { findInReach } from '../access/find-in-reach.ts';
 import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { HeaderReader } from '../contract/header-reader.ts';
 import { STREAM_PATH } from '../contract/stream.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -11,7 +12,7 @@ import type { Worlds } from '../store/worlds.ts';
 export interface StreamRequest {
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
 }
 
 /** Who may listen, and to which inbox if the path names one. */

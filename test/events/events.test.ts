@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, test } from 'vitest';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { IncomingMessage } from '../../src/contract/incoming-message.ts';
@@ -42,7 +43,7 @@ function startService() {
       path: path.split('?', 1).join(),
       query: new URLSearchParams(path.split('?')[1]),
       headers: new Headers({ 'X-API-Key': key ?? '', 'Content-Type': 'application/json' }),
-      body: json === undefined ? null : new Blob([JSON.stringify(json)]).stream(),
+      body: json === undefined ? null : Readable.from([Buffer.from(JSON.stringify(json))]),
     });
     return createReply(reply.status, new Headers(reply.headers), reply.body ?? new Uint8Array(0));
   }

@@ -8,6 +8,9 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { expect, inject, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { buildMailbox } from '../../src/mailbox.ts';
+import { createHttpServer } from '../../src/server/http/http-server.ts';
+import { createBareApp } from '../support/bare-app.ts';
 import { openLab } from '../support/deliveries.ts';
 import { everywhere, interceptRequests, type Options, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -175,13 +178,14 @@ test('a bug while mail comes in over SMTP is reported, and the client may try ag
 
 test('a bug while a stream opens is a 500 that is reported', async () => {
   const { environment, reported } = createBreakable();
-  await using server = await startServer({ port: 0, environment });
-  Object.assign(server.mailbox, {
-    stream() {
-      throw CAUSE;
-    },
-  });
-  const key = server.mailbox.keys.acme.tenant;
+  const built = buildMailbox({ environment });
+  const admit = () => {
+    throw CAUSE;
+  };
+  const { app, mailbox } = createBareApp({ ...built, admit });
+  const http = createHttpServer(app);
+  await using server = { port: await http.listen(0, '127.0.0.1'), [Symbol.asyncDispose]: http.close };
+  const key = mailbox.keys.acme.tenant;
   const client = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws`, { headers: { 'X-API-Key': key } });
   const [, reply] = await once(client, 'unexpected-response');
   expect([reply.statusCode, JSON.parse(await text(reply))]).toEqual([500, REPLY]);

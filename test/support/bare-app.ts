@@ -1,16 +1,17 @@
 import type { Mailbox } from 'agent-mailbox-mock';
-import { createEnvironment } from '../../src/environment.ts';
-import { createApp } from '../../src/server/http/app.ts';
+import { buildMailbox } from '../../src/mailbox.ts';
+import { App } from '../../src/server/http/app.ts';
 
-/** The application of a mailbox as it is by default, for tests that give its HTTP server limits of their own. */
-export function createBareApp(mailbox: Mailbox) {
+/** A mailbox with its application as they are by default, for tests that give its HTTP server limits of their own. */
+export function createBareApp(built = buildMailbox({})) {
   const none = new Set<string>();
-  return createApp({
-    mailbox,
+  const app = new App({
+    built,
+    userHandlers: undefined,
     allowedHosts: none,
     allowedOrigins: none,
     controlToken: undefined,
-    report: createEnvironment().report,
     log: undefined,
   });
+  return { app, mailbox: built.mailbox as Mailbox };
 }

@@ -1,5 +1,6 @@
 import { createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+import { http, type RequestHandler } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, type TestContext, test } from 'vitest';
 import { checkReply } from './check-reply.ts';
@@ -47,9 +48,20 @@ async function inProcess(task: Task, options: Options, body: Body): Promise<void
 }
 
 async function overHttp(task: Task, options: Options, body: Body): Promise<void> {
-  await using server = await startServer({ ...options, port: 0 });
+  await using server = await startServer({ ...options, port: 0, ...(isByMsw && { handlers: mailboxAsHandler }) });
   const { mailbox, url } = server;
   await body(createWorld(task, mailbox, url, isChecked() ? throughPrism(task, server) : straightTo(url)));
+}
+
+/**
+ * Whether the tests over HTTP take the way of the handlers that a user brings, through express and msw, instead of the
+ * short one: the handler is then the mailbox itself.
+ */
+const isByMsw = process.env.MAILBOX_HTTP_PATH === 'msw';
+
+/** A whole mailbox as one handler that a user brings to a server. */
+export function mailboxAsHandler({ fetch }: Mailbox): RequestHandler[] {
+  return [http.all(/^/, ({ request }) => fetch(request))];
 }
 
 type Send = World['send'];

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerBrokenRequest } from './broken-request.ts';
 import { hangUp } from './hang-up.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { type Answers, Turns } from './turns.ts';
 import { UpgradableMessage, type Upgrades } from './upgrade.ts';
 
 /** How long a client may keep the server waiting. */
@@ -29,8 +29,7 @@ export interface HttpServer {
 }
 
 /** What an HTTP server serves. */
-export interface Served {
-  readonly answer: RequestListener;
+export interface Served extends Answers {
   /** Where the server puts the connections of requests that ask for another protocol. */
   readonly upgrades: Upgrades;
 }
@@ -81,10 +80,10 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-function serve(server: Server, { answer, upgrades }: Served): void {
+function serve(server: Server, served: Served): void {
   const connections = new WeakMap<Duplex, Turns>();
   const turnsOf = (duplex: Duplex): Turns => {
-    const turns = connections.get(duplex) ?? createTurns(duplex as Socket, answer);
+    const turns = connections.get(duplex) ?? new Turns(duplex as Socket, served);
     connections.set(duplex, turns);
     return turns;
   };
@@ -103,7 +102,7 @@ function serve(server: Server, { answer, upgrades }: Served): void {
   server.on('connect', (request, socket) => detached(request, socket as Socket));
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
-    upgrades.set(request, { socket, head });
+    served.upgrades.set(request, { socket, head });
     detached(request, socket);
   });
   server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, turnsOf(socket)));

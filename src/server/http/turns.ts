@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { hangUp } from './hang-up.ts';
 
@@ -8,92 +8,90 @@ interface Waiting {
   readonly respond: () => ServerResponse;
 }
 
-/** The requests of one connection, of which one at a time is answered: until then it owns the socket. */
-export interface Turns {
-  /** Answers a request as soon as those before it have been answered. */
-  take(request: IncomingMessage, respond: () => ServerResponse): void;
-  /** Lets Node's HTTP parser go: nobody but the owner reads the socket from now on. */
-  detach(): void;
-  /** Refuses what cannot be read as a request, in its turn, and ends the connection. */
-  refuse(writeReply: (method: string | undefined) => string): void;
+/** What answers requests. */
+export interface Answers {
+  /** Answers a request; it never rejects. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** Creates the turns of a connection whose requests `answer` answers. */
-export function createTurns(socket: Socket, answer: RequestListener): Turns {
-  const waiting: Waiting[] = [];
-  const reading = createReading(socket);
-  let latest: ServerResponse | undefined;
-  let isAnswering = false;
-  let refusal: string | undefined;
+/** The requests of one connection, of which one at a time is answered: until then it owns the socket. */
+export class Turns {
+  readonly #socket: Socket;
+  readonly #served: Answers;
+  readonly #waiting: Waiting[] = [];
+  readonly #reading: Reading;
+  #latest: ServerResponse | undefined;
+  #isAnswering = false;
+  #refusal: string | undefined;
 
-  function start({ request, respond }: Waiting): void {
-    const response = respond();
-    latest = response;
-    isAnswering = true;
-    response.once('finish', () => discardRest(request));
-    response.once('close', () => {
-      isAnswering = false;
-      // Other connections come first: a client may have sent hundreds of requests at once.
-      if (waiting.length > 0 || refusal !== undefined) setImmediate(startNext);
-    });
-    answer(request, response);
+  constructor(socket: Socket, served: Answers) {
+    this.#socket = socket;
+    this.#served = served;
+    this.#reading = createReading(socket);
   }
 
-  function startNext(): void {
-    if (isAnswering) return;
-    if (!socket.writable) waiting.length = 0;
-    const next = waiting.shift();
-    if (!next) {
-      end();
+  /** Answers a request as soon as those before it have been answered. */
+  take(request: IncomingMessage, respond: () => ServerResponse): void {
+    // Behind the last reply nothing is answered, and Node may have given the socket to a response that waits.
+    if (!this.#socket.writable || this.#refusal !== undefined) return;
+    if (!this.#isAnswering && this.#waiting.length === 0) {
+      this.#reading.release();
+      this.#start({ request, respond });
       return;
     }
-    if (waiting.length === 0 && refusal === undefined) reading.release();
-    start(next);
+    this.#waiting.push({ request, respond });
+    this.#reading.hold();
   }
 
-  function end(): void {
-    reading.release();
-    if (refusal !== undefined) hangUp(socket, refusal);
+  /** Lets Node's HTTP parser go: nobody but the owner reads the socket from now on. */
+  detach(): void {
+    this.#reading.detach();
+    // Node listens for these two until it lets the socket go, and the owner still depends on them.
+    this.#socket.on('drain', () => this.#latest?.emit('drain'));
+    this.#socket.on('timeout', () => this.#socket.destroy());
+  }
+
+  /** Refuses what cannot be read as a request, in its turn, and ends the connection. */
+  refuse(writeReply: (method: string | undefined) => string): void {
+    if (this.#refusal !== undefined) return;
+    const partial = this.#findPartial();
+    this.#refusal = writeReply(partial?.method);
+    if (partial && partial === this.#latest?.req) {
+      hangUp(this.#socket, this.#latest.headersSent ? undefined : this.#refusal);
+      return;
+    }
+    if (partial) this.#waiting.pop();
+    this.#reading.hold();
+    this.#startNext();
+  }
+
+  #start({ request, respond }: Waiting): void {
+    const response = respond();
+    this.#latest = response;
+    this.#isAnswering = true;
+    response.once('finish', () => discardRest(request));
+    response.once('close', () => {
+      this.#isAnswering = false;
+      // Other connections come first: a client may have sent hundreds of requests at once.
+      if (this.#waiting.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
+    });
+    void this.#served.answer(request, response);
+  }
+
+  #startNext(): void {
+    if (this.#isAnswering) return;
+    if (!this.#socket.writable) this.#waiting.length = 0;
+    const next = this.#waiting.shift();
+    if (this.#waiting.length === 0 && (!next || this.#refusal === undefined)) this.#reading.release();
+    if (next) this.#start(next);
+    else if (this.#refusal !== undefined) hangUp(this.#socket, this.#refusal);
   }
 
   /** The request that has not arrived whole, to which the bytes belong that come next. */
-  function findPartial(): IncomingMessage | undefined {
-    const last = waiting.at(-1)?.request ?? latest?.req;
+  #findPartial(): IncomingMessage | undefined {
+    const last = this.#waiting.at(-1)?.request ?? this.#latest?.req;
     return last?.complete ? undefined : last;
   }
-
-  return {
-    take(request, respond) {
-      // Behind the last reply nothing is answered, and Node may have given the socket to a response that waits.
-      if (!socket.writable || refusal !== undefined) return;
-      const turn = { request, respond };
-      if (!isAnswering && waiting.length === 0) {
-        reading.release();
-        start(turn);
-        return;
-      }
-      waiting.push(turn);
-      reading.hold();
-    },
-    detach() {
-      reading.detach();
-      // Node listens for these two until it lets the socket go, and the owner still depends on them.
-      socket.on('drain', () => latest?.emit('drain'));
-      socket.on('timeout', () => socket.destroy());
-    },
-    refuse(writeReply) {
-      if (refusal !== undefined) return;
-      const partial = findPartial();
-      refusal = writeReply(partial?.method);
-      if (partial && partial === latest?.req) {
-        hangUp(socket, latest.headersSent ? undefined : refusal);
-        return;
-      }
-      if (partial) waiting.pop();
-      reading.hold();
-      startNext();
-    },
-  };
 }
 
 interface Reading {

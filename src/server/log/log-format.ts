@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
-/** Writes one line about something that happened; its colour is that of the status, where it has one. */
-export type Log = (text: string, status?: number) => void;
+/** Writes one line about something that happened; its colour is that of the status, where it has one. A failure to make the text is reported. */
+export type Log = (text: string | (() => string), status?: number) => void;
 
 /** Newer versions of Node would decide on colour once more. */
 const AS_DECIDED = { validateStream: false };
@@ -32,7 +32,7 @@ export function createLog({ write, isColoured, report }: LogOptions): Log {
     const time = new Date().toTimeString().slice(0, 'hh:mm:ss'.length);
     const colour = COLOURS[String(status).charAt(0)] ?? 'red';
     try {
-      write(`${paint('dim', time)} ${paint(colour, maskSecrets(text))}`);
+      write(`${paint('dim', time)} ${paint(colour, maskSecrets(typeof text === 'string' ? text : text()))}`);
     } catch (error) {
       report(error);
     }

@@ -1,66 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { ApiError } from '../../contract/errors.ts';
 import type { Log } from './log-format.ts';
 
 /**
- * Writes one line for each request when it is over: method, path, status, the code of a refusal, time taken and the
- * masked key.
+ * Writes one line for a request when it is over: method, path, status, the code of a refusal, time taken, the masked
+ * key, and the reason of the refusal that the reply does not tell.
  */
-export function logRequests(log: Log): RequestHandler {
-  return (request, response, next) => {
-    const startedAt = performance.now();
-    const target = request.originalUrl;
-    const end = keepEnd(response);
-    response.once('close', () => {
-      const status = isWhole(response) ? response.statusCode : 499;
-      log(
-        describe(request, { target, result: resultOf(response, end()), durationMs: performance.now() - startedAt }),
-        status,
-      );
-    });
-    next();
-  };
+export function logRequest(
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+  readError: () => ApiError | undefined,
+): void {
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const isWhole = response.writableFinished || response.statusCode === 101;
+    const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
+    const result = () => (isWhole ? resultOf(response, readError()) : 'aborted');
+    const reason = () => (isWhole ? reasonOf(readError()) : '');
+    const parts = () => [request.method, printable(request.url ?? ''), result(), duration, sentKey(request)];
+    log(() => parts().filter(Boolean).join(' ') + reason(), isWhole ? response.statusCode : 499);
+  });
 }
 
-interface Answered {
-  readonly target: string;
-  readonly result: string;
-  readonly durationMs: number;
+function resultOf({ statusCode }: ServerResponse, error: ApiError | undefined): string {
+  return error ? `${statusCode} ${error.code}` : String(statusCode);
 }
 
-function describe(request: IncomingMessage, { target, result, durationMs }: Answered): string {
-  return `${request.method} ${printable(target)} ${result} ${durationMs.toFixed(1)} ms ${sentKey(request)}`.trimEnd();
-}
-
-function isWhole({ writableFinished, statusCode }: ServerResponse): boolean {
-  return writableFinished || statusCode === 101;
-}
-
-/** The status, and the code of a refusal, which stands at the end of its body. */
-function resultOf(response: ServerResponse, end: string): string {
-  if (!isWhole(response)) return 'aborted';
-  const code = response.statusCode < 400 ? undefined : /"code":"([A-Z_]+)"\}$/.exec(end)?.[1];
-  return code === undefined ? String(response.statusCode) : `${response.statusCode} ${code}`;
-}
-
-/** How much of the end of a body is kept: more than the longest code has. */
-const END_LENGTH = 100;
-
-/** Keeps the end of what is written to a response. */
-function keepEnd(response: ServerResponse): () => string {
-  let kept = '';
-  const keep = (chunk: unknown) => {
-    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
-    kept = (kept + Buffer.from(chunk.slice(-END_LENGTH) as string).toString('latin1')).slice(-END_LENGTH);
-  };
-  for (const method of ['write', 'end'] as const) {
-    const original = response[method].bind(response) as (...args: unknown[]) => never;
-    response[method] = (...args: unknown[]) => {
-      keep(args[0]);
-      return original(...args);
-    };
-  }
-  return () => kept;
+/** The reason that only the log tells, which can quote what a client sent. */
+function reasonOf(error: ApiError | undefined): string {
+  const reason = error?.explain?.();
+  return reason === undefined ? '' : ` (${reason.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`;
 }
 
 /** The key that a request was sent with; other secrets, such as a password, are not shown at all. */

@@ -1,17 +1,26 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream.ts';
-import type { Mailbox } from '../../mailbox.ts';
-import { isStreamPath } from '../../stream/admit.ts';
-import type { AcceptStream } from '../../stream/streams.ts';
-import type { Upgrades } from '../http/upgrade.ts';
+import type { StreamRequest } from '../../stream/admit.ts';
+import type { AcceptStream, Streams } from '../../stream/streams.ts';
+import type { OriginRule } from '../http/cors.ts';
+import type { Upgrade } from '../http/upgrade.ts';
+
+/** A request for a stream, which has passed the guards, with its connection. */
+export interface StreamUpgrade {
+  readonly message: IncomingMessage;
+  readonly request: StreamRequest;
+  /** What would carry a refusal. */
+  readonly response: ServerResponse;
+  readonly upgrade: Upgrade;
+}
 
 /** Serves event streams over WebSocket. */
 export interface StreamServer {
-  /** Takes over the requests that ask for a stream; it stands behind the guards. */
-  readonly handler: RequestHandler;
-  /** Tells every client that the server ends. */
+  /** @throws {ApiError} when the client may not have the stream, before anything is upgraded. */
+  open(upgrade: StreamUpgrade): undefined;
+  /** Closes every stream because the server ends. */
   close(): void;
 }
 
@@ -19,25 +28,18 @@ export interface StreamServer {
 const GOING_AWAY = 1001;
 
 /** Creates the WebSocket side of a server; `isAllowed` says which origins' pages may open a stream. */
-export function createStreamServer(
-  mailbox: Pick<Mailbox, 'stream'>,
-  upgrades: Upgrades,
-  isAllowed: (origin: string) => boolean,
-): StreamServer {
+export function createStreamServer({ admit }: Streams, isAllowed: OriginRule): StreamServer {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
 
   return {
-    handler(request, response, next) {
-      const upgrade = upgrades.get(request);
-      if (!upgrade || !isStreamPath(request.path)) return next();
-      checkHandshake(request);
-      checkOrigin(request.headers.origin, isAllowed);
-      const accept = mailbox.stream(toFetchRequest(request));
-      // It would have carried a refusal.
-      response.detachSocket(upgrade.socket);
-      server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
-        connect(socket, accept);
-        socket.once('close', () => endRequest(response));
+    open({ message, request, response, upgrade: { socket, head } }) {
+      checkHandshake(message.headers);
+      checkOrigin(message.headers.origin, isAllowed);
+      const accept = admit(request);
+      response.detachSocket(socket);
+      server.handleUpgrade(message, socket, head, (webSocket) => {
+        connect(webSocket, accept);
+        webSocket.once('close', () => endRequest(response));
       });
     },
     close() {
@@ -47,7 +49,7 @@ export function createStreamServer(
 }
 
 /** What `ws` would refuse by itself, with a page of HTML (RFC 6455, section 4.2.1). */
-function checkHandshake({ headers }: Request): void {
+function checkHandshake(headers: IncomingHttpHeaders): void {
   if (!['13', '8'].includes(String(headers['sec-websocket-version']))) {
     const needed = { 'sec-websocket-version': '13, 8' };
     throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Version must be 13.', { headers: needed });
@@ -58,7 +60,7 @@ function checkHandshake({ headers }: Request): void {
 }
 
 /** A page elsewhere could open a stream with a key that is known, and read it: no CORS stands in its way. */
-function checkOrigin(origin: string | undefined, isAllowed: (origin: string) => boolean): void {
+function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
   if (origin === undefined || isAllowed(origin)) return;
   throw new ApiError(
     'FOREIGN_ORIGIN',
@@ -67,16 +69,9 @@ function checkOrigin(origin: string | undefined, isAllowed: (origin: string) => 
 }
 
 /** Lets the log have its line, once the stream is over. */
-function endRequest(response: Response): void {
+function endRequest(response: ServerResponse): void {
   response.statusCode = 101;
   response.emit('close');
-}
-
-function toFetchRequest({ url, headers, headersDistinct }: Request) {
-  const fields = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
-  return { url: `http://${headers.host}${url}`, headers: new Headers(fields) };
 }
 
 function connect(socket: WebSocket, accept: AcceptStream): void {

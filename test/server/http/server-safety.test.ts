@@ -1,4 +1,3 @@
-import { createMailbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
@@ -470,8 +469,7 @@ test.each([
 async function startWithLimits(
   limits: Partial<TimeLimits>,
 ): Promise<Served & Pick<MailboxServer, 'close'> & AsyncDisposable> {
-  const mailbox = createMailbox();
-  const app = createBareApp(mailbox);
+  const { app, mailbox } = createBareApp();
   const { listen, close } = createHttpServer(app, {
     requestMs: 60_000,
     idleMs: 60_000,

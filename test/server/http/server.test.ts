@@ -9,6 +9,7 @@ import { BehaviourError, FixtureError } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, inject, test, vi } from 'vitest';
 import { send } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
 import { exchange, openConnection, request, watchForCrashes, within } from '../../support/raw-http.ts';
 
@@ -358,6 +359,25 @@ test.each<[string, string[], string]>([
     return 1;
   });
   expect(lines).toEqual([expected]);
+});
+
+test('the log tells the reason of a refusal that the reply must not tell', async () => {
+  const webhook = `/v1/webhooks/${IDS.acme.webhooks.support}`;
+  const lines = await logOf(async (server) => {
+    await exchange(server, request(`DELETE ${webhook}`, ['X-API-Key: wk_acme_sales_key']));
+    return 1;
+  });
+  expect(lines).toEqual([
+    `DELETE ${webhook} 404 NOT_FOUND _ ms wk_acme_… (The webhook with this id is in this tenant, but not within reach of this workspace key.)`,
+  ]);
+});
+
+test('the log has the code of a refusal whose reply has none', async () => {
+  const lines: string[] = [];
+  const behaviours = { 'errors.shape': 'error-only' } as const;
+  await using server = await startServer({ port: 0, behaviours, log: (line) => lines.push(line) });
+  await exchange(server, request('GET /v1/webhooks'));
+  await vi.waitFor(() => expect(lines.map(withoutTimes)).toEqual(['GET /v1/webhooks 401 UNAUTHORIZED _ ms']));
 });
 
 test('the log cuts what is very long', async () => {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../../src/contract/stream.ts';
@@ -459,8 +458,7 @@ test('a client that pings without reading the pongs is cut off', async () => {
 
 /** A server whose patience for requests is short. */
 async function startImpatient() {
-  const mailbox = createMailbox();
-  const app = createBareApp(mailbox);
+  const { app, mailbox } = createBareApp();
   const limits = { requestMs: 200, idleMs: 200, checkMs: 20, closeMs: 0 };
   const { listen, close } = createHttpServer(app, limits);
   const port = await listen(0, '127.0.0.1');

@@ -1,0 +1,19 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AnyReply } from '../../pipeline/http.ts';
+
+/** Sends a reply; one that goes on is sent until it ends or the client is gone. */
+export async function sendReply(response: ServerResponse, { status, headers, body }: AnyReply): Promise<void> {
+  response.writeHead(status, headers);
+  if (!(body instanceof ReadableStream)) {
+    response.end(body);
+    return;
+  }
+  try {
+    await pipeline(Readable.fromWeb(body as never), response);
+  } catch (error) {
+    const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!isClientGone) throw error;
+  }
+}
