@@ -9,7 +9,7 @@ import { createMailboxFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { settle } from './control/settled.ts';
 import { createWebhookLab } from './control/webhook-lab.ts';
-import { createDispatcher } from './delivery/dispatcher.ts';
+import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
@@ -95,7 +95,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const dispatcher = createDispatcher(worlds, events, { outside, choices, activity, faults });
+  const dispatcher = new Dispatcher(worlds, events, { outside, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
