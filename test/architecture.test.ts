@@ -65,8 +65,6 @@ const LONG_FUNCTIONS: readonly string[] = [
   'src/store/database.ts: createCollection',
   'src/store/world.ts: createWorld',
   'src/store/worlds.ts: createWorlds',
-  'src/stream/stream.ts: openStream',
-  'src/stream/streams.ts: createStreams',
 ];
 
 /** Files outside the contract that know where the service's paths begin, with the reason. */

@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import type { Choices } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
+import { clientFrame } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { World } from '../store/world.ts';
@@ -58,7 +60,7 @@ export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription)
   return { type: 'subscribed', event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds };
 }
 
-/** An event as a stream tells it. */
+/** The frame of an event. */
 export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const [first] = world.messages.by('threadId', threadId);
@@ -79,4 +81,21 @@ export function eventFrame(world: World, { id, kind, inboxId, message }: MailEve
     },
     thread: { thread_id: threadId, subject: first?.subject ?? subject },
   };
+}
+
+/** Reads a frame of a client: what it says, or as a text for the client what is wrong with it. */
+export function readFrame(data: unknown): z.output<typeof clientFrame> | string {
+  const parsed = clientFrame.safeParse(readJson(data));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')} ${message}`.trim());
+  return `The frame is not valid: ${problems.join('; ')}.`;
+}
+
+/** Parses a text as JSON; `undefined` if it is not JSON. */
+function readJson(data: unknown): unknown {
+  try {
+    return typeof data === 'string' ? JSON.parse(data) : undefined;
+  } catch {
+    return undefined;
+  }
 }
