@@ -27,7 +27,7 @@ import { handleRequest } from './pipeline/handle-request.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { readState } from './store/state.ts';
-import { createWorlds, type Worlds } from './store/worlds.ts';
+import { Worlds } from './store/worlds.ts';
 import { createStreams } from './stream/streams.ts';
 
 export type { Mailbox } from './control/mailbox-interface.ts';
@@ -91,7 +91,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
     activity.publish({ kind: 'failure', error });
   };
   const outside = { ...given, report };
-  const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
+  const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
