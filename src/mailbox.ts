@@ -123,7 +123,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
       worlds.restore(start);
     },
     receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
-    receiveMessage: (message) => acceptMessage({ ...service, environment: worlds.environment, ...ledger }, message),
+    receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createWebhookLab(worlds, events, dispatcher),

@@ -69,7 +69,7 @@ export class Clock {
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
     const moved = this.#moves.then(() => this.#move(durationMs, resetsBefore));
-    // One that fails tells its caller, and holds up none of the others.
+    // A move that fails rejects for its own caller, and does not hold up the others.
     this.#moves = Promise.allSettled([moved]);
     return moved;
   }

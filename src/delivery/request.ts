@@ -4,9 +4,10 @@ import { fromBase64, toBase64, toHex } from '../contract/base64.ts';
 import type { Choices } from '../contract/behaviours.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
+import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
 
-/** What a delivery tells of an event: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
+/** The payload of a delivery: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
@@ -94,7 +95,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
       'webhook-timestamp': String(timestamp),
       ...SIGNATURES[choices['deliveries.signature']](signed, choices),
     },
-    body: fault === 'truncated-body' ? firstHalf(body) : body,
+    body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body,
   };
 }
 
@@ -151,7 +152,7 @@ function signHex(secret: string, body: Uint8Array): string {
 }
 
 /** Makes the HMAC-SHA256 of some data. */
-export type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
+type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
 /**
  * Runs everywhere: the platform's own in browsers answers only later, and a delivery is written at once. The library
@@ -176,11 +177,6 @@ function findNodeHmac(): Hmac | undefined {
 function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   if (fault === 'wrong-secret') return [newSecret()];
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
-}
-
-/** Half of a text, without half of a character at its end. */
-function firstHalf(text: string): string {
-  return text.slice(0, Math.floor(text.length / 2)).replace(/\p{Surrogate}$/u, '');
 }
 
 /** The URL of a webhook as it is called: a login in it goes out as a header, because `fetch` takes none in a URL. */

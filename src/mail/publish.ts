@@ -5,14 +5,9 @@ import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 
 /** Publishes what happened to a message. */
-export function publish(
-  { environment, events }: Pick<MailContext, 'environment' | 'events'>,
-  world: World,
-  kind: EventKind,
-  message: MessageRow,
-): void {
+export function publish({ events }: MailContext, world: World, kind: EventKind, message: MessageRow): void {
   events.publish({
-    id: `evt_${newId(environment)}`,
+    id: `evt_${newId(world.environment)}`,
     kind,
     tenantId: world.id,
     workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',

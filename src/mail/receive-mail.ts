@@ -1,7 +1,7 @@
 import { toBareAddress } from '../contract/email-address.ts';
 import { newId } from '../environment.ts';
-import type { InboxRow, MessageRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { MessageRow } from '../store/rows.ts';
+import type { AddressHolder } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { publish } from './publish.ts';
 import { type AttachedFile, storeMessage } from './store-message.ts';
@@ -27,22 +27,28 @@ export interface IncomingMail
   readonly attachments: readonly AttachedFile[];
 }
 
-/** Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`. */
-export function receiveMail(context: MailContext, world: World, inbox: InboxRow, incoming: IncomingMail): MessageRow {
-  const { environment, assume } = context;
-  const { attachments, ...mail } = incoming;
-  if (mail.inReplyTo !== null || mail.references.length > 0) assume('threads.inbound');
+/**
+ * Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`.
+ * `undefined` if the inbox does not exist any more.
+ */
+export function receiveMail(
+  context: MailContext,
+  { world, inboxId }: AddressHolder,
+  { attachments, ...mail }: IncomingMail,
+): MessageRow | undefined {
+  if (!world.inboxes.get(inboxId)) return undefined;
+  if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
   const row = {
     ...mail,
-    id: newId(environment),
-    inboxId: inbox.id,
-    threadId: findThread(world, inbox.id, mail) ?? newId(environment),
+    id: newId(world.environment),
+    inboxId,
+    threadId: findThread(world, inboxId, mail) ?? newId(world.environment),
     direction: 'inbound' as const,
     fromAddress: toBareAddress(mail.from),
     bcc: [],
     isRead: false,
   };
-  const message = storeMessage(context, world, row, attachments);
+  const message = storeMessage(world, row, attachments);
   publish(context, world, 'message.received', message);
   return message;
 }

@@ -1,7 +1,6 @@
 import { newId, timestampNow } from '../environment.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { MailContext } from './mail-context.ts';
 
 /** A file as it travels. */
 export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
@@ -10,12 +9,8 @@ export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'siz
 type NewMessage = Omit<MessageRow, 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt'>;
 
 /** Stores a message that arrives or is sent now, with copies of its files. */
-export function storeMessage(
-  { environment }: Pick<MailContext, 'environment'>,
-  world: World,
-  fields: NewMessage,
-  files: readonly AttachedFile[],
-): MessageRow {
+export function storeMessage(world: World, fields: NewMessage, files: readonly AttachedFile[]): MessageRow {
+  const { environment } = world;
   const message = world.messages.insert({
     ...fields,
     isStarred: false,

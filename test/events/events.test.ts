@@ -48,7 +48,7 @@ function startService() {
   }
 
   const receive = (message: IncomingMessage) =>
-    acceptMessage({ ...service, environment: worlds.environment, ...readSilently(parseBehaviours()) }, message);
+    acceptMessage({ ...service, ...readSilently(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
 }
