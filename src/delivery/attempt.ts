@@ -9,23 +9,23 @@ import type { World } from '../store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 
-/** What delivering works with besides the tenant. */
+/** What deliveries need besides the tenant. */
 export interface DeliveryContext {
-  /** The outside world with real time, in which receivers live. */
+  /** The outside world with real time, which receivers use. */
   readonly outside: Environment;
   readonly choices: Choices;
   readonly activity: Activity;
   readonly faults: Faults;
 }
 
-/** What is sent, and what is to be wrong with it. */
+/** What is sent, and the fault to put into it. */
 interface Sending {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
 }
 
-/** An attempt that was made; when the next is due is not decided yet. */
+/** An attempt that was made, before it is decided when the next one is due. */
 export interface MadeAttempt extends Omit<Attempt, 'nextAttemptAt'> {
   /** Whether the receiver was not called at all, because the emulator may not. */
   readonly isRefused: boolean;
@@ -48,7 +48,7 @@ export class Attempts {
   readonly #context: DeliveryContext;
   /** Each call that is being made, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Calls to come, whose signals are free. */
+  /** Calls that can be made next, each with a signal that was used before. */
   readonly #nextCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -151,15 +151,15 @@ class AbortableCall {
   }
 }
 
-/** Calls a receiver once; `call` aborts it. It never rejects: whatever goes wrong is in the answer. */
+/** Calls a receiver once, until `call` is aborted. It never rejects: the answer says what went wrong. */
 async function callReceiver(
   environment: Environment,
   url: string,
   { headers, body }: OutgoingRequest,
   { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
 ): Promise<Answer> {
-  const late = () => call.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
-  const cancelTimer = environment.setTimer(timeoutMs, late);
+  const abortLate = () => call.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
+  const cancelTimer = environment.setTimer(timeoutMs, abortLate);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
     return await Promise.race([environment.fetch(url, init).then(toAnswer), call.aborted.then(noAnswer)]);
@@ -170,16 +170,16 @@ async function callReceiver(
   }
 }
 
-/** How much of an answer's body is read. */
+/** How much of the body of a response is read. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** What a receiver answered; rejects where its body breaks off. */
+/** Reads the response of a receiver; rejects if its body breaks off. */
 async function toAnswer(response: Response): Promise<Answer> {
   const { status, headers, body } = response;
   return {
-    // In browsers, a redirect that is not followed has none.
+    // In browsers, a redirect that is not followed has the status 0.
     status: status === 0 ? null : status,
-    // Pages that a test runner imitates leave names in the letter case in which they came.
+    // The pages that test runners imitate (jsdom, happy-dom) do not write header names in lower case.
     responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
     responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
     error: response.ok ? null : failureOf(response),
@@ -193,7 +193,7 @@ function failureOf({ status, type }: Response): string {
   return `The receiver answered ${status}.`;
 }
 
-/** Reads the beginning of a body, and lets the rest go. */
+/** Reads the beginning of a body and cancels the rest. */
 async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
@@ -204,22 +204,13 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
     bytes += value.length;
   }
-  // Not waited for: where an interceptor has a copy of the body, it would take until that copy is read.
-  void isCancelled(reader);
+  // This is not awaited: if an interceptor has a copy of the body, it takes until that copy has been read. A body that
+  // has failed already cannot be cancelled, which does no harm.
+  void reader.cancel().catch(() => undefined);
   return text;
 }
 
-/** Lets the rest of a body go, and answers whether its sender went along; a body that has failed already cannot be. */
-async function isCancelled(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
-  try {
-    await reader.cancel();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** What there is to say where no answer came, because of an error or a refusal. */
+/** The answer for a call that failed or was refused. */
 function noAnswer(error: unknown): Answer {
   const refusal = findRefusal(error);
   return {
@@ -233,7 +224,7 @@ function noAnswer(error: unknown): Answer {
 
 function sentenceOf(error: unknown): string {
   const cause = innermost(error);
-  // What Node asserts of an answer that it cannot make sense of, such as one with the status 000, says nothing.
+  // Node fails an assertion, whose message explains nothing, on a response such as one with the status 000.
   if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
     return 'What the receiver answered is not valid HTTP.';
   const detail = cause?.message ?? '';
@@ -241,7 +232,7 @@ function sentenceOf(error: unknown): string {
   return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
 }
 
-/** The innermost cause of an error, which says most: `fetch` itself only says that it failed. */
+/** The innermost cause of an error, which explains most: `fetch` itself only says that it failed. */
 function innermost(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.cause instanceof Error) return innermost(error.cause);

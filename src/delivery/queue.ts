@@ -9,24 +9,24 @@ export interface Job {
   readonly id: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** Its place among all that were opened. */
+  /** Its number in the order in which the jobs were opened. */
   readonly order: number;
   /** Whether it was sent by hand, and so also to a webhook that is not active. */
   readonly isByHand: boolean;
-  /** The payload as JSON: what is sent, time and again. */
+  /** The payload as JSON, which every attempt sends. */
   readonly content: string;
-  /** What is to be wrong with its next attempt. */
+  /** The fault to put into its next attempt. */
   fault: DeliveryFaultKind | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
-  /** Takes back what is scheduled for it. */
+  /** Cancels what is scheduled for it. */
   cancel(): void;
 }
 
 /** The deliveries of a tenant that are not over, by their ids. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
-  readonly #behindNext = new Set<Job>();
+  readonly #waitingForNext = new Set<Job>();
   #opened = 0;
 
   /** Opens a delivery, or opens it again. */
@@ -38,12 +38,12 @@ export class Jobs {
     return job;
   }
 
-  /** Says whether it is still what its delivery does: neither over nor replaced. */
+  /** Says whether a job is neither over nor replaced by a later one for the same delivery. */
   has(job: Job): boolean {
     return this.#jobs.get(job.id) === job;
   }
 
-  /** Says whether its delivery was opened again. */
+  /** Says whether a later job for the same delivery has replaced this one. */
   isReplaced(job: Job): boolean {
     return (this.#jobs.get(job.id) ?? job) !== job;
   }
@@ -53,30 +53,30 @@ export class Jobs {
     return [...this.#jobs.values()];
   }
 
-  /** Lets a job come after the next delivery to the same webhook. */
-  putBehindNext(job: Job): void {
-    this.#behindNext.add(job);
+  /** Makes a job wait for the next delivery to the same webhook. */
+  waitForNext(job: Job): void {
+    this.#waitingForNext.add(job);
   }
 
-  /** Lets a job wait for the next delivery no longer. */
-  takeFromBehind(job: Job): void {
-    this.#behindNext.delete(job);
+  /** Makes a job wait for the next delivery no longer. */
+  stopWaiting(job: Job): void {
+    this.#waitingForNext.delete(job);
   }
 
-  /** Takes the jobs that were to come after this one to the same webhook, the latest first. */
-  takeBehind({ webhookId, order }: Job): Job[] {
-    const taken = [...this.#behindNext].filter((job) => job.webhookId === webhookId && job.order < order);
-    for (const job of taken) this.#behindNext.delete(job);
+  /** Takes out the older jobs that wait for this one, the latest first. */
+  takeWaiting({ webhookId, order }: Job): Job[] {
+    const taken = [...this.#waitingForNext].filter((job) => job.webhookId === webhookId && job.order < order);
+    for (const job of taken) this.#waitingForNext.delete(job);
     return taken.reverse();
   }
 
-  /** Ends a job, and what is scheduled for it. */
+  /** Ends a job and cancels what is scheduled for it. */
   end(id: string): void {
     const job = this.#jobs.get(id);
     if (!job) return;
     job.cancel();
     this.#jobs.delete(id);
-    this.#behindNext.delete(job);
+    this.#waitingForNext.delete(job);
   }
 
   endAll(): void {

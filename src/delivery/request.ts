@@ -26,12 +26,12 @@ export interface DeliveryPayload {
   readonly receivedAt?: string;
 }
 
-/** Writes an event as a delivery carries it. */
+/** Makes the payload for an event. */
 export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
   return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
 }
 
-/** A payload is sent again as it was, whoever has got hold of it. */
+/** A payload must stay as it is for later attempts, even though callers get it too. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
@@ -55,7 +55,7 @@ function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload
   return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
 }
 
-/** A request as it goes to a receiver. */
+/** The request that a receiver gets. */
 export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -63,13 +63,13 @@ export interface OutgoingRequest {
 
 /** What a request is made of. */
 export interface RequestParts {
-  /** What it carries as `webhook-id`. */
+  /** The value of `webhook-id`. */
   readonly id: string;
   readonly secret: string;
   /** The payload as JSON. */
   readonly content: string;
   readonly now: Date;
-  /** What is to be wrong with it. */
+  /** The fault to put into it. */
   readonly fault: DeliveryFaultKind | undefined;
   /** Makes a secret that is not the webhook's. */
   newSecret(): string;
@@ -81,7 +81,7 @@ const PADDING_LENGTH = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Writes the request of one attempt, signed afresh: the same id each time, and the time of now. */
+/** Makes the request of one attempt: with the id of the delivery, the present time and a signature for both. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
   const { id, fault, content, now, choices } = parts;
   const body = fault === 'oversize-body' ? padded(content) : content;
@@ -146,7 +146,7 @@ function signStandard(secret: string, id: string, timestampSeconds: number, body
   return `v1,${toBase64(hmacSha256(key, content))}`;
 }
 
-/** Signs a delivery in the simpler way: the hex HMAC-SHA256 of the raw body; the key is the secret as it is written. */
+/** Signs a delivery in the simpler way: the HMAC-SHA256 of the raw body in hex; the key is the text of the secret. */
 function signHex(secret: string, body: Uint8Array): string {
   return toHex(hmacSha256(encoder.encode(secret), body));
 }
@@ -155,15 +155,15 @@ function signHex(secret: string, body: Uint8Array): string {
 type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
 /**
- * Runs everywhere: the platform's own in browsers answers only later, and a delivery is written at once. The library
- * takes only bytes of the `Uint8Array` that it sees itself, so it gets copies.
+ * Runs everywhere. The Web Crypto API is asynchronous, but a request is made synchronously. The library gets copies,
+ * because it accepts only instances of the `Uint8Array` of its own realm.
  */
 export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
 
-/** Node's own where there is one, which is several times as quick. */
+/** The one of Node if there is one: it is several times as fast. */
 export const hmacSha256: Hmac = findNodeHmac() ?? portableHmac;
 
-/** The part of `node:crypto` that is used, which no import may name here. */
+/** The part of `node:crypto` that is used. It is not imported, because this file runs in browsers too. */
 interface NodeCrypto {
   createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
 }
@@ -179,7 +179,7 @@ function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
-/** The URL of a webhook as it is called: a login in it goes out as a header, because `fetch` takes none in a URL. */
+/** Splits the login off the URL of a webhook: it is sent as a header, because `fetch` refuses a URL with a login. */
 export function splitLogin(url: string): {
   readonly href: string;
   readonly login?: { readonly authorization: string };
@@ -192,7 +192,7 @@ export function splitLogin(url: string): {
   return { href, login: { authorization: `Basic ${toBase64(login)}` } };
 }
 
-/** Decodes what is percent-encoded; what only looks so stays as it is. */
+/** Decodes percent-encoding; a text that is not valid percent-encoding stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

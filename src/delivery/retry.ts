@@ -4,13 +4,13 @@ import type { Choices } from '../contract/behaviours.ts';
 import type { MadeAttempt } from './attempt.ts';
 import type { DeliveryState } from './delivery.ts';
 
-/** What comes of an attempt for its delivery. */
+/** What an attempt means for its delivery. */
 export interface Outcome {
   readonly state: DeliveryState;
   readonly reason: string | null;
-  /** When the next attempt is due; not there where this one is the last. */
+  /** When the next attempt is due; left out if this one is the last. */
   readonly nextAt?: Date;
-  /** Whether the webhook is to be active no more. */
+  /** Whether the webhook is deactivated. */
   readonly isGone?: true;
 }
 
@@ -24,7 +24,7 @@ const GONE: Outcome = {
   isGone: true,
 };
 
-/** Decides what comes of an attempt; `failures` is how many in a row have failed, if this one has. */
+/** Decides what an attempt means; `failures` is how many in a row have failed, including this one. */
 export function outcomeOf(
   { status, error, isRefused, responseHeaders }: MadeAttempt,
   failures: number,
@@ -44,10 +44,10 @@ const STEPS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
   never: [],
 };
 
-/** The longest that a receiver may ask to be left alone. */
+/** The longest wait that `Retry-After` can ask for. */
 const MAX_RETRY_AFTER_MS = parseDuration('24h');
 
-/** When the attempt after so many failed ones is due; `undefined` when there is none any more. */
+/** When the attempt after so many failed ones is due; `undefined` if there is none. */
 function nextAttemptAt(
   failures: number,
   retryAfter: string | undefined,
@@ -60,7 +60,7 @@ function nextAttemptAt(
   return new Date(now.getTime() + Math.max(stepMs, askedMs));
 }
 
-/** Reads `Retry-After`: seconds, or a date as HTTP writes it; what is neither asks for nothing. */
+/** Reads `Retry-After`: seconds or an HTTP date; anything else counts as 0. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {
   const text = retryAfter.trim();
   const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;

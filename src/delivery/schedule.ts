@@ -6,13 +6,13 @@ import type { DeliveryFaultKind, Fault } from '../faults/fault.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { Attempts, type DeliveryContext, type MadeAttempt } from './attempt.ts';
-import { type Delivery, type DeliveryLosses, type DeliveryState, failureReason } from './delivery.ts';
+import { type Delivery, type DeliveryLosses, type DeliveryState, messageOf } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import type { DeliveryPayload } from './request.ts';
 import { type Outcome, outcomeOf } from './retry.ts';
 
-/** How long a delivery that comes after the next one waits for it at most. */
+/** How long a delivery that is reordered waits for the next one at most. */
 const REORDER_MS = 60_000;
 
 /** The deliveries of one tenant: when each is attempted, and what comes of it. */
@@ -42,7 +42,7 @@ export class Schedule {
     this.#release(this.#jobs.open(delivery, { isByHand: true, content, fault: undefined }));
   }
 
-  /** Sends so many of what is held, oldest first, and answers it. */
+  /** Sends as many of the deliveries that are held as `count` says, oldest first, and answers them. */
   release(count: number, webhookId: string | undefined): Delivery[] {
     const held = this.#jobs.all().filter((job) => this.log.get(job.id)?.state === 'held');
     const released = held.filter((job) => webhookId === undefined || job.webhookId === webhookId).slice(0, count);
@@ -55,7 +55,7 @@ export class Schedule {
     return [...this.#attempts.inFlight()].flatMap((id) => this.log.get(id) ?? []);
   }
 
-  /** How many wait for what is being sent. */
+  /** How many deliveries wait for those that are being sent. */
   get waiting(): number {
     return this.#queues.waiting;
   }
@@ -65,7 +65,7 @@ export class Schedule {
     return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
   }
 
-  /** Aborts what is on its way and forgets the rest. */
+  /** Aborts what is being sent and forgets every delivery. */
   end(): void {
     this.#attempts.end();
     this.#jobs.endAll();
@@ -110,13 +110,14 @@ export class Schedule {
     this.#enqueue(job, (each) => this.#attempt(each));
   }
 
-  /** Does a part of a delivery; a bug of ours in it ends the delivery. */
+  /** Does a part of a delivery; a bug in the emulator ends the delivery. */
   async #guard(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
     try {
       await work(job);
     } catch (error) {
       this.#world.clock.fail(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
-      if (this.#jobs.has(job)) this.#drop(job, 'failed', failureReason(error));
+      if (!this.#jobs.has(job)) return;
+      this.#drop(job, 'failed', `The emulator failed, which is a bug in it: ${messageOf(error)}.`);
     }
   }
 
@@ -130,7 +131,7 @@ export class Schedule {
     hold: (job) => this.#hold(job, 'It is held until it is released.'),
     reorder: (job) => {
       this.#hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
-      this.#jobs.putBehindNext(job);
+      this.#jobs.waitForNext(job);
       job.cancel = this.#world.clock.schedule(this.#later(REORDER_MS), () => this.#release(job));
     },
     delay: (job, fault) => this.#attemptAt(job, this.#later(fault.delayMs ?? 0)),
@@ -142,7 +143,7 @@ export class Schedule {
 
   #release(job: Job): void {
     job.cancel();
-    this.#jobs.takeFromBehind(job);
+    this.#jobs.stopWaiting(job);
     this.log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
     this.#attemptNow(job);
   }
@@ -164,10 +165,10 @@ export class Schedule {
     if (!made) return;
     if (this.#jobs.has(job)) this.#conclude(job, made);
     else this.#note(job, made);
-    for (const each of this.#jobs.takeBehind(job)) this.#release(each);
+    for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
   }
 
-  /** Makes room in the log: what waits for its next attempt has been tried at least. */
+  /** Makes room in the log by ending the oldest delivery that waits for its next attempt: it has had one at least. */
   #dropOldest(): void {
     const inFlight = this.#attempts.inFlight();
     const waiting = this.#jobs.all().find(({ id }) => !inFlight.has(id) && this.log.get(id)?.attempts.length !== 0);
@@ -176,7 +177,7 @@ export class Schedule {
     this.#drop(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
-  /** The webhook as it is now, or why it gets nothing. */
+  /** The webhook as it is now, or the reason why it gets nothing. */
   #findWebhook({ webhookId, isByHand }: Job): WebhookRow | string {
     const webhook = this.#world.webhooks.get(webhookId);
     if (!webhook) return 'Its webhook is gone.';
@@ -190,7 +191,7 @@ export class Schedule {
     return delivery && this.#attempts.make(delivery, webhook, { content, fault });
   }
 
-  /** Lets a delivery go on after an attempt, or ends it. */
+  /** Decides after an attempt whether the delivery goes on or ends. */
   #conclude(job: Job, made: MadeAttempt): void {
     const outcome = outcomeOf(made, job.failures + 1, this.#world.clock, this.#context.choices);
     const { state, reason, nextAt, isGone } = outcome;
@@ -233,7 +234,7 @@ export class Schedule {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 
-  /** Sends what a fault duplicates for the second time; what comes of it can only make it better. */
+  /** Sends a duplicate: a success makes the delivery delivered, a failure changes nothing. */
   async #repeat(job: Job): Promise<void> {
     const webhook = this.#findWebhook(job);
     const made = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);

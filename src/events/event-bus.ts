@@ -1,7 +1,7 @@
 import type { EventKind } from '../contract/events.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** Something that happened to a message, with all that a delivery or a stream says of it. */
+/** Something that happened to a message, with everything that deliveries and streams need. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message as it was then. */
   readonly message: MessageRow;
-  /** For an event fired by hand: what its payload says instead. */
+  /** For an event fired by hand: fields that replace those of its payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** For an event fired by hand: deliver only to this webhook. */
   readonly webhookId?: string;

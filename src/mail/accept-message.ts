@@ -86,7 +86,7 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   checkSize(parsed.eml.byteLength);
   context.assume('messages.inbound.limits');
   const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
-  // Its head may name others too; those that are inboxes here are meant.
+  // Its header may name recipients elsewhere too; it is delivered to those that are inboxes here.
   const here = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant: parsed.tenant,

@@ -2,7 +2,7 @@ import { newId, timestampNow } from '../environment.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 
-/** A file as it travels. */
+/** A file that is attached to a mail. */
 export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
 
 /** A message without what happens to it once it is stored. */

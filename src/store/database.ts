@@ -40,7 +40,7 @@ class Collection<Kind extends RowKind> {
     this.#database = models[DATABASE_INSTANCE];
     this.#create = models[kind].create as unknown as (row: Rows[Kind]) => Rows[Kind];
     this.#rows = this.#database.getModel(kind) as unknown as Map<string, Rows[Kind]>;
-    this.#indexes = createIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
+    this.#indexes = createPropertyIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
   }
 
   /** What the rows count as stored mail. */
@@ -104,7 +104,7 @@ class Collection<Kind extends RowKind> {
   }
 }
 
-function createIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {
+function createPropertyIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {
   const indexes = new Map(properties.map((property) => [property, new Map<unknown, Set<string>>()]));
 
   return {
@@ -129,7 +129,7 @@ function createIndexes<Row extends { readonly id: string }>(properties: readonly
   };
 }
 
-/** Freezes a row, and copies of what is in it: what came in stays its owner's. */
+/** Freezes a row and copies of its objects; those that the caller passed stay as they are. */
 function freeze<Row extends object>(row: Row): Row {
   for (const [property, value] of Object.entries(row)) {
     if (typeof value === 'object' && !Object.isFrozen(value)) Object.assign(row, { [property]: frozenCopy(value) });
@@ -145,7 +145,7 @@ function frozenCopy<Value>(value: Value): Value {
   return Object.freeze(copied) as Value;
 }
 
-/** Hides the global while `create` runs; that is synchronous, so nobody else can miss it. */
+/** Hides the global while `create` runs; that is synchronous, so no other code can notice. */
 function withoutBroadcastChannel<Created>(create: () => Created): Created {
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
   if (!descriptor) return create();

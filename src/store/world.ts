@@ -14,7 +14,7 @@ export interface AddressHolder {
   readonly inboxId: string;
 }
 
-/** What is found by its text whatever tenant has it, each in one look-up. */
+/** The indexes of a whole mailbox: each finds by a text, whatever tenant has it, in one look-up. */
 export class Indexes {
   readonly keys = new KeyIndex<KeyHolder>();
   readonly addresses = new AddressIndex<AddressHolder>();
@@ -33,16 +33,16 @@ export interface World extends Database {
   readonly clock: Clock;
   /** The outside world, with the tenant's own time. */
   readonly environment: Environment;
-  /** @throws if any tenant has a key with this text: a key leads to one place. */
+  /** @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
   removeKey(id: string): ApiKeyRow | undefined;
-  /** @throws if any inbox has this address: mail to it goes to one place. */
+  /** @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
-  /** Ends an address: mail to it finds nobody. */
+  /** Ends an address: no inbox receives mail to it any more. */
   removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
-  /** Makes everything as it was; the indexes must not have what the world has at present any more. */
+  /** Restores every row; the indexes must have been cleared before. */
   restore(snapshot: WorldSnapshot): void;
   /** Ends every key and every address of the world. */
   close(): void;
@@ -88,7 +88,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
 interface IndexRules<Row, Holder> {
   readonly textOf: (row: Row) => string;
   readonly holderOf: (row: Row) => Holder;
-  /** What is wrong where another row has the text. */
+  /** The error if another row has the text. */
   readonly takenMessage: string;
 }
 

@@ -16,7 +16,7 @@ export class Worlds {
   readonly clock: Clock;
   /** The outside world, with the operator's time. */
   readonly environment: Environment;
-  /** The most that stored mail may count, in bytes. */
+  /** The largest size of the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
   readonly #outside: Environment;
   readonly #indexes = new Indexes();
@@ -90,7 +90,7 @@ export class Worlds {
     this.#indexes.keys.onEnded(listener);
   }
 
-  /** What the mail of every tenant counts, in bytes. */
+  /** The size of the stored mail of all tenants, in bytes. */
   countMailBytes(): number {
     const collections = this.all().flatMap(({ messages, attachments, drafts }) => [messages, attachments, drafts]);
     return collections.reduce((sum, { mailBytes }) => sum + mailBytes, 0);

@@ -14,12 +14,12 @@ import {
 } from './frames.ts';
 import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubscription } from './subscription.ts';
 
-/** A connection of whatever kind, as far as a stream uses it. */
+/** The part of a connection that a stream uses. */
 export interface StreamConnection {
   /** Sends a frame as text; `toBytes` gives it in UTF-8, the same bytes to every connection that gets the frame. */
   send(text: string, toBytes: () => Uint8Array): void;
   close(code: number, reason: string): void;
-  /** How much of what was sent has not left yet. */
+  /** How many of the bytes that were sent wait in a buffer. */
   readonly bufferedBytes: number;
 }
 
@@ -29,7 +29,7 @@ const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
   never: undefined,
 };
 
-/** One client that listens to events. */
+/** The event stream of one client. */
 export class Stream {
   readonly #principal: TenantPrincipal;
   readonly #connection: StreamConnection;
@@ -51,7 +51,7 @@ export class Stream {
     this.#schedulePing();
   }
 
-  /** Takes a frame of the client: a text, or anything else, which is an error. */
+  /** Handles a frame of the client: a text, or anything else, which is an error. */
   receive(data: unknown): void {
     if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
       this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
@@ -105,7 +105,7 @@ export class Stream {
     this.#sendEncoded(encodeFrame(() => frame));
   }
 
-  /** A connection that fails ends its own stream, and nothing else. */
+  /** A connection that fails ends its own stream and must not stop the event for others. */
   #sendEncoded(frame: EncodedFrame): void {
     if (!this.#isOpen) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
