@@ -71,8 +71,3 @@ export interface DeliveryFilter {
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
-
-/** Says whether nothing more will happen to a delivery by itself. */
-export function isOver({ state }: Pick<Delivery, 'state'>): boolean {
-  return state !== 'pending' && state !== 'held';
-}

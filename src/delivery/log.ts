@@ -1,5 +1,5 @@
 import type { MadeAttempt } from './attempt.ts';
-import { type Attempt, type Delivery, isOver } from './delivery.ts';
+import type { Attempt, Delivery } from './delivery.ts';
 
 /** The most that the log of a tenant keeps: so many deliveries, and so many characters in them. */
 const MAX_DELIVERIES = 10_000;
@@ -91,6 +91,10 @@ export class DeliveryLog {
     this.#lengths.delete(id);
     this.#over.delete(id);
   }
+}
+
+function isOver({ state }: Delivery): boolean {
+  return state !== 'pending' && state !== 'held';
 }
 
 function lengthOfFields(fields: object): number {

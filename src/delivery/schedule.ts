@@ -134,7 +134,7 @@ export class Schedule {
       this.#jobs.waitForNext(job);
       job.cancel = this.#world.clock.schedule(this.#later(REORDER_MS), () => this.#release(job));
     },
-    delay: (job, fault) => this.#attemptAt(job, this.#later(fault.delayMs ?? 0)),
+    delay: (job, fault) => this.#attemptAt(job, this.#later(fault.delayMs)),
   };
 
   #hold({ id }: Job, reason: string): void {

@@ -1,11 +1,9 @@
 import { toBareAddress } from '../contract/email-address.ts';
 import { newId } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
-import type { AddressHolder } from '../store/world.ts';
+import type { AddressHolder, World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
-import { publish } from './publish.ts';
-import { type AttachedFile, storeMessage } from './store-message.ts';
-import { findThread } from './threading.ts';
+import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
 /** A mail on its way into an inbox. */
 export interface IncomingMail
@@ -51,4 +49,21 @@ export function receiveMail(
   const message = storeMessage(world, row, attachments);
   publish(context, world, 'message.received', message);
   return message;
+}
+
+/**
+ * Finds the thread of an inbox that a mail continues: that of the message in In-Reply-To, else of any in References,
+ * the latest first (reference, "Threading of inbound mail"). Mail to oneself is there twice under one Message-ID; the
+ * one that arrived counts, because replies are written to that.
+ */
+export function findThread(
+  world: World,
+  inboxId: string,
+  { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
+): string | undefined {
+  for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
+    const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
+    if (known) return known.threadId;
+  }
+  return undefined;
 }

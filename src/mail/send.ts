@@ -7,10 +7,9 @@ import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
-import { publish } from './publish.ts';
 import { receiveMail } from './receive-mail.ts';
 import { findRoute, withoutRepeats } from './route.ts';
-import { type AttachedFile, storeMessage } from './store-message.ts';
+import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
 /** A mail that an inbox is to send. */
 export interface OutgoingMail

@@ -1,6 +1,8 @@
+import type { EventKind } from '../contract/events.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
+import type { MailContext } from './mail-context.ts';
 
 /** A file that is attached to a mail. */
 export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
@@ -24,4 +26,16 @@ export function storeMessage(world: World, fields: NewMessage, files: readonly A
     world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
   }
   return message;
+}
+
+/** Publishes what happened to a message. */
+export function publish({ events }: MailContext, world: World, kind: EventKind, message: MessageRow): void {
+  events.publish({
+    id: `evt_${newId(world.environment)}`,
+    kind,
+    tenantId: world.id,
+    workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
+    inboxId: message.inboxId,
+    message,
+  });
 }

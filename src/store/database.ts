@@ -5,7 +5,7 @@
 import { factory } from '@mswjs/data';
 import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
 import { INDEXED, MODELS } from './models.ts';
-import { sizeOfRow } from './row-size.ts';
+import { sizeOfMailRow } from './row-size.ts';
 import type { RowKind, Rows } from './rows.ts';
 
 /** A property of `Kind` that is indexed. */
@@ -102,6 +102,14 @@ class Collection<Kind extends RowKind> {
       this.#indexes.add(row);
     }
   }
+}
+
+/** The kinds of rows that are mail, whose size is bounded. */
+const MAIL_KINDS: ReadonlySet<RowKind> = new Set(['messages', 'attachments', 'drafts']);
+
+/** What a row counts as stored mail; nothing where it is not mail. */
+function sizeOfRow(kind: RowKind, row: object): number {
+  return MAIL_KINDS.has(kind) ? sizeOfMailRow(row) : 0;
 }
 
 function createPropertyIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {

@@ -42,7 +42,7 @@ export function createStreams(context: StreamContext): Streams {
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
     // An event that is fired by hand for one webhook is delivered to that webhook only.
-    if (event.webhookId !== undefined) return;
+    if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;
     const frame = encodeFrame(() => eventFrame(world, event, choices));

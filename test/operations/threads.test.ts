@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createEnvironment } from '../../src/environment.ts';
-import { findThread } from '../../src/mail/threading.ts';
+import { findThread } from '../../src/mail/receive-mail.ts';
 import type { MessageRow } from '../../src/store/rows.ts';
 import { createWorld, Indexes } from '../../src/store/world.ts';
 import { ADDRESS, openDesks } from '../support/desk.ts';
