@@ -9,7 +9,7 @@ import { createMailboxFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { settle } from './control/settled.ts';
 import { createWebhookLab } from './control/webhook-lab.ts';
-import { createDispatcher } from './delivery/dispatcher.ts';
+import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
@@ -29,7 +29,7 @@ import type { ApiRequest } from './pipeline/http.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { readState } from './store/state.ts';
-import { createWorlds, type Worlds } from './store/worlds.ts';
+import { Worlds } from './store/worlds.ts';
 import { createStreams, type Streams } from './stream/streams.ts';
 
 export type { Mailbox } from './control/mailbox-interface.ts';
@@ -90,11 +90,11 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, outside } = watchFailures(createEnvironment(options.environment));
   const { report } = outside;
-  const worlds = createWorlds(outside, parseMaxMailBytes(options.maxMailBytes));
+  const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const dispatcher = createDispatcher(worlds, events, { outside, choices, activity, faults });
+  const dispatcher = new Dispatcher(worlds, events, { outside, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
@@ -114,7 +114,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
       worlds.restore(start);
     },
     receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
-    receiveMessage: (message) => acceptMessage({ ...service, environment: worlds.environment, ...ledger }, message),
+    receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createWebhookLab(worlds, events, dispatcher),

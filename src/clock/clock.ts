@@ -2,18 +2,18 @@ import type { Environment } from '../environment.ts';
 import { DueTasks, type Scheduled, type Task } from './due-tasks.ts';
 import { type Failure, Work } from './work.ts';
 
-/** Real time, a way to be woken by it, and who is told of a bug. */
+/** Real time, timers, and where bugs are reported. */
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
-/** The longest that a platform's timer waits. */
+/** The longest delay that `setTimeout` accepts. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** How many moments a clock moves past before anything else may happen in the process. */
+/** How many due moments a clock handles before it lets the event loop run. */
 const STEPS_AT_ONCE = 1000;
 
 /**
- * The time of one tenant: real until it is frozen or moved, and then its own. It also does what falls due, so that
- * three days of retries take as long as what is done in them.
+ * The time of one tenant: real time until it is frozen or moved. It also runs the tasks that fall due, so that three
+ * days of retries only take as long as the retries themselves.
  */
 export class Clock {
   readonly #source: TimeSource;
@@ -46,7 +46,7 @@ export class Clock {
     this.#startDue();
   }
 
-  /** Lets time go on from where it stands. */
+  /** Lets time run on from where it stands. */
   resume(): void {
     if (this.#frozenMs === undefined) return;
     this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
@@ -63,18 +63,18 @@ export class Clock {
   }
 
   /**
-   * Moves time on, does what falls due on the way, in order, and resolves when it is done: with whether it got there,
-   * because a reset ends it.
+   * Moves time on and runs the tasks that fall due on the way, in order. Resolves when they are done: with false if a
+   * reset has ended the move.
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
     const moved = this.#moves.then(() => this.#move(durationMs, resetsBefore));
-    // One that fails tells its caller, and holds up none of the others.
+    // A move that fails rejects for its own caller, and does not hold up the others.
     this.#moves = Promise.allSettled([moved]);
     return moved;
   }
 
-  /** Does a task at this time, at once if it has come; the answer cancels it. */
+  /** Runs a task at this time, or at once if it is past; the answer cancels it. */
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);
@@ -117,7 +117,7 @@ export class Clock {
     return this.#work.count;
   }
 
-  /** How often it was reset: what was on its way before must not move it afterwards. */
+  /** How often the clock was reset: a move that began before a reset must stop after it. */
   get resets(): number {
     return this.#resets;
   }
@@ -149,7 +149,7 @@ export class Clock {
     this.#arm();
   }
 
-  /** Lets the platform wake the clock for the next task, unless time is frozen. */
+  /** Sets a timer for the next task, unless time is frozen. */
   #arm(): void {
     this.#cancelTimer();
     const { first } = this.#tasks;
@@ -158,7 +158,7 @@ export class Clock {
     this.#cancelTimer = this.#source.setTimer(delayMs, () => this.#wake());
   }
 
-  /** The platform calls this, so nobody else could take what it throws. */
+  /** The timer calls this, so no caller could catch what it throws. */
   #wake(): void {
     try {
       this.#startDue();
@@ -181,7 +181,7 @@ export class Clock {
     return true;
   }
 
-  /** Goes to the next moment at which something is due, and does it. */
+  /** Moves to the time of the first task and runs what is due then. */
   async #step(first: Scheduled): Promise<void> {
     this.#moveTo(Math.max(first.atMs, this.#nowMs()));
     this.#startDue();
@@ -191,13 +191,13 @@ export class Clock {
   }
 }
 
-/** Does a task a moment later. */
+/** Runs a task, but never synchronously. */
 async function perform(task: Task): Promise<void> {
   await null;
   await task();
 }
 
-/** Lets the platform do something else, such as read what was sent; until then the process stays alive. */
+/** Lets the event loop run once, such as to read from sockets; the timer keeps the process alive until then. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -1,4 +1,4 @@
-/** What is to be done at some time; the clock waits for it where it is asked to move on. */
+/** Something to do at some time; `advance` waits until it is done. */
 export type Task = () => Promise<void> | void;
 
 /** A task, and when it is due. */
@@ -7,7 +7,7 @@ export interface Scheduled {
   readonly task: Task;
 }
 
-/** Tasks by the time at which they are due, then in the order in which they came. */
+/** Tasks in the order in which they are due, then in the order in which they were added. */
 export class DueTasks {
   readonly #waiting: Scheduled[] = [];
 
@@ -33,7 +33,7 @@ export class DueTasks {
     return index >= 0;
   }
 
-  /** Takes the first task if it is due by then. */
+  /** Takes out the first task if it is due by then. */
   takeDue(untilMs: number): Scheduled | undefined {
     const { first } = this;
     return first && first.atMs <= untilMs ? this.#waiting.shift() : undefined;

@@ -8,7 +8,7 @@ import { ApiError } from '../contract/errors.ts';
  */
 export type Duration = number | string;
 
-/** What is right for a duration, for messages. */
+/** The rule for a duration, for messages. */
 const DURATION_RULE = 'must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years';
 
 /** A span of time as a field of what a test sends. */
@@ -32,7 +32,7 @@ export function formatDuration(durationMs: number): string {
   return ms(durationMs);
 }
 
-/** The longest that a clock is moved at once: it has to stay within the years that a timestamp can write. */
+/** The longest duration: a clock has to stay within the years that a timestamp can have. */
 const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 function readDuration(duration: Duration): number | undefined {

@@ -7,7 +7,7 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** The work that is being done for one tenant, and what of it failed. */
+/** The work that is being done for one tenant, and its failures. */
 export class Work {
   readonly #running = new Set<Promise<void>>();
   readonly #report: Environment['report'];
@@ -17,7 +17,7 @@ export class Work {
     this.#report = report;
   }
 
-  /** How many pieces of work are being done at present. */
+  /** How many promises have not settled yet. */
   get count(): number {
     return this.#running.size;
   }

@@ -3,33 +3,36 @@ import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
+import { findRefusal } from '../outgoing.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
-import { type Answer, noAnswer, toAnswer } from './receiver-answer.ts';
 import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 
-/** What delivering works with besides the tenant. */
+/** What deliveries need besides the tenant. */
 export interface DeliveryContext {
-  /** The outside world with real time, in which receivers live. */
+  /** The outside world with real time, which receivers use. */
   readonly outside: Environment;
   readonly choices: Choices;
   readonly activity: Activity;
   readonly faults: Faults;
 }
 
-/** What is sent, and what is to be wrong with it. */
-export interface Sending {
+/** What is sent, and the fault to put into it. */
+interface Sending {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
 }
 
-/** An attempt that was made; when the next is due is not decided yet. */
+/** An attempt that was made, before it is decided when the next one is due. */
 export interface MadeAttempt extends Omit<Attempt, 'nextAttemptAt'> {
   /** Whether the receiver was not called at all, because the emulator may not. */
   readonly isRefused: boolean;
 }
+
+/** What came of calling a receiver. */
+type Answer = Pick<MadeAttempt, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
 const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '15s': 15_000,
@@ -39,48 +42,124 @@ const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '100ms': 100,
 };
 
-/** Sends a delivery to its webhook once, as they both are now. */
-export async function makeAttempt(
-  { outside, choices }: DeliveryContext,
-  { clock, environment }: World,
-  webhook: WebhookRow,
-  delivery: Delivery,
-  { content, fault, call }: Sending & { readonly call: AbortableCall },
-): Promise<MadeAttempt> {
-  const at = clock.now();
-  const { href, login } = splitLogin(webhook.url);
-  const { headers: signed, body } = createRequest({
-    id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
-    secret: webhook.secret,
-    content,
-    now: at,
-    fault,
-    newSecret: () => newWebhookSecret(environment),
-    choices,
-  });
-  const headers = login ? { ...signed, ...login } : signed;
-  const startedMs = outside.now().getTime();
-  const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
-  const answer = await callReceiver(outside, href, { headers, body }, { timeoutMs, call });
-  return {
-    at: at.toISOString(),
-    url: webhook.url,
-    requestHeaders: headers,
-    requestBody: body,
-    ...answer,
-    durationMs: Math.max(outside.now().getTime() - startedMs, 0),
-  };
+/** Makes the attempts of one tenant, and knows which are being made. */
+export class Attempts {
+  readonly #world: World;
+  readonly #context: DeliveryContext;
+  /** Each call that is being made, with the id of its delivery. */
+  readonly #calls = new Map<AbortableCall, string>();
+  /** Calls that can be made next, each with a signal that was used before. */
+  readonly #nextCalls: AbortableCall[] = [];
+  #isEnded = false;
+
+  constructor(world: World, context: DeliveryContext) {
+    this.#world = world;
+    this.#context = context;
+  }
+
+  /** The ids of the deliveries that are being sent. */
+  inFlight(): ReadonlySet<string> {
+    return new Set(this.#calls.values());
+  }
+
+  /** Sends a delivery once; `undefined` when everything ended meanwhile. */
+  async make(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined> {
+    const call = this.#nextCalls.pop() ?? new AbortableCall();
+    this.#calls.set(call, delivery.id);
+    try {
+      const made = await this.#call(call, delivery, webhook, sending);
+      return this.#isEnded ? undefined : made;
+    } finally {
+      this.#calls.delete(call);
+      const next = call.next();
+      if (next) this.#nextCalls.push(next);
+    }
+  }
+
+  /** Aborts what is being sent. */
+  end(): void {
+    this.#isEnded = true;
+    for (const call of this.#calls.keys()) call.abort(new Error('The deliveries were reset.'));
+  }
+
+  async #call(
+    call: AbortableCall,
+    delivery: Delivery,
+    webhook: WebhookRow,
+    { content, fault }: Sending,
+  ): Promise<MadeAttempt> {
+    const { outside, choices } = this.#context;
+    const { clock, environment } = this.#world;
+    const now = clock.now();
+    const { href, login } = splitLogin(webhook.url);
+    const { headers: signed, body } = createRequest({
+      id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
+      secret: webhook.secret,
+      content,
+      now,
+      fault,
+      newSecret: () => newWebhookSecret(environment),
+      choices,
+    });
+    const headers = login ? { ...signed, ...login } : signed;
+    const startedMs = outside.now().getTime();
+    const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
+    const answer = await callReceiver(outside, href, { headers, body }, { timeoutMs, call });
+    return {
+      at: now.toISOString(),
+      url: webhook.url,
+      requestHeaders: headers,
+      requestBody: body,
+      ...answer,
+      durationMs: Math.max(outside.now().getTime() - startedMs, 0),
+    };
+  }
 }
 
-/** Calls a receiver once; `call` aborts it. It never rejects: whatever goes wrong is in the answer. */
+/** For how many calls a signal is used: creating one is slow, but each call leaves a listener on it for a while. */
+const CALLS_PER_SIGNAL = 5;
+
+/** A call that can be aborted. */
+class AbortableCall {
+  /** Resolves with the reason when the call is aborted, even if what is called ignores the signal. */
+  readonly aborted: Promise<Error>;
+  readonly #controller: AbortController;
+  readonly #callsLeft: number;
+  #resolve = (_: Error) => {};
+
+  constructor(controller = new AbortController(), callsLeft = CALLS_PER_SIGNAL) {
+    this.#controller = controller;
+    this.#callsLeft = callsLeft;
+    this.aborted = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#resolve(reason);
+    this.#controller.abort(reason);
+  }
+
+  /** Once this call has ended, one that uses its signal; `undefined` if that cannot be used again. */
+  next(): AbortableCall | undefined {
+    if (this.#callsLeft === 1 || this.signal.aborted) return undefined;
+    return new AbortableCall(this.#controller, this.#callsLeft - 1);
+  }
+}
+
+/** Calls a receiver once, until `call` is aborted. It never rejects: the answer says what went wrong. */
 async function callReceiver(
   environment: Environment,
   url: string,
   { headers, body }: OutgoingRequest,
   { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
 ): Promise<Answer> {
-  const late = () => call.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
-  const cancelTimer = environment.setTimer(timeoutMs, late);
+  const abortLate = () => call.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
+  const cancelTimer = environment.setTimer(timeoutMs, abortLate);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
     return await Promise.race([environment.fetch(url, init).then(toAnswer), call.aborted.then(noAnswer)]);
@@ -91,43 +170,71 @@ async function callReceiver(
   }
 }
 
-/** One call that can be aborted. */
-export interface AbortableCall {
-  /** For what is called. */
-  readonly signal: AbortSignal;
-  /** Resolves with the reason when the call is aborted, also where what is called takes no notice. */
-  readonly aborted: Promise<Error>;
-  abort(reason: Error): void;
-  /** Says that the call has ended. */
-  end(): void;
+/** How much of the body of a response is read. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** Reads the response of a receiver; rejects if its body breaks off. */
+async function toAnswer(response: Response): Promise<Answer> {
+  const { status, headers, body } = response;
+  return {
+    // In browsers, a redirect that is not followed has the status 0.
+    status: status === 0 ? null : status,
+    // The pages that test runners imitate (jsdom, happy-dom) do not write header names in lower case.
+    responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
+    responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
+    error: response.ok ? null : failureOf(response),
+    isRefused: false,
+  };
 }
 
-/** For how many calls a signal is used: making one takes long, but each call leaves a listener on it for a while. */
-const CALLS_PER_SIGNAL = 5;
+function failureOf({ status, type }: Response): string {
+  if (type === 'opaqueredirect') return 'The receiver answered with a redirect, and redirects are not followed.';
+  if (status >= 300 && status < 400) return `The receiver answered ${status}, and redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}
 
-/** Creates what makes abortable calls: each has its signal to itself until its call has ended, and then another may. */
-export function createCallFactory(): () => AbortableCall {
-  const free: { readonly controller: AbortController; readonly callsLeft: number }[] = [];
+/** Reads the beginning of a body and cancels the rest. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let text = '';
+  for (let bytes = 0; bytes < MAX_BODY_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
+    bytes += value.length;
+  }
+  // This is not awaited: if an interceptor has a copy of the body, it takes until that copy has been read. A body that
+  // has failed already cannot be cancelled, which does no harm.
+  void reader.cancel().catch(() => undefined);
+  return text;
+}
 
-  return () => {
-    const { controller, callsLeft } = free.pop() ?? {
-      controller: new AbortController(),
-      callsLeft: CALLS_PER_SIGNAL,
-    };
-    let resolve = (_: Error) => {};
-    const aborted = new Promise<Error>((settle) => {
-      resolve = settle;
-    });
-    return {
-      signal: controller.signal,
-      aborted,
-      abort(reason) {
-        resolve(reason);
-        controller.abort(reason);
-      },
-      end() {
-        if (callsLeft > 1 && !controller.signal.aborted) free.push({ controller, callsLeft: callsLeft - 1 });
-      },
-    };
+/** The answer for a call that failed or was refused. */
+function noAnswer(error: unknown): Answer {
+  const refusal = findRefusal(error);
+  return {
+    status: null,
+    responseHeaders: {},
+    responseBody: '',
+    error: refusal?.message ?? sentenceOf(error),
+    isRefused: refusal !== undefined,
   };
+}
+
+function sentenceOf(error: unknown): string {
+  const cause = innermost(error);
+  // Node fails an assertion, whose message explains nothing, on a response such as one with the status 000.
+  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
+    return 'What the receiver answered is not valid HTTP.';
+  const detail = cause?.message ?? '';
+  if (detail.endsWith('.')) return detail;
+  return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
+}
+
+/** The innermost cause of an error, which explains most: `fetch` itself only says that it failed. */
+function innermost(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error instanceof AggregateError ? innermost(error.errors[0]) : error;
 }

@@ -67,17 +67,7 @@ export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
 }
 
-/** What a delivery says that a bug of ours has ended. */
-export function failureReason(error: unknown): string {
-  return `The emulator failed, which is a bug in it: ${messageOf(error)}.`;
-}
-
-/** What an error says, without a full stop at its end. */
+/** The message of an error, without a full stop at its end. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
-}
-
-/** Says whether nothing more will happen to a delivery by itself. */
-export function isOver({ state }: Pick<Delivery, 'state'>): boolean {
-  return state !== 'pending' && state !== 'held';
 }

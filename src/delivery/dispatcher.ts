@@ -9,96 +9,103 @@ import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
 import { toPayload } from './request.ts';
 import { Schedule } from './schedule.ts';
 
-/** Brings the events of a mailbox to its webhooks, each tenant's apart. */
-export interface Dispatcher {
-  /** The deliveries of one tenant. */
-  of(world: World): Schedule;
-  /** The deliveries that fit, tenant by tenant, oldest first. */
-  list(filter?: DeliveryFilter): Delivery[];
-  /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
-  find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule };
-  /** The deliveries to which the events lead that are published meanwhile. */
-  collect(publish: () => void): Delivery[];
-  /** What the full logs of a tenant, or of all, have lost since the last reset. */
-  losses(tenantId?: string): DeliveryLosses;
-  /** The deliveries that are being sent at present. */
-  inFlight(): Delivery[];
-  /** How many wait for what is being sent. */
-  waiting(): number;
-  /** Aborts and forgets every delivery. */
-  reset(): void;
-}
+/** Makes the events of a mailbox into deliveries to its webhooks. Each tenant has a schedule of its own. */
+export class Dispatcher {
+  readonly #worlds: Worlds;
+  readonly #context: DeliveryContext;
+  readonly #schedules = new Map<World, Schedule>();
+  /** The ids of the deliveries that `collect` has seen so far, while it runs. */
+  #collected: string[] | undefined;
 
-/** Creates the dispatcher of a mailbox, which listens to its events from now on. */
-export function createDispatcher(worlds: Worlds, events: EventBus, context: DeliveryContext): Dispatcher {
-  let tenants = new Map<World, Schedule>();
-  /** The ids of what is opened, while somebody wants to know. */
-  let collected: string[] | undefined;
-
-  function of(world: World): Schedule {
-    const deliveries = tenants.get(world) ?? new Schedule(world, context);
-    tenants.set(world, deliveries);
-    return deliveries;
+  /** Creates the dispatcher of a mailbox and subscribes it to the events. */
+  constructor(worlds: Worlds, events: EventBus, context: DeliveryContext) {
+    this.#worlds = worlds;
+    this.#context = context;
+    events.subscribe((event) => {
+      const world = worlds.get(event.tenantId);
+      const opened = world ? openDeliveries(event, world, this.of(world), context.choices) : [];
+      this.#collected?.push(...opened);
+    });
+    worlds.onRemoved((world) => {
+      this.#schedules.get(world)?.end();
+      this.#schedules.delete(world);
+    });
   }
 
-  const all = () => worlds.all().flatMap((world) => tenants.get(world) ?? []);
+  /** The deliveries of one tenant. */
+  of(world: World): Schedule {
+    const schedule = this.#schedules.get(world) ?? new Schedule(world, this.#context);
+    this.#schedules.set(world, schedule);
+    return schedule;
+  }
 
-  function lookUp(id: string) {
-    for (const deliveries of all()) {
+  /** The deliveries that match a filter, tenant by tenant, oldest first. */
+  list(filter: DeliveryFilter = {}): Delivery[] {
+    return this.#all().flatMap(({ log }) => log.all().filter((delivery) => isWanted(delivery, filter)));
+  }
+
+  /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
+  find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule } {
+    const found = this.#lookUp(id);
+    if (found) return found;
+    throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
+  }
+
+  /** The deliveries of the events that are published while `publish` runs. */
+  collect(publish: () => void): Delivery[] {
+    const ids: string[] = [];
+    const outer = this.#collected;
+    this.#collected = ids;
+    try {
+      publish();
+    } finally {
+      this.#collected = outer;
+    }
+    // The log may have had no room for the first of many.
+    return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
+  }
+
+  /** What the full logs of a tenant, or of all, have lost since the last reset. */
+  losses(tenantId?: string): DeliveryLosses {
+    const worlds = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
+    const losses = worlds.map(([, schedule]) => schedule.losses());
+    return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
+  }
+
+  /** How many deliveries wait for what is being sent. */
+  waiting(): number {
+    return sum(this.#all().map((schedule) => schedule.waiting));
+  }
+
+  /** The deliveries that are being sent at present. */
+  inFlight(): Delivery[] {
+    return this.#all().flatMap((schedule) => schedule.inFlight());
+  }
+
+  /** Aborts and forgets every delivery. */
+  reset(): void {
+    for (const schedule of this.#schedules.values()) schedule.end();
+    this.#schedules.clear();
+  }
+
+  #all(): Schedule[] {
+    return this.#worlds.all().flatMap((world) => this.#schedules.get(world) ?? []);
+  }
+
+  #lookUp(id: string) {
+    for (const deliveries of this.#all()) {
       const delivery = deliveries.log.get(String(id).toLowerCase());
       if (delivery) return { delivery, deliveries };
     }
     return undefined;
   }
-
-  events.subscribe((event) => {
-    const world = worlds.get(event.tenantId);
-    const opened = world ? openDeliveries(event, world, of(world), context.choices) : [];
-    collected?.push(...opened);
-  });
-  worlds.onRemoved((world) => {
-    tenants.get(world)?.end();
-    tenants.delete(world);
-  });
-
-  return {
-    of,
-    list: (filter = {}) => all().flatMap(({ log }) => log.all().filter((delivery) => fits(delivery, filter))),
-    find(id) {
-      const found = lookUp(id);
-      if (found) return found;
-      throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
-    },
-    collect(publish) {
-      const ids: string[] = [];
-      const outer = collected;
-      collected = ids;
-      try {
-        publish();
-      } finally {
-        collected = outer;
-      }
-      // The log may have had no room for the first of many.
-      return ids.flatMap((id) => lookUp(id)?.delivery ?? []);
-    },
-    losses(tenantId) {
-      const losses = [...tenants].filter(([{ id }]) => tenantId === undefined || id === tenantId);
-      return losses.reduce((sum, [, each]) => addLosses(sum, each.losses()), { dropped: 0, forgotten: 0 });
-    },
-    waiting: () => all().reduce((sum, deliveries) => sum + deliveries.waiting, 0),
-    inFlight: () => all().flatMap((deliveries) => deliveries.inFlight()),
-    reset() {
-      for (const deliveries of tenants.values()) deliveries.end();
-      tenants = new Map();
-    },
-  };
 }
 
-function addLosses(one: DeliveryLosses, other: DeliveryLosses): DeliveryLosses {
-  return { dropped: one.dropped + other.dropped, forgotten: one.forgotten + other.forgotten };
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
-function fits(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
+function isWanted(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
   return (
     (tenant === undefined || delivery.tenantId === tenant) &&
     (webhookId === undefined || delivery.webhookId === webhookId) &&
@@ -112,7 +119,7 @@ function openDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedul
   const matching = webhooks.all().filter((webhook) => matches(webhook, event));
   if (matching.length === 0) return [];
   const payload = toPayload(event, choices);
-  // Written once for all of them.
+  // Serialized once for all of them.
   const content = JSON.stringify(payload);
   return matching.map((webhook) => schedule.open(event, webhook, payload, content));
 }

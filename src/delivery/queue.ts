@@ -1,122 +1,135 @@
+import type { Clock } from '../clock/clock.ts';
 import type { Choices } from '../contract/behaviours.ts';
-import type { WebhookRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
-import {
-  type AbortableCall,
-  createCallFactory,
-  type DeliveryContext,
-  type MadeAttempt,
-  makeAttempt,
-  type Sending,
-} from './attempt.ts';
+import type { EventKind } from '../contract/events.ts';
+import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Makes the attempts of one tenant, and knows which are being made. */
-export interface Sender {
-  /** Does a task when it is the turn of what goes to this webhook; the clock waits for it where it is asked to move on. */
-  inTurn(webhookId: string, task: () => Promise<void>): void;
-  /** Sends a delivery once; `undefined` when everything ended meanwhile. */
-  send(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined>;
-  /** The ids of the deliveries that are being sent. */
-  inFlight(): ReadonlySet<string>;
-  /** How many wait for what is being sent. */
-  waiting(): number;
-  /** Aborts what is being sent. */
-  end(): void;
+/** A delivery that is not over yet. */
+export interface Job {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly event: EventKind;
+  /** Its number in the order in which the jobs were opened. */
+  readonly order: number;
+  /** Whether it was sent by hand, and so also to a webhook that is not active. */
+  readonly isByHand: boolean;
+  /** The payload as JSON, which every attempt sends. */
+  readonly content: string;
+  /** The fault to put into its next attempt. */
+  fault: DeliveryFaultKind | undefined;
+  /** How many attempts in a row have failed. */
+  failures: number;
+  /** Cancels what is scheduled for it. */
+  cancel(): void;
+}
+
+/** The deliveries of a tenant that are not over, by their ids. */
+export class Jobs {
+  readonly #jobs = new Map<string, Job>();
+  readonly #waitingForNext = new Set<Job>();
+  #opened = 0;
+
+  /** Opens a delivery, or opens it again. */
+  open({ id, webhookId, event }: Delivery, how: Pick<Job, 'isByHand' | 'content' | 'fault'>): Job {
+    this.end(id);
+    this.#opened += 1;
+    const job: Job = { id, webhookId, event, order: this.#opened, ...how, failures: 0, cancel: () => {} };
+    this.#jobs.set(id, job);
+    return job;
+  }
+
+  /** Says whether a job is neither over nor replaced by a later one for the same delivery. */
+  has(job: Job): boolean {
+    return this.#jobs.get(job.id) === job;
+  }
+
+  /** Says whether a later job for the same delivery has replaced this one. */
+  isReplaced(job: Job): boolean {
+    return (this.#jobs.get(job.id) ?? job) !== job;
+  }
+
+  /** Every job, oldest first. */
+  all(): Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** Makes a job wait for the next delivery to the same webhook. */
+  waitForNext(job: Job): void {
+    this.#waitingForNext.add(job);
+  }
+
+  /** Makes a job wait for the next delivery no longer. */
+  stopWaiting(job: Job): void {
+    this.#waitingForNext.delete(job);
+  }
+
+  /** Takes out the older jobs that wait for this one, the latest first. */
+  takeWaiting({ webhookId, order }: Job): Job[] {
+    const taken = [...this.#waitingForNext].filter((job) => job.webhookId === webhookId && job.order < order);
+    for (const job of taken) this.#waitingForNext.delete(job);
+    return taken.reverse();
+  }
+
+  /** Ends a job and cancels what is scheduled for it. */
+  end(id: string): void {
+    const job = this.#jobs.get(id);
+    if (!job) return;
+    job.cancel();
+    this.#jobs.delete(id);
+    this.#waitingForNext.delete(job);
+  }
+
+  endAll(): void {
+    for (const id of [...this.#jobs.keys()]) this.end(id);
+  }
+}
+
+type Task = () => Promise<void>;
+
+interface Queue {
+  readonly tasks: Task[];
+  running: number;
 }
 
 const QUEUE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
 
-/** Creates the sender of a tenant. */
-export function createSender(world: World, context: DeliveryContext): Sender {
-  const width = QUEUE_WIDTHS[context.choices['deliveries.order']];
-  /** Of the webhooks to which something goes at present. */
-  const queues = new Map<string, Queue>();
-  /** What is being sent, and the id of its delivery. */
-  const calls = new Map<AbortableCall, string>();
-  const createCall = createCallFactory();
-  let isEnded = false;
+/** A queue for each webhook to which something is being sent: tasks run in the order in which they come. */
+export class Queues {
+  readonly #width: number;
+  readonly #clock: Clock;
+  readonly #queues = new Map<string, Queue>();
 
-  function openQueue(webhookId: string): Queue {
-    return createQueue(width, {
-      onWork: (work) => world.clock.track(work),
-      onFailure: (error) => world.clock.fail(`a delivery to webhook ${webhookId}`, error),
-      onIdle: () => queues.delete(webhookId),
-    });
+  constructor(clock: Clock, choices: Choices) {
+    this.#clock = clock;
+    this.#width = QUEUE_WIDTHS[choices['deliveries.order']];
   }
 
-  return {
-    inTurn(webhookId, task) {
-      const queue = queues.get(webhookId) ?? openQueue(webhookId);
-      queues.set(webhookId, queue);
-      queue.run(task);
-    },
-    async send(delivery, webhook, sending) {
-      const call = createCall();
-      calls.set(call, delivery.id);
-      try {
-        const made = await makeAttempt(context, world, webhook, delivery, { ...sending, call });
-        return isEnded ? undefined : made;
-      } finally {
-        calls.delete(call);
-        call.end();
-      }
-    },
-    inFlight: () => new Set(calls.values()),
-    waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting, 0),
-    end() {
-      isEnded = true;
-      for (const { abort } of calls.keys()) abort(new Error('The deliveries were reset.'));
-    },
-  };
-}
-
-/** Does tasks in the order in which they come, so many at a time. */
-interface Queue {
-  /** Does a task when its turn comes. One that fails holds up none of the others. */
-  run(task: () => Promise<void>): void;
   /** How many tasks wait for their turn. */
-  readonly waiting: number;
-}
+  get waiting(): number {
+    return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.length, 0);
+  }
 
-/** Who is told what a queue does. */
-interface QueueListeners {
-  /** Gets the work of doing what there is, each time that it begins. */
-  onWork(work: Promise<void>): void;
-  /** Gets what a task throws. */
-  onFailure(error: unknown): void;
-  /** Is called each time that nothing is done any more. */
-  onIdle(): void;
-}
+  /** Runs a task when its turn comes; the clock waits for it. A task that fails does not hold up the others. */
+  run(webhookId: string, task: Task): void {
+    const queue = this.#queues.get(webhookId) ?? { tasks: [], running: 0 };
+    this.#queues.set(webhookId, queue);
+    queue.tasks.push(task);
+    if (queue.running === this.#width) return;
+    queue.running += 1;
+    this.#clock.track(this.#runTasks(webhookId, queue));
+  }
 
-/** Creates an empty queue. */
-function createQueue(width: number, { onWork, onFailure, onIdle }: QueueListeners): Queue {
-  const tasks: (() => Promise<void>)[] = [];
-  let working = 0;
-
-  async function work(): Promise<void> {
-    // Never at once: who brings the first task must not have to do it.
+  async #runTasks(webhookId: string, queue: Queue): Promise<void> {
+    // Whoever adds the first task must not have to run it.
     await null;
-    for (let task = tasks.shift(); task; task = tasks.shift()) {
+    for (let task = queue.tasks.shift(); task; task = queue.tasks.shift()) {
       try {
         await task();
       } catch (error) {
-        onFailure(error);
+        this.#clock.fail(`a delivery to webhook ${webhookId}`, error);
       }
     }
-    working -= 1;
-    if (working === 0) onIdle();
+    queue.running -= 1;
+    if (queue.running === 0) this.#queues.delete(webhookId);
   }
-
-  return {
-    run(task) {
-      tasks.push(task);
-      if (working === width) return;
-      working += 1;
-      onWork(work());
-    },
-    get waiting() {
-      return tasks.length;
-    },
-  };
 }

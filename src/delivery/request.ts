@@ -1,11 +1,13 @@
-import { toBase64 } from '../contract/base64.ts';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { fromBase64, toBase64, toHex } from '../contract/base64.ts';
 import type { Choices } from '../contract/behaviours.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
+import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
-import { signHex, signStandard } from './signature.ts';
 
-/** What a delivery tells of an event: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
+/** The payload of a delivery: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
@@ -24,12 +26,12 @@ export interface DeliveryPayload {
   readonly receivedAt?: string;
 }
 
-/** Writes an event as a delivery carries it. */
+/** Makes the payload for an event. */
 export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
   return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
 }
 
-/** A payload is sent again as it was, whoever has got hold of it. */
+/** A payload must stay as it is for later attempts, even though callers get it too. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
@@ -53,7 +55,7 @@ function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload
   return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
 }
 
-/** A request as it goes to a receiver. */
+/** The request that a receiver gets. */
 export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -61,13 +63,13 @@ export interface OutgoingRequest {
 
 /** What a request is made of. */
 export interface RequestParts {
-  /** What it carries as `webhook-id`. */
+  /** The value of `webhook-id`. */
   readonly id: string;
   readonly secret: string;
   /** The payload as JSON. */
   readonly content: string;
   readonly now: Date;
-  /** What is to be wrong with it. */
+  /** The fault to put into it. */
   readonly fault: DeliveryFaultKind | undefined;
   /** Makes a secret that is not the webhook's. */
   newSecret(): string;
@@ -79,7 +81,7 @@ const PADDING_LENGTH = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Writes the request of one attempt, signed afresh: the same id each time, and the time of now. */
+/** Makes the request of one attempt: with the id of the delivery, the present time and a signature for both. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
   const { id, fault, content, now, choices } = parts;
   const body = fault === 'oversize-body' ? padded(content) : content;
@@ -93,7 +95,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
       'webhook-timestamp': String(timestamp),
       ...SIGNATURES[choices['deliveries.signature']](signed, choices),
     },
-    body: fault === 'truncated-body' ? firstHalf(body) : body,
+    body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body,
   };
 }
 
@@ -131,17 +133,53 @@ const HEX_FORMS: Record<Choices['deliveries.signature.form'], (hex: string) => s
   bare: (hex) => hex,
 };
 
+/**
+ * Signs a delivery as Standard Webhooks says: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key
+ * is the bytes that the secret has in base64 behind `whsec_`.
+ */
+function signStandard(secret: string, id: string, timestampSeconds: number, body: Uint8Array): string {
+  const key = fromBase64(secret.replace(/^whsec_/, ''));
+  const head = encoder.encode(`${id}.${timestampSeconds}.`);
+  const content = new Uint8Array(head.length + body.length);
+  content.set(head);
+  content.set(body, head.length);
+  return `v1,${toBase64(hmacSha256(key, content))}`;
+}
+
+/** Signs a delivery in the simpler way: the HMAC-SHA256 of the raw body in hex; the key is the text of the secret. */
+function signHex(secret: string, body: Uint8Array): string {
+  return toHex(hmacSha256(encoder.encode(secret), body));
+}
+
+/** Makes the HMAC-SHA256 of some data. */
+type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
+
+/**
+ * Runs everywhere. The Web Crypto API is asynchronous, but a request is made synchronously. The library gets copies,
+ * because it accepts only instances of the `Uint8Array` of its own realm.
+ */
+export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
+
+/** The one of Node if there is one: it is several times as fast. */
+export const hmacSha256: Hmac = findNodeHmac() ?? portableHmac;
+
+/** The part of `node:crypto` that is used. It is not imported, because this file runs in browsers too. */
+interface NodeCrypto {
+  createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
+}
+
+function findNodeHmac(): Hmac | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  const crypto = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
+  return crypto && ((key, data) => crypto.createHmac('sha256', key).update(data).digest());
+}
+
 function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   if (fault === 'wrong-secret') return [newSecret()];
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
-/** Half of a text, without half of a character at its end. */
-function firstHalf(text: string): string {
-  return text.slice(0, Math.floor(text.length / 2)).replace(/\p{Surrogate}$/u, '');
-}
-
-/** The URL of a webhook as it is called: a login in it goes out as a header, because `fetch` takes none in a URL. */
+/** Splits the login off the URL of a webhook: it is sent as a header, because `fetch` refuses a URL with a login. */
 export function splitLogin(url: string): {
   readonly href: string;
   readonly login?: { readonly authorization: string };
@@ -149,12 +187,12 @@ export function splitLogin(url: string): {
   if (!url.includes('@')) return { href: url };
   const { username, password } = new URL(url);
   if (username === '' && password === '') return { href: url };
-  const login = new TextEncoder().encode(`${decode(username)}:${decode(password)}`);
+  const login = encoder.encode(`${decode(username)}:${decode(password)}`);
   const { href } = Object.assign(new URL(url), { username: '', password: '' });
   return { href, login: { authorization: `Basic ${toBase64(login)}` } };
 }
 
-/** Decodes what is percent-encoded; what only looks so stays as it is. */
+/** Decodes percent-encoding; a text that is not valid percent-encoding stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

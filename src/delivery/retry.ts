@@ -1,15 +1,16 @@
 import type { Clock } from '../clock/clock.ts';
+import { parseDuration } from '../clock/duration.ts';
 import type { Choices } from '../contract/behaviours.ts';
 import type { MadeAttempt } from './attempt.ts';
 import type { DeliveryState } from './delivery.ts';
 
-/** What comes of an attempt for its delivery. */
+/** What an attempt means for its delivery. */
 export interface Outcome {
   readonly state: DeliveryState;
   readonly reason: string | null;
-  /** When the next attempt is due; not there where this one is the last. */
+  /** When the next attempt is due; left out if this one is the last. */
   readonly nextAt?: Date;
-  /** Whether the webhook is to be active no more. */
+  /** Whether the webhook is deactivated. */
   readonly isGone?: true;
 }
 
@@ -23,7 +24,7 @@ const GONE: Outcome = {
   isGone: true,
 };
 
-/** Decides what comes of an attempt; `failures` is how many in a row have failed, if this one has. */
+/** Decides what an attempt means; `failures` is how many in a row have failed, including this one. */
 export function outcomeOf(
   { status, error, isRefused, responseHeaders }: MadeAttempt,
   failures: number,
@@ -37,46 +38,32 @@ export function outcomeOf(
   return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
 }
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
 /** How long to wait after each failed attempt in a row; after the last, a delivery is exhausted. */
-const LADDERS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
-  'standard-webhooks': [
-    5 * SECOND_MS,
-    5 * MINUTE_MS,
-    30 * MINUTE_MS,
-    2 * HOUR_MS,
-    5 * HOUR_MS,
-    10 * HOUR_MS,
-    14 * HOUR_MS,
-    20 * HOUR_MS,
-    24 * HOUR_MS,
-  ],
+const STEPS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
+  'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
 };
 
-/** The longest that a receiver may ask to be left alone. */
-const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+/** The longest wait that `Retry-After` can ask for. */
+const MAX_RETRY_AFTER_MS = parseDuration('24h');
 
-/** When the attempt after so many failed ones is due; `undefined` when there is none any more. */
+/** When the attempt after so many failed ones is due; `undefined` if there is none. */
 function nextAttemptAt(
   failures: number,
   retryAfter: string | undefined,
   now: Date,
   choices: Choices,
 ): Date | undefined {
-  const stepMs = LADDERS_MS[choices['deliveries.retry']][failures - 1];
+  const stepMs = STEPS_MS[choices['deliveries.retry']][failures - 1];
   if (stepMs === undefined) return undefined;
   const askedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
   return new Date(now.getTime() + Math.max(stepMs, askedMs));
 }
 
-/** Reads `Retry-After`: seconds, or a date as HTTP writes it; what is neither asks for nothing. */
+/** Reads `Retry-After`: seconds or an HTTP date; anything else counts as 0. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {
   const text = retryAfter.trim();
   const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  const askedMs = /^\d+$/.test(text) ? Number(text) * SECOND_MS : date - now.getTime();
+  const askedMs = /^\d+$/.test(text) ? Number(text) * 1000 : date - now.getTime();
   return Number.isNaN(askedMs) ? 0 : Math.min(Math.max(askedMs, 0), MAX_RETRY_AFTER_MS);
 }

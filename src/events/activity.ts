@@ -38,7 +38,7 @@ export interface MailActivity {
   readonly messageId: string;
   /** The address of the inbox. */
   readonly inbox: string;
-  /** The display form of who wrote it. */
+  /** The display form of the sender. */
   readonly from: string;
   readonly subject: string;
 }
@@ -58,7 +58,7 @@ export interface FailureActivity {
   readonly error: unknown;
 }
 
-/** Something that happened in a mailbox, for whoever shows or keeps it. */
+/** Something that happened in a mailbox, for logs. */
 export type ActivityEntry = AttemptActivity | EndedDeliveryActivity | MailActivity | StreamActivity | FailureActivity;
 
 /** Publishes what happens in a mailbox. */

@@ -1,7 +1,7 @@
 import type { EventKind } from '../contract/events.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** Something that happened to a message, with all that a delivery or a stream needs to tell of it. */
+/** Something that happened to a message, with everything that deliveries and streams need. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
@@ -11,35 +11,32 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message as it was then. */
   readonly message: MessageRow;
-  /** For an event fired by hand: what its payload says instead. */
+  /** For an event fired by hand: fields that replace those of its payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** For an event fired by hand: the only webhook that hears of it. */
+  /** For an event fired by hand: deliver only to this webhook. */
   readonly webhookId?: string;
 }
 
-/** Tells whoever listens what happened in a mailbox, in whatever tenant. */
+/** Passes on what happens in a mailbox, in whatever tenant, to those who subscribed. */
 export interface EventBus<Event = MailEvent> {
-  /** Tells every listener, in the order in which they came; none can hold up or harm the one that publishes. */
+  /** Calls every listener, in the order in which they subscribed; what one throws reaches nobody else. */
   publish(event: Event): void;
-  /** Adds a listener and answers what takes it away again. */
+  /** Adds a listener; the answer removes it. */
   subscribe(listener: (event: Event) => void): () => void;
 }
 
 /** Creates an event bus; `onError` gets what a listener throws. */
 export function createEventBus<Event = MailEvent>(onError: (error: unknown) => void): EventBus<Event> {
   const listeners = new Set<(event: Event) => void>();
-
-  function tell(listener: (event: Event) => void, event: Event): void {
-    try {
-      listener(event);
-    } catch (error) {
-      onError(error);
-    }
-  }
-
   return {
     publish(event) {
-      for (const listener of [...listeners]) tell(listener, event);
+      for (const listener of [...listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          onError(error);
+        }
+      }
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -4,13 +4,14 @@ import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { type Environment, newId } from '../environment.ts';
+import { newId } from '../environment.ts';
 import type { AddressHolder } from '../store/world.ts';
+import type { Worlds } from '../store/worlds.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive-mail.ts';
-import { findInbox } from './route.ts';
+import { findInbox, withoutRepeats } from './route.ts';
 
 /** Where a mail from outside arrived: once in each inbox that it is for. */
 export interface ReceivedMessage {
@@ -36,11 +37,11 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   const { mail } = read;
   const holders = findInboxes(context, read);
   checkRoom(context, holders.length * sizeOfMail(mail));
-  return holders.map(({ world, inboxId }) => {
-    const inbox = world.inboxes.get(inboxId);
-    if (!inbox) throw new ApiError('NOT_FOUND', 'There is no inbox any more.');
-    const { id, threadId } = receiveMail({ ...context, environment: world.environment }, world, inbox, mail);
-    return { id, inboxId, threadId, tenantId: world.id };
+  return holders.map((holder) => {
+    const message = receiveMail(context, holder, mail);
+    if (!message) throw new ApiError('NOT_FOUND', 'There is no inbox any more.');
+    const { id, inboxId, threadId } = message;
+    return { id, inboxId, threadId, tenantId: holder.world.id };
   });
 }
 
@@ -51,7 +52,7 @@ interface ReadMail {
   readonly recipients: readonly string[];
 }
 
-function readComposed({ environment }: MailContext, message: IncomingMessage): ReadMail {
+function readComposed({ worlds }: MailContext, message: IncomingMessage): ReadMail {
   const {
     tenant,
     to,
@@ -72,7 +73,7 @@ function readComposed({ environment }: MailContext, message: IncomingMessage): R
     replyTo,
     plainBody: text,
     htmlBody: html ?? null,
-    messageIdHeader: messageId ?? newMessageId(environment, domainOf(toBareAddress(from))),
+    messageIdHeader: messageId ?? newMessageId(worlds, domainOf(toBareAddress(from))),
     inReplyTo,
     references: references ?? (inReplyTo === null ? [] : [inReplyTo]),
     raw: null,
@@ -84,8 +85,8 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   const parsed = parseOrRefuse('The message', rawMessage, message);
   checkSize(parsed.eml.byteLength);
   context.assume('messages.inbound.limits');
-  const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.environment, DEFAULT_DOMAIN));
-  // Its head may name others too; those that are inboxes here are meant.
+  const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  // Its header may name recipients elsewhere too; it is delivered to those that are inboxes here.
   const here = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant: parsed.tenant,
@@ -94,7 +95,7 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   };
 }
 
-function newMessageId(environment: Environment, domain: string): string {
+function newMessageId({ environment }: Worlds, domain: string): string {
   return `<${newId(environment)}@${domain}>`;
 }
 
@@ -118,5 +119,5 @@ function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): Ad
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return [...new Map(holders.map(({ inbox }) => [inbox.inboxId, inbox])).values()];
+  return withoutRepeats(holders.map(({ inbox }) => inbox));
 }

@@ -30,7 +30,7 @@ export function checkSending(
   const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
   if (isPaused && !simulated.has('resume')) throw paused(context);
-  checkAcquaintance(context, world, id, guard);
+  checkHasWritten(context, world, id, guard);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
     throw paused(context);
@@ -44,13 +44,8 @@ function paused({ assume }: MailContext): ApiError {
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and may not send.');
 }
 
-/** Simulators need no acquaintance. */
-function checkAcquaintance(
-  { choose }: MailContext,
-  world: World,
-  inboxId: string,
-  { recipients, scopes }: Guard,
-): void {
+/** Recipients at a simulator need not have written before. */
+function checkHasWritten({ choose }: MailContext, world: World, inboxId: string, { recipients, scopes }: Guard): void {
   const stranger = recipients
     .map(toBareAddress)
     .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));

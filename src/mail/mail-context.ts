@@ -1,11 +1,9 @@
 import type { Ledger } from '../contract/ledger-reader.ts';
-import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** What sending and receiving mail works with. */
+/** What sending and receiving mail needs. */
 export interface MailContext extends Ledger {
   readonly worlds: Worlds;
-  readonly environment: Environment;
   readonly events: EventBus;
 }

@@ -7,14 +7,14 @@ import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { cut } from './cut.ts';
 import type { IncomingMail } from './receive-mail.ts';
 
-/** A mail as it was read, and everyone that it names as a recipient. */
+/** A mail that was parsed, and every recipient that it names. */
 export interface ParsedMail {
   readonly mail: Omit<IncomingMail, 'raw'>;
   readonly recipients: readonly string[];
 }
 
 /**
- * Reads a mail as it travels (RFC 5322 with MIME parts). Each part is cut to what a composed mail may have.
+ * Parses an RFC 5322 message with MIME parts. Each part is cut to the limits of a composed mail.
  *
  * @throws {ApiError} VALIDATION_ERROR when it cannot be read, or has no sender that could be answered.
  */
@@ -73,7 +73,7 @@ function findIds(field = ''): string[] {
   return (field.match(/<[^<>\s]+>/g) ?? []).filter((id) => id.length <= MAIL_LIMITS.messageId);
 }
 
-/** What is decoded from a head may have line ends in it. */
+/** Decoded header fields may contain line breaks. */
 function onOneLine(text: string): string {
   return text.replace(/[\r\n\0]+/g, ' ');
 }

@@ -1,11 +1,9 @@
 import { toBareAddress } from '../contract/email-address.ts';
 import { newId } from '../environment.ts';
-import type { InboxRow, MessageRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { MessageRow } from '../store/rows.ts';
+import type { AddressHolder, World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
-import { publish } from './publish.ts';
-import { type AttachedFile, storeMessage } from './store-message.ts';
-import { findThread } from './threading.ts';
+import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
 /** A mail on its way into an inbox. */
 export interface IncomingMail
@@ -27,22 +25,45 @@ export interface IncomingMail
   readonly attachments: readonly AttachedFile[];
 }
 
-/** Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`. */
-export function receiveMail(context: MailContext, world: World, inbox: InboxRow, incoming: IncomingMail): MessageRow {
-  const { environment, assume } = context;
-  const { attachments, ...mail } = incoming;
-  if (mail.inReplyTo !== null || mail.references.length > 0) assume('threads.inbound');
+/**
+ * Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`.
+ * `undefined` if the inbox does not exist any more.
+ */
+export function receiveMail(
+  context: MailContext,
+  { world, inboxId }: AddressHolder,
+  { attachments, ...mail }: IncomingMail,
+): MessageRow | undefined {
+  if (!world.inboxes.get(inboxId)) return undefined;
+  if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
   const row = {
     ...mail,
-    id: newId(environment),
-    inboxId: inbox.id,
-    threadId: findThread(world, inbox.id, mail) ?? newId(environment),
+    id: newId(world.environment),
+    inboxId,
+    threadId: findThread(world, inboxId, mail) ?? newId(world.environment),
     direction: 'inbound' as const,
     fromAddress: toBareAddress(mail.from),
     bcc: [],
     isRead: false,
   };
-  const message = storeMessage(context, world, row, attachments);
+  const message = storeMessage(world, row, attachments);
   publish(context, world, 'message.received', message);
   return message;
+}
+
+/**
+ * Finds the thread of an inbox that a mail continues: that of the message in In-Reply-To, else of any in References,
+ * the latest first (reference, "Threading of inbound mail"). Mail to oneself is there twice under one Message-ID; the
+ * one that arrived counts, because replies are written to that.
+ */
+export function findThread(
+  world: World,
+  inboxId: string,
+  { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
+): string | undefined {
+  for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
+    const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
+    if (known) return known.threadId;
+  }
+  return undefined;
 }

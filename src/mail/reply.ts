@@ -6,8 +6,8 @@ import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 
-/** Whom a reply goes to, and whom besides when it goes to all. */
-export interface ReplyRecipients {
+/** The recipients of a reply; `cc` gets only a reply to all. */
+interface ReplyRecipients {
   readonly to: readonly string[];
   readonly cc: readonly string[];
 }

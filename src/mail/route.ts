@@ -30,7 +30,12 @@ export function findRoute({ worlds, choose }: RouteContext, address: string): Ro
   return { kind: isBounced ? 'bounced' : 'away' };
 }
 
-/** Finds the inbox that `helpdesk+orders@acme.test` reaches where nobody has that very address. */
+/** Each inbox once, however many of its addresses were named. */
+export function withoutRepeats(holders: readonly AddressHolder[]): AddressHolder[] {
+  return [...new Map(holders.map((holder) => [holder.inboxId, holder])).values()];
+}
+
+/** Finds the inbox that `helpdesk+orders@acme.test` reaches if no inbox has that very address. */
 function findBehindTag(worlds: Worlds, address: string, choose: Choose): AddressHolder | undefined {
   const holder = worlds.findAddress(withoutTag(address));
   return holder && choose('sending.plus-tags') === 'delivered' ? holder : undefined;

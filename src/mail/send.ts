@@ -3,14 +3,13 @@ import { domainOf } from '../contract/emulator-domains.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
-import type { AddressHolder, World } from '../store/world.ts';
+import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
-import { publish } from './publish.ts';
-import { type IncomingMail, receiveMail } from './receive-mail.ts';
-import { findRoute, type Route } from './route.ts';
-import { type AttachedFile, storeMessage } from './store-message.ts';
+import { receiveMail } from './receive-mail.ts';
+import { findRoute, withoutRepeats } from './route.ts';
+import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
 /** A mail that an inbox is to send. */
 export interface OutgoingMail
@@ -31,11 +30,12 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const recipients = recipientsOf(mail);
   checkSending(context, world, inbox, recipients, mail.guard);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
-  const copies = 1 + holdersOf(routes).length;
-  checkRoom(context, copies * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
+  const holders = withoutRepeats(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
+  checkRoom(context, (1 + holders.length) * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
   const message = store(context, world, inbox, mail);
   publish(context, world, 'message.sent', message);
-  deliver(context, toIncoming(message, mail), routes);
+  if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
+  for (const holder of holders) receiveMail(context, holder, { ...message, attachments: mail.attachments });
   return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
 }
 
@@ -45,7 +45,7 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
 }
 
 function store(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
-  const { environment } = context;
+  const { environment } = world;
   const { repliesTo, attachments, guard: _, ...content } = mail;
   context.assume('threads.outbound');
   const id = newId(environment);
@@ -65,7 +65,7 @@ function store(context: MailContext, world: World, inbox: InboxRow, mail: Outgoi
     headers: null,
     raw: null,
   };
-  return storeMessage(context, world, row, attachments);
+  return storeMessage(world, row, attachments);
 }
 
 const MAX_REFERENCES = 20;
@@ -76,29 +76,8 @@ function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
   return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
 }
 
-function toIncoming(message: MessageRow, { attachments }: OutgoingMail): IncomingMail {
-  const { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references } = message;
-  const parts = { from, to, cc, replyTo, subject, plainBody, htmlBody, messageIdHeader, inReplyTo, references };
-  return { ...parts, headers: null, raw: null, attachments };
-}
-
-/** The inboxes to which routes lead, each once, however many of its addresses are named. */
-function holdersOf(routes: readonly Route[]): AddressHolder[] {
-  const holders = routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : []));
-  return [...new Map(holders.map((holder) => [holder.inboxId, holder])).values()];
-}
-
-/** Lets a mail arrive in each inbox. */
-function deliver(context: MailContext, mail: IncomingMail, routes: readonly Route[]): void {
-  if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
-  for (const { world, inboxId } of holdersOf(routes)) {
-    const inbox = world.inboxes.get(inboxId);
-    if (inbox) receiveMail({ ...context, environment: world.environment }, world, inbox, mail);
-  }
-}
-
 function bounce(context: MailContext, world: World, { id }: MessageRow): MessageRow {
-  const bounced = world.messages.update(id, { bouncedAt: timestampNow(context.environment) });
+  const bounced = world.messages.update(id, { bouncedAt: timestampNow(world.environment) });
   publish(context, world, 'message.bounced', bounced);
   return bounced;
 }

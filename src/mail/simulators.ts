@@ -1,6 +1,6 @@
 import type { Choose } from '../contract/behaviours.ts';
 
-/** What mail to an address at `simulator.test` brings about. */
+/** What mail to an address at `simulator.test` does. */
 export const SIMULATORS = {
   success: 'The mail is sent, and goes nowhere.',
   bounce: 'The mail is sent and bounces: `message.bounced`.',

@@ -1,21 +1,18 @@
+import type { EventKind } from '../contract/events.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 
-/** A file as it travels. */
+/** A file that is attached to a mail. */
 export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
 
 /** A message without what happens to it once it is stored. */
 type NewMessage = Omit<MessageRow, 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt'>;
 
 /** Stores a message that arrives or is sent now, with copies of its files. */
-export function storeMessage(
-  { environment }: Pick<MailContext, 'environment'>,
-  world: World,
-  fields: NewMessage,
-  files: readonly AttachedFile[],
-): MessageRow {
+export function storeMessage(world: World, fields: NewMessage, files: readonly AttachedFile[]): MessageRow {
+  const { environment } = world;
   const message = world.messages.insert({
     ...fields,
     isStarred: false,
@@ -29,4 +26,16 @@ export function storeMessage(
     world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
   }
   return message;
+}
+
+/** Publishes what happened to a message. */
+export function publish({ events }: MailContext, world: World, kind: EventKind, message: MessageRow): void {
+  events.publish({
+    id: `evt_${newId(world.environment)}`,
+    kind,
+    tenantId: world.id,
+    workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
+    inboxId: message.inboxId,
+    message,
+  });
 }

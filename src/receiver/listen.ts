@@ -10,10 +10,10 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Starts a real HTTP server on this machine around what answers fetch requests. */
+/** Starts an HTTP server on this machine that answers each request by a fetch handler. */
 export async function listen(answer: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
-    // A client that hangs up, or a receiver that is closed, is no error of the server's.
+    // If the client hangs up or the receiver is closed, there is nobody to answer.
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
     else serve(answer, incoming, outgoing).catch(() => outgoing.destroy());
   });
@@ -30,7 +30,7 @@ export async function listen(answer: (request: Request) => Promise<Response>, po
   };
 }
 
-/** So that a mailbox in a web page can deliver to it too. */
+/** Lets a mailbox in a web page deliver to it too. */
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': '*',
@@ -49,11 +49,16 @@ async function serve(
   outgoing: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = incoming;
-  const gone = new AbortController();
-  outgoing.once('close', () => gone.abort());
+  const disconnected = new AbortController();
+  outgoing.once('close', () => disconnected.abort());
   const body = await buffer(incoming);
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const init = { method, headers: fields, signal: gone.signal, ...(body.length > 0 && { body: new Uint8Array(body) }) };
+  const init = {
+    method,
+    headers: fields,
+    signal: disconnected.signal,
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  };
   const response = await answer(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));

@@ -64,26 +64,43 @@ export interface Receiver extends AsyncDisposable {
  * const url = await receiver.listen();
  */
 export function createReceiver(options: ReceiverOptions = {}): Receiver {
-  const requests: ReceivedRequest[] = [];
-  const script = [...checkAnswers(options.answers ?? [])];
-  const watchers = new Set<() => void>();
-  let secret = checkSecrets(options.secret);
-  let server: Promise<Listening> | undefined;
+  return new ScriptedReceiver(options);
+}
 
-  function verify(headers: ReceivedRequest['headers'], body: string): Pick<ReceivedRequest, 'verified' | 'problem'> {
-    if (secret === undefined) return { verified: undefined, problem: null };
-    const problem = findProblem([secret].flat(), { headers, body }, options.now);
-    return { verified: problem === null, problem };
+/** Its methods are properties, so that each can be handed over by itself, such as `receiver.fetch`. */
+class ScriptedReceiver implements Receiver {
+  readonly requests: ReceivedRequest[] = [];
+  readonly #script: ReceiverAnswer[];
+  readonly #now: ReceiverOptions['now'];
+  readonly #watchers = new Set<() => void>();
+  #secret: ReceiverOptions['secret'];
+  #server: Promise<Listening> | undefined;
+
+  constructor({ secret, answers = [], now }: ReceiverOptions) {
+    this.#script = [...checkAnswers(answers)];
+    this.#secret = checkSecrets(secret);
+    this.#now = now;
   }
 
-  async function receive(request: Request): Promise<Response> {
+  get secret() {
+    return this.#secret;
+  }
+
+  set secret(value) {
+    this.#secret = checkSecrets(value);
+  }
+
+  readonly answer = (...answers: ReceiverAnswer[]) => void this.#script.push(...checkAnswers(answers));
+
+  readonly fetch = async (request: Request) => {
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const body = await request.text();
-    const verification = verify(headers, body);
-    const answer = verification.problem === null ? (script.shift() ?? 200) : 401;
-    requests.push({
-      method: request.method,
+    const verification = this.#verify(headers, body);
+    const answer = verification.problem === null ? (this.#script.shift() ?? 200) : 401;
+    const { method } = request;
+    this.requests.push({
+      method,
       path: pathname + search,
       headers,
       body,
@@ -91,58 +108,54 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
       ...verification,
       answer,
     });
-    for (const look of watchers) look();
+    for (const notify of this.#watchers) notify();
     return giveAnswer(answer, request.signal);
-  }
+  };
 
-  const close = async () => {
-    const closing = server;
-    server = undefined;
+  readonly listen = async (port = 0) => {
+    this.#server ??= listen(this.fetch, port);
+    try {
+      return (await this.#server).url;
+    } catch (error) {
+      this.#server = undefined;
+      throw error;
+    }
+  };
+
+  readonly received = (count: number, timeoutMs = 4_000) =>
+    new Promise<readonly ReceivedRequest[]>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        this.#watchers.delete(check);
+        settle();
+      };
+      const check = () => {
+        if (this.requests.length >= count) end(() => resolve(this.requests));
+      };
+      const timer = setTimeout(() => {
+        const message = `${this.requests.length} of ${count} requests came within ${timeoutMs} ms.`;
+        end(() => reject(new Error(message)));
+      }, timeoutMs);
+      this.#watchers.add(check);
+      check();
+    });
+
+  readonly close = async () => {
+    const closing = this.#server;
+    this.#server = undefined;
     await (await closing)?.close();
   };
 
-  return {
-    requests,
-    get secret() {
-      return secret;
-    },
-    set secret(value) {
-      secret = checkSecrets(value);
-    },
-    answer: (...answers) => void script.push(...checkAnswers(answers)),
-    fetch: receive,
-    async listen(port = 0) {
-      server ??= listen(receive, port);
-      try {
-        return (await server).url;
-      } catch (error) {
-        server = undefined;
-        throw error;
-      }
-    },
-    received: (count, timeoutMs = 4_000) =>
-      new Promise((resolve, reject) => {
-        const end = (settle: () => void) => {
-          clearTimeout(timer);
-          watchers.delete(look);
-          settle();
-        };
-        const look = () => {
-          if (requests.length >= count) end(() => resolve(requests));
-        };
-        const timer = setTimeout(() => {
-          const message = `${requests.length} of ${count} requests came within ${timeoutMs} ms.`;
-          end(() => reject(new Error(message)));
-        }, timeoutMs);
-        watchers.add(look);
-        look();
-      }),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  readonly [Symbol.asyncDispose] = this.close;
+
+  #verify(headers: ReceivedRequest['headers'], body: string): Pick<ReceivedRequest, 'verified' | 'problem'> {
+    if (this.#secret === undefined) return { verified: undefined, problem: null };
+    const problem = findProblem([this.#secret].flat(), { headers, body }, this.#now);
+    return { verified: problem === null, problem };
+  }
 }
 
-/** What a text says as JSON; `undefined` where it is none. */
+/** Parses a text as JSON; `undefined` if it is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,7 +4,7 @@ export type ReceiverAnswer =
   | 'timeout'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
-/** @throws {TypeError} on what could not be answered: a test with a slip in its script must not pass by it. */
+/** @throws {TypeError} on an answer that is not possible: a test must not pass because of a mistake in its script. */
 export function checkAnswers(answers: readonly ReceiverAnswer[]): readonly ReceiverAnswer[] {
   for (const answer of answers) if (!isAnswer(answer)) throw notAnAnswer(answer);
   return answers;
@@ -24,7 +24,7 @@ function notAnAnswer(answer: unknown): TypeError {
   );
 }
 
-/** Gives an answer; one that never comes ends when the sender has given up, and then nobody gets it. */
+/** Gives an answer; for `timeout`, only when the sender has disconnected. */
 export async function giveAnswer(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
   return answer === 'timeout' ? silence(signal) : toResponse(answer);
 }

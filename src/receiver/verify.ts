@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 
 /** A delivery as it came. */
-export interface SignedRequest {
+interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** @throws {TypeError} on what is no secret of a webhook: nothing would ever verify with it. */
+/** @throws {TypeError} on a text that is not the secret of a webhook, because nothing could be verified with it. */
 export function checkSecrets<Secret extends string | readonly string[] | undefined>(secret: Secret): Secret {
   if (secret === undefined) return secret;
   const secrets: readonly unknown[] = [secret].flat();
@@ -24,7 +24,7 @@ const TOLERANCE_MS = 5 * 60 * 1000;
 /**
  * Verifies a delivery by Standard Webhooks, with any of the secrets; answers what is wrong with it, or null.
  *
- * The library only knows the time of the platform, so under another clock the age of the timestamp is checked here.
+ * The library compares timestamps with real time only, so with another clock they are checked here.
  */
 export function findProblem(
   secrets: readonly string[],

@@ -5,33 +5,11 @@
 import { factory } from '@mswjs/data';
 import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
 import { INDEXED, MODELS } from './models.ts';
-import { sizeOfRow } from './row-size.ts';
+import { sizeOfMailRow } from './row-size.ts';
 import type { RowKind, Rows } from './rows.ts';
 
 /** A property of `Kind` that is indexed. */
-export type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
-
-/**
- * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
- * Everything but `all` and `by` takes the same time however many rows there are.
- */
-export interface Collection<Kind extends RowKind> {
-  /** What the rows count as stored mail. */
-  readonly mailBytes: number;
-  get(id: string): Rows[Kind] | undefined;
-  /** Every row, in the order of insertion. */
-  all(): Rows[Kind][];
-  /** The rows whose property has this value, in the order of insertion. */
-  by(property: IndexedBy<Kind>, value: string): Rows[Kind][];
-  /** @throws if a row with this id exists. */
-  insert(row: Rows[Kind]): Rows[Kind];
-  /** Replaces properties of a row; its id and the indexed ones stay. @throws if there is no such row. */
-  update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind];
-  /** Removes a row and answers it; `undefined` if there is none. */
-  remove(id: string): Rows[Kind] | undefined;
-  /** Makes these rows, taken from `all()` of this collection, its only ones. */
-  restore(rows: readonly Rows[Kind][]): void;
-}
+type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
 /** One tenant's database: a collection for each kind of row. */
 export type Database = { readonly [Kind in RowKind]: Collection<Kind> };
@@ -40,64 +18,101 @@ export type Database = { readonly [Kind in RowKind]: Collection<Kind> };
 export function createDatabase(): Database {
   const models = withoutBroadcastChannel(() => factory(MODELS));
   const kinds = Object.keys(MODELS) as RowKind[];
-  return Object.fromEntries(kinds.map((kind) => [kind, createCollection(models, kind)])) as unknown as Database;
+  return Object.fromEntries(kinds.map((kind) => [kind, new Collection(models, kind)])) as unknown as Database;
 }
 
 type Models = ReturnType<typeof factory<typeof MODELS>>;
 
-function createCollection<Kind extends RowKind>(models: Models, kind: Kind): Collection<Kind> {
-  type Row = Rows[Kind];
-  const database = models[DATABASE_INSTANCE];
-  const create = models[kind].create as unknown as (row: Row) => Row;
-  const rows = database.getModel(kind) as unknown as Map<string, Row>;
-  const indexes = createIndexes<Row>(INDEXED[kind] as readonly (keyof Row)[]);
+/**
+ * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
+ * Everything but `all` and `by` takes the same time however many rows there are.
+ */
+class Collection<Kind extends RowKind> {
+  readonly #kind: Kind;
+  readonly #database: Models[typeof DATABASE_INSTANCE];
+  readonly #create: (row: Rows[Kind]) => Rows[Kind];
+  readonly #rows: Map<string, Rows[Kind]>;
+  readonly #indexes;
+  #mailBytes = 0;
 
-  let mailBytes = 0;
-  const countBytes = (row: Row) => sizeOfRow(kind, row);
+  constructor(models: Models, kind: Kind) {
+    this.#kind = kind;
+    this.#database = models[DATABASE_INSTANCE];
+    this.#create = models[kind].create as unknown as (row: Rows[Kind]) => Rows[Kind];
+    this.#rows = this.#database.getModel(kind) as unknown as Map<string, Rows[Kind]>;
+    this.#indexes = createPropertyIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
+  }
 
-  return {
-    get mailBytes() {
-      return mailBytes;
-    },
-    get: (id) => rows.get(id),
-    all: () => [...rows.values()],
-    by: (property, value) => indexes.idsBy(property as keyof Row, value).map((id) => rows.get(id) as Row),
-    insert(row) {
-      const inserted = freeze(create(row));
-      indexes.add(inserted);
-      mailBytes += countBytes(inserted);
-      return inserted;
-    },
-    update(id, changes) {
-      const previous = rows.get(id);
-      if (previous === undefined) throw new Error(`There is no row of ${kind} with the id ${id}.`);
-      const next = freeze({ ...previous, ...changes });
-      database.update(kind, previous as never, next as never);
-      mailBytes += countBytes(next) - countBytes(previous);
-      return next;
-    },
-    remove(id) {
-      const row = rows.get(id);
-      if (row === undefined) return undefined;
-      database.delete(kind, id);
-      indexes.remove(row);
-      mailBytes -= countBytes(row);
-      return row;
-    },
-    restore(kept) {
-      rows.clear();
-      indexes.clear();
-      mailBytes = 0;
-      for (const row of kept) {
-        mailBytes += countBytes(row);
-        rows.set(row.id, row);
-        indexes.add(row);
-      }
-    },
-  };
+  /** What the rows count as stored mail. */
+  get mailBytes(): number {
+    return this.#mailBytes;
+  }
+
+  get(id: string): Rows[Kind] | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Every row, in the order of insertion. */
+  all(): Rows[Kind][] {
+    return [...this.#rows.values()];
+  }
+
+  /** The rows whose property has this value, in the order of insertion. */
+  by(property: IndexedBy<Kind>, value: string): Rows[Kind][] {
+    const ids = this.#indexes.idsBy(property as keyof Rows[Kind], value);
+    return ids.map((id) => this.#rows.get(id) as Rows[Kind]);
+  }
+
+  /** @throws if a row with this id exists. */
+  insert(row: Rows[Kind]): Rows[Kind] {
+    const inserted = freeze(this.#create(row));
+    this.#indexes.add(inserted);
+    this.#mailBytes += sizeOfRow(this.#kind, inserted);
+    return inserted;
+  }
+
+  /** Replaces properties of a row; its id and the indexed ones stay. @throws if there is no such row. */
+  update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind] {
+    const previous = this.#rows.get(id);
+    if (previous === undefined) throw new Error(`There is no row of ${this.#kind} with the id ${id}.`);
+    const next = freeze({ ...previous, ...changes });
+    this.#database.update(this.#kind, previous as never, next as never);
+    this.#mailBytes += sizeOfRow(this.#kind, next) - sizeOfRow(this.#kind, previous);
+    return next;
+  }
+
+  /** Removes a row and answers it; `undefined` if there is none. */
+  remove(id: string): Rows[Kind] | undefined {
+    const row = this.#rows.get(id);
+    if (row === undefined) return undefined;
+    this.#database.delete(this.#kind, id);
+    this.#indexes.remove(row);
+    this.#mailBytes -= sizeOfRow(this.#kind, row);
+    return row;
+  }
+
+  /** Makes these rows, taken from `all()` of this collection, its only ones. */
+  restore(rows: readonly Rows[Kind][]): void {
+    this.#rows.clear();
+    this.#indexes.clear();
+    this.#mailBytes = 0;
+    for (const row of rows) {
+      this.#mailBytes += sizeOfRow(this.#kind, row);
+      this.#rows.set(row.id, row);
+      this.#indexes.add(row);
+    }
+  }
 }
 
-function createIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {
+/** The kinds of rows that are mail, whose size is bounded. */
+const MAIL_KINDS: ReadonlySet<RowKind> = new Set(['messages', 'attachments', 'drafts']);
+
+/** What a row counts as stored mail; nothing where it is not mail. */
+function sizeOfRow(kind: RowKind, row: object): number {
+  return MAIL_KINDS.has(kind) ? sizeOfMailRow(row) : 0;
+}
+
+function createPropertyIndexes<Row extends { readonly id: string }>(properties: readonly (keyof Row)[]) {
   const indexes = new Map(properties.map((property) => [property, new Map<unknown, Set<string>>()]));
 
   return {
@@ -122,7 +137,7 @@ function createIndexes<Row extends { readonly id: string }>(properties: readonly
   };
 }
 
-/** Freezes a row, and copies of what is in it: what came in stays its owner's. */
+/** Freezes a row and copies of its objects; those that the caller passed stay as they are. */
 function freeze<Row extends object>(row: Row): Row {
   for (const [property, value] of Object.entries(row)) {
     if (typeof value === 'object' && !Object.isFrozen(value)) Object.assign(row, { [property]: frozenCopy(value) });
@@ -138,7 +153,7 @@ function frozenCopy<Value>(value: Value): Value {
   return Object.freeze(copied) as Value;
 }
 
-/** Hides the global while `create` runs; that is synchronous, so nobody else can miss it. */
+/** Hides the global while `create` runs; that is synchronous, so no other code can notice. */
 function withoutBroadcastChannel<Created>(create: () => Created): Created {
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
   if (!descriptor) return create();

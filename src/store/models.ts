@@ -4,13 +4,7 @@ import type { RowKind, Rows } from './rows.ts';
 /** The shape of each kind of row, as the library wants it. */
 export const MODELS = {
   tenants: { id: primaryKey(String), name: String, createdAt: String },
-  workspaces: {
-    id: primaryKey(String),
-    name: String,
-    slug: String,
-    isDefault: Boolean,
-    createdAt: String,
-  },
+  workspaces: { id: primaryKey(String), name: String, slug: String, isDefault: Boolean, createdAt: String },
   inboxes: {
     id: primaryKey(String),
     workspaceId: String,
@@ -23,13 +17,7 @@ export const MODELS = {
     deletedAt: nullable(String),
     createdAt: String,
   },
-  addresses: {
-    id: primaryKey(String),
-    inboxId: String,
-    address: String,
-    isPrimary: Boolean,
-    createdAt: String,
-  },
+  addresses: { id: primaryKey(String), inboxId: String, address: String, isPrimary: Boolean, createdAt: String },
   apiKeys: {
     id: primaryKey(String),
     key: String,
@@ -103,13 +91,7 @@ export const MODELS = {
     createdAt: String,
     updatedAt: String,
   },
-  lists: {
-    id: primaryKey(String),
-    inboxId: String,
-    name: String,
-    description: nullable(String),
-    createdAt: String,
-  },
+  lists: { id: primaryKey(String), inboxId: String, name: String, description: nullable(String), createdAt: String },
   listEntries: {
     id: primaryKey(String),
     listId: String,

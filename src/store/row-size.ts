@@ -1,22 +1,14 @@
-import type { AttachmentRow, DraftRow, MessageRow, RowKind } from './rows.ts';
+import type { AttachmentRow, DraftRow, MessageRow } from './rows.ts';
 
-/** What a row takes besides its texts, roughly. */
+/** How many bytes a row takes besides its texts, roughly. */
 const ROW_BYTES = 256;
 
 type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
 
-/** The kinds of rows that are mail, whose size is bounded. */
-const MAIL_KINDS: ReadonlySet<RowKind> = new Set(['messages', 'attachments', 'drafts']);
-
-/** How many bytes a row counts as stored mail: the characters of its texts, and the bytes that base64 stands for. */
+/** How many bytes a row counts as stored mail: one for each character, and for base64 the bytes that it encodes. */
 export function sizeOfMailRow(row: MailRow): number {
   const { raw = null, content = '' } = row as { readonly raw?: string | null; readonly content?: string };
   return ROW_BYTES + countCharacters(row) - Math.floor((raw ?? content).length / 4);
-}
-
-/** What a row counts as stored mail; nothing where it is not mail. */
-export function sizeOfRow(kind: RowKind, row: object): number {
-  return MAIL_KINDS.has(kind) ? sizeOfMailRow(row) : 0;
 }
 
 function countCharacters(value: unknown): number {

@@ -17,7 +17,7 @@ export interface WorkspaceRow {
 }
 
 /** What a client keeps beside an inbox or a list entry: a JSON object of its own. */
-export type Metadata = Readonly<Record<string, unknown>>;
+type Metadata = Readonly<Record<string, unknown>>;
 
 /** An inbox. Deleting one is soft: the row and its messages stay, with `deletedAt`, and nothing else of it. */
 export interface InboxRow {
@@ -54,7 +54,7 @@ export interface ApiKeyRow {
   readonly createdAt: string;
 }
 
-/** A webhook; `workspaceId` is null for one that hears the whole tenant. */
+/** A webhook; `workspaceId` is null for one that gets the events of the whole tenant. */
 export interface WebhookRow {
   readonly id: string;
   readonly workspaceId: string | null;

@@ -11,7 +11,7 @@ type Inbox = Workspace['inboxes'][string];
 type Message = Inbox['messages'][number];
 type List = Inbox['lists'][string];
 
-/** Fills empty worlds with what a checked fixture holds. */
+/** Fills empty worlds with the contents of a checked fixture. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   worlds.addOperatorKey(fixture.operator.key);
   for (const tenant of Object.values(fixture.tenants)) seedTenant(worlds, tenant);

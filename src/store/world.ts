@@ -1,8 +1,8 @@
 import { Clock } from '../clock/clock.ts';
 import type { Environment } from '../environment.ts';
-import { type AddressIndex, createAddressIndex } from './address-index.ts';
+import { AddressIndex } from './address-index.ts';
 import { createDatabase, type Database } from './database.ts';
-import { createKeyIndex, type KeyIndex } from './key-index.ts';
+import { KeyIndex } from './key-index.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
 
 /** What a key text stands for: an operator, or a key row in a tenant's world. */
@@ -14,15 +14,10 @@ export interface AddressHolder {
   readonly inboxId: string;
 }
 
-/** What is found by its text whatever tenant has it, each in one look-up. */
-export interface Indexes {
-  readonly keys: KeyIndex<KeyHolder>;
-  readonly addresses: AddressIndex<AddressHolder>;
-}
-
-/** Creates indexes that are empty. */
-export function createIndexes(): Indexes {
-  return { keys: createKeyIndex(), addresses: createAddressIndex() };
+/** The indexes of a whole mailbox: each finds by a text, whatever tenant has it, in one look-up. */
+export class Indexes {
+  readonly keys = new KeyIndex<KeyHolder>();
+  readonly addresses = new AddressIndex<AddressHolder>();
 }
 
 /** The rows of a world at one moment; rows are frozen, so keeping them is enough. */
@@ -38,16 +33,16 @@ export interface World extends Database {
   readonly clock: Clock;
   /** The outside world, with the tenant's own time. */
   readonly environment: Environment;
-  /** @throws if any tenant has a key with this text: a key leads to one place. */
+  /** @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
   /** Ends a key: the very next request with it is refused. */
   removeKey(id: string): ApiKeyRow | undefined;
-  /** @throws if any inbox has this address: mail to it goes to one place. */
+  /** @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
-  /** Ends an address: mail to it finds nobody. */
+  /** Ends an address: no inbox receives mail to it any more. */
   removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
-  /** Makes everything as it was; the indexes must not have what the world has at present any more. */
+  /** Restores every row; the indexes must have been cleared before. */
   restore(snapshot: WorldSnapshot): void;
   /** Ends every key and every address of the world. */
   close(): void;
@@ -59,49 +54,68 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
-
-  const indexKey = (row: ApiKeyRow) => indexes.keys.set(row.key, { world, row });
-  const indexAddress = ({ address, inboxId }: AddressRow) => indexes.addresses.set(address, { world, inboxId });
-
+  const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
+    textOf: ({ key }) => key,
+    holderOf: (row) => ({ world, row }),
+    takenMessage: 'This key is in use already.',
+  });
+  const addresses = indexRows<AddressRow, AddressHolder>(database.addresses, indexes.addresses, {
+    textOf: ({ address }) => address,
+    holderOf: ({ inboxId }) => ({ world, inboxId }),
+    takenMessage: 'This address is in use already.',
+  });
   const world: World = {
     ...database,
     id: tenant.id,
     clock,
     environment: { ...outside, now: () => clock.now() },
-    addKey(row) {
-      if (indexes.keys.has(row.key)) throw new Error('This key is in use already.');
-      const added = database.apiKeys.insert(row);
-      indexKey(added);
-      return added;
-    },
-    removeKey(id) {
-      const removed = database.apiKeys.remove(id);
-      if (removed) indexes.keys.delete(removed.key);
-      return removed;
-    },
-    addAddress(row) {
-      if (indexes.addresses.has(row.address)) throw new Error('This address is in use already.');
-      const added = database.addresses.insert(row);
-      indexAddress(added);
-      return added;
-    },
-    removeAddress(id) {
-      const removed = database.addresses.remove(id);
-      if (removed) indexes.addresses.delete(removed.address);
-      return removed;
-    },
+    addKey: keys.add,
+    removeKey: keys.remove,
+    addAddress: addresses.add,
+    removeAddress: addresses.remove,
     snapshot: () => Object.fromEntries(kinds.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
     restore(snapshot) {
       for (const kind of kinds) restoreCollection(database, kind, snapshot);
-      database.apiKeys.all().forEach(indexKey);
-      database.addresses.all().forEach(indexAddress);
+      for (const indexed of [keys, addresses]) indexed.fillIndex();
     },
     close() {
-      for (const { key } of database.apiKeys.all()) indexes.keys.delete(key);
-      for (const { address } of database.addresses.all()) indexes.addresses.delete(address);
+      for (const indexed of [keys, addresses]) indexed.clearIndex();
     },
   };
   return world;
+}
+
+interface IndexRules<Row, Holder> {
+  readonly textOf: (row: Row) => string;
+  readonly holderOf: (row: Row) => Holder;
+  /** The error if another row has the text. */
+  readonly takenMessage: string;
+}
+
+/** Keeps an index of the whole mailbox in step with one collection of a world. */
+function indexRows<Row, Holder>(
+  rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
+  index: Map<string, Holder>,
+  { textOf, holderOf, takenMessage }: IndexRules<Row, Holder>,
+) {
+  const enter = (row: Row) => void index.set(textOf(row), holderOf(row));
+  return {
+    add(row: Row): Row {
+      if (index.has(textOf(row))) throw new Error(takenMessage);
+      const added = rows.insert(row);
+      enter(added);
+      return added;
+    },
+    remove(id: string): Row | undefined {
+      const removed = rows.remove(id);
+      if (removed) index.delete(textOf(removed));
+      return removed;
+    },
+    fillIndex: () => rows.all().forEach(enter),
+    clearIndex() {
+      for (const row of rows.all()) index.delete(textOf(row));
+    },
+  };
 }
 
 function restoreCollection<Kind extends RowKind>(database: Database, kind: Kind, snapshot: WorldSnapshot): void {

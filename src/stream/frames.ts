@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import type { Choices } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
+import { clientFrame } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { World } from '../store/world.ts';
@@ -24,14 +26,14 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame as it is sent: made when it is first needed, and once for every client that gets it. */
+/** A frame that is encoded when it is first needed, once for all clients that get it. */
 export interface EncodedFrame {
   readonly text: string;
   /** The text in UTF-8. */
   readonly bytes: Uint8Array;
 }
 
-/** Encodes a frame when it is first sent. */
+/** Creates a frame that is encoded when it is first needed. */
 export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   let text: string | undefined;
   let bytes: Uint8Array | undefined;
@@ -47,18 +49,18 @@ export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   };
 }
 
-/** The first frame: the inbox that the stream is about, if it is about one. */
+/** The first frame: names the inbox of the stream, if it has one. */
 export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
   const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);
   return { type: 'connected', inboxId, email: inbox ? primaryAddress(world, inbox) : null };
 }
 
-/** What a client has subscribed to. */
+/** Confirms a subscription. */
 export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription): ServerFrame {
   return { type: 'subscribed', event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds };
 }
 
-/** An event as a stream tells it. */
+/** The frame of an event. */
 export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const [first] = world.messages.by('threadId', threadId);
@@ -79,4 +81,21 @@ export function eventFrame(world: World, { id, kind, inboxId, message }: MailEve
     },
     thread: { thread_id: threadId, subject: first?.subject ?? subject },
   };
+}
+
+/** Parses a frame of a client; answers a text for the client if it is not valid. */
+export function readFrame(data: unknown): z.output<typeof clientFrame> | string {
+  const parsed = clientFrame.safeParse(readJson(data));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')} ${message}`.trim());
+  return `The frame is not valid: ${problems.join('; ')}.`;
+}
+
+/** Parses a text as JSON; `undefined` if it is not JSON. */
+function readJson(data: unknown): unknown {
+  try {
+    return typeof data === 'string' ? JSON.parse(data) : undefined;
+  } catch {
+    return undefined;
+  }
 }

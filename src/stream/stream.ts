@@ -1,31 +1,26 @@
+import type { TenantPrincipal } from '../access/principal.ts';
 import type { Choices } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';
-import { connectedFrame, type EncodedFrame, encodeFrame, type ServerFrame, subscribedFrame } from './frames.ts';
-import { readFrame } from './read-frame.ts';
+import {
+  connectedFrame,
+  type EncodedFrame,
+  encodeFrame,
+  readFrame,
+  type ServerFrame,
+  subscribedFrame,
+} from './frames.ts';
 import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubscription } from './subscription.ts';
 
-/** A connection of whatever kind, as far as a stream uses it. */
+/** The part of a connection that a stream uses. */
 export interface StreamConnection {
   /** Sends a frame as text; `toBytes` gives it in UTF-8, the same bytes to every connection that gets the frame. */
   send(text: string, toBytes: () => Uint8Array): void;
   close(code: number, reason: string): void;
-  /** How much of what was sent has not left yet. */
+  /** How many of the bytes that were sent wait in a buffer. */
   readonly bufferedBytes: number;
-}
-
-/** One client that listens to events. */
-export interface Stream {
-  /** Takes a frame of the client: a text, or anything else, which is an error. */
-  receive(data: unknown): void;
-  /** Tells the client of an event by its frame, if it wants to hear of it. */
-  tell(event: MailEvent, frame: EncodedFrame): void;
-  /** Ends it: the client is told why. */
-  close(code: number, reason: string): void;
-  /** Ends it, when the connection has ended. */
-  end(): void;
 }
 
 const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
@@ -34,89 +29,98 @@ const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
   never: undefined,
 };
 
-/** Begins a stream on an open connection: the first frames are sent at once. */
-export function openStream({ principal, inboxId }: Admission, connection: StreamConnection, choices: Choices): Stream {
-  const { world } = principal;
-  const pingMs = PING_MS[choices['stream.ping']];
-  let subscription = firstSubscription(inboxId, choices);
-  let isOpen = true;
-  let cancelPing = () => {};
+/** The event stream of one client. */
+export class Stream {
+  readonly #principal: TenantPrincipal;
+  readonly #connection: StreamConnection;
+  readonly #pingMs: number | undefined;
+  #subscription: Subscription | undefined;
+  #isOpen = true;
+  #cancelPing = () => {};
 
-  function send(frame: ServerFrame): void {
-    sendEncoded(encodeFrame(() => frame));
-  }
-
-  function sendEncoded(frame: EncodedFrame): void {
-    if (!isOpen) return;
-    if (connection.bufferedBytes > MAX_BUFFERED_BYTES) close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
-    else write(frame);
-  }
-
-  /** A connection that fails ends its own stream, and nothing else. */
-  function write(frame: EncodedFrame): void {
-    try {
-      connection.send(frame.text, () => frame.bytes);
-    } catch {
-      end();
+  /** Begins a stream on an open connection: the first frames are sent at once. */
+  constructor({ principal, inboxId }: Admission, connection: StreamConnection, choices: Choices) {
+    this.#principal = principal;
+    this.#connection = connection;
+    this.#pingMs = PING_MS[choices['stream.ping']];
+    this.#subscription = firstSubscription(inboxId, choices);
+    this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
+    if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
+      this.#send(subscribedFrame(subscribeToAll([inboxId])));
     }
+    this.#schedulePing();
   }
 
-  function close(code: number, reason: string): void {
-    if (!isOpen) return;
-    end();
-    closeOrReport(connection, [code, reason], world.environment.report);
+  /** Handles a frame of the client: a text, or anything else, which is an error. */
+  receive(data: unknown): void {
+    if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
+      this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
+      return;
+    }
+    const answer = this.#answerTo(data);
+    if (answer) this.#send(answer);
   }
 
-  function end(): void {
-    isOpen = false;
-    cancelPing();
+  /** Sends the client the frame of an event that matches its subscription. */
+  notify(event: MailEvent, frame: EncodedFrame): void {
+    if (this.#subscription && isSubscribed(this.#principal, this.#subscription, event)) this.#sendEncoded(frame);
   }
 
-  function schedulePing(): void {
-    if (pingMs === undefined || !isOpen) return;
-    cancelPing = world.clock.schedule(new Date(world.clock.now().getTime() + pingMs), () => {
-      send({ type: 'ping' });
-      schedulePing();
-    });
+  /** Ends the stream and says why to the client. */
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.end();
+    closeOrReport(this.#connection, [code, reason], this.#principal.world.environment.report);
   }
 
-  function answerTo(data: unknown): ServerFrame | undefined {
+  /** Ends the stream when its connection has ended. */
+  end(): void {
+    this.#isOpen = false;
+    this.#cancelPing();
+  }
+
+  #answerTo(data: unknown): ServerFrame | undefined {
     const frame = readFrame(data);
     if (typeof frame === 'string') return { type: 'error', message: frame };
     if (frame.type === 'pong') return undefined;
     const wanted = toSubscription(frame);
-    const outOfScope = findOutOfScope(principal, wanted);
+    const outOfScope = findOutOfScope(this.#principal, wanted);
     if (outOfScope !== undefined) {
       return { type: 'error', message: `This key reaches no ${outOfScope}; the subscription is as before.` };
     }
-    subscription = wanted;
+    this.#subscription = wanted;
     return subscribedFrame(wanted);
   }
 
-  send(connectedFrame(world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
-  if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
-    send(subscribedFrame(subscribeToAll([inboxId])));
+  #schedulePing(): void {
+    if (this.#pingMs === undefined || !this.#isOpen) return;
+    const { clock } = this.#principal.world;
+    this.#cancelPing = clock.schedule(new Date(clock.now().getTime() + this.#pingMs), () => {
+      this.#send({ type: 'ping' });
+      this.#schedulePing();
+    });
   }
-  schedulePing();
 
-  return {
-    receive(data) {
-      if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
-        close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
-        return;
-      }
-      const answer = answerTo(data);
-      if (answer) send(answer);
-    },
-    tell(event, frame) {
-      if (subscription && isSubscribed(principal, subscription, event)) sendEncoded(frame);
-    },
-    close,
-    end,
-  };
+  #send(frame: ServerFrame): void {
+    this.#sendEncoded(encodeFrame(() => frame));
+  }
+
+  /** A connection that fails ends its own stream and must not stop the event for others. */
+  #sendEncoded(frame: EncodedFrame): void {
+    if (!this.#isOpen) return;
+    if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
+      this.close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
+      return;
+    }
+    try {
+      this.#connection.send(frame.text, () => frame.bytes);
+    } catch {
+      this.end();
+    }
+  }
 }
 
-/** Closes a connection; where that fails, what ends the stream is not held up by it. */
+/** Closes a connection; reports a failure to do so, because the stream ends nevertheless. */
 export function closeOrReport(
   connection: StreamConnection,
   [code, reason]: readonly [code: number, reason: string],
@@ -129,7 +133,7 @@ export function closeOrReport(
   }
 }
 
-/** What a client hears of before it has said what it wants. */
+/** The events that a client gets before it has subscribed. */
 function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
   return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;

@@ -3,11 +3,11 @@ import { CLOSE_CODES } from '../contract/stream.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { admit, type StreamRequest } from './admit.ts';
+import { type Admission, admit, type StreamRequest } from './admit.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
-import { closeOrReport, openStream, type Stream, type StreamConnection } from './stream.ts';
+import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 
-/** What an adapter tells an open stream. */
+/** What an adapter passes on to an open stream. */
 export interface StreamSession {
   /** The client has sent a frame: a text, or anything else, which is an error. */
   receive(data: unknown): void;
@@ -26,70 +26,66 @@ export interface Streams {
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
-/** What streams work with. */
-export interface StreamContext {
+/** The open streams, each with the text of the key that opened it: a stream ends with its key. */
+type OpenStreams = Map<Stream, string>;
+
+interface StreamContext {
   readonly worlds: Worlds;
   readonly events: EventBus;
   readonly choices: Choices;
   readonly activity: Activity;
 }
 
-/** Creates the streams of a mailbox, which tell of its events from now on. */
-export function createStreams({ worlds, events, choices, activity }: StreamContext): Streams {
-  /** By the text of the key with which they were opened: they end with it. */
-  const streams = new Map<string, Set<Stream>>();
-
-  function keep(key: string, stream: Stream): void {
-    const others = streams.get(key) ?? new Set();
-    streams.set(key, others.add(stream));
-  }
-
-  function forget(key: string, stream: Stream): void {
-    const others = streams.get(key);
-    others?.delete(stream);
-    if (others?.size === 0) streams.delete(key);
-  }
-
+/** Creates the streams of a mailbox, which send its events from now on. */
+export function createStreams(context: StreamContext): Streams {
+  const { worlds, events, choices } = context;
+  const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
-    // What is fired by hand for one webhook is for that webhook alone.
-    if (event.webhookId !== undefined) return;
+    // An event that is fired by hand for one webhook is delivered to that webhook only.
+    if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;
     const frame = encodeFrame(() => eventFrame(world, event, choices));
-    for (const stream of [...streams.values()].flatMap((same) => [...same])) stream.tell(event, frame);
+    for (const stream of [...openStreams.keys()]) stream.notify(event, frame);
   });
-
-  worlds.onKeyEnded((key) => {
-    const ended = streams.get(key);
-    streams.delete(key);
-    for (const stream of ended ?? []) stream.close(...KEY_ENDED);
+  worlds.onKeyEnded((endedKey) => {
+    for (const [stream, key] of openStreams) {
+      if (key === endedKey && openStreams.delete(stream)) stream.close(...KEY_ENDED);
+    }
   });
-
   return {
     admit(request) {
       const admission = admit({ worlds, choose: (id) => choices[id] }, request);
       const holder = worlds.findKey(admission.key);
       return (connection) => {
-        if (worlds.findKey(admission.key) !== holder) {
-          closeOrReport(connection, KEY_ENDED, worlds.environment.report);
-          return { receive() {}, end() {} };
-        }
-        const stream = openStream(admission, connection, choices);
-        const { tier, world } = admission.principal;
-        const facts = { tenantId: world.id, tier, key: admission.key };
-        let isOpen = true;
-        keep(admission.key, stream);
-        activity.publish({ kind: 'stream-opened', ...facts });
-        return {
-          receive: stream.receive,
-          end() {
-            stream.end();
-            forget(admission.key, stream);
-            if (isOpen) activity.publish({ kind: 'stream-closed', ...facts });
-            isOpen = false;
-          },
-        };
+        const isKeyValid = worlds.findKey(admission.key) === holder;
+        if (isKeyValid) return accept(context, openStreams, admission, connection);
+        closeOrReport(connection, KEY_ENDED, worlds.environment.report);
+        return { receive() {}, end() {} };
       };
+    },
+  };
+}
+
+function accept(
+  { choices, activity }: StreamContext,
+  openStreams: OpenStreams,
+  admission: Admission,
+  connection: StreamConnection,
+): StreamSession {
+  const { key, principal } = admission;
+  const stream = new Stream(admission, connection, choices);
+  const facts = { tenantId: principal.world.id, tier: principal.tier, key };
+  let isOpen = true;
+  openStreams.set(stream, key);
+  activity.publish({ kind: 'stream-opened', ...facts });
+  return {
+    receive: (data) => stream.receive(data),
+    end() {
+      stream.end();
+      openStreams.delete(stream);
+      if (isOpen) activity.publish({ kind: 'stream-closed', ...facts });
+      isOpen = false;
     },
   };
 }

@@ -5,7 +5,7 @@ import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { subscribeFrame } from '../contract/stream.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 
-/** What a client wants to hear of; empty lists of ids mean everything within the scope of its key. */
+/** The events that a client wants; empty lists of ids mean everything within the scope of its key. */
 export interface Subscription {
   readonly kinds: readonly EventKind[];
   readonly inboxIds: readonly string[];
@@ -17,7 +17,7 @@ export function subscribeToAll(inboxIds: readonly string[] = []): Subscription {
   return { kinds: EVENT_KINDS, inboxIds, workspaceIds: [] };
 }
 
-/** Reads what a client wants to hear of. */
+/** Reads the subscription from a frame. */
 export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscription {
   const { event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds, pod_ids: podIds } = frame;
   return {
@@ -27,7 +27,7 @@ export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscrip
   };
 }
 
-/** What of a subscription a key does not reach, for a person; `undefined` if it reaches everything. */
+/** Names the first inbox or workspace that a key does not reach; `undefined` if it reaches everything. */
 export function findOutOfScope(
   principal: TenantPrincipal,
   { inboxIds, workspaceIds }: Subscription,
@@ -44,7 +44,7 @@ export function findOutOfScope(
   return workspace === undefined ? undefined : `workspace ${workspace}`;
 }
 
-/** Says whether a client is to hear of an event. */
+/** Says whether an event matches a subscription and the scope of the key. */
 export function isSubscribed(
   principal: TenantPrincipal,
   { kinds, inboxIds, workspaceIds }: Subscription,

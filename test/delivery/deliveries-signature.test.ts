@@ -6,8 +6,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
-import { createRequest, type RequestParts } from '../../src/delivery/request.ts';
-import { hmacSha256, portableHmac } from '../../src/delivery/signature.ts';
+import { createRequest, hmacSha256, portableHmac, type RequestParts } from '../../src/delivery/request.ts';
+
 import { ADDRESS, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';

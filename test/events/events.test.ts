@@ -11,7 +11,7 @@ import { acceptMessage } from '../../src/mail/accept-message.ts';
 import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
-import { createWorlds } from '../../src/store/worlds.ts';
+import { Worlds } from '../../src/store/worlds.ts';
 import { ADDRESS, openDesks } from '../support/desk.ts';
 import { IDS } from '../support/ids.ts';
 import { createReply, type SendOptions } from '../support/send.ts';
@@ -25,7 +25,7 @@ const KEYS = {
 
 /** A service with the default fixture in it, and all that it has published. */
 function startService() {
-  const worlds = createWorlds(createEnvironment());
+  const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
   const errors: unknown[] = [];
   const bus = createEventBus((error) => errors.push(error));
@@ -49,7 +49,7 @@ function startService() {
   }
 
   const receive = (message: IncomingMessage) =>
-    acceptMessage({ ...service, environment: worlds.environment, ...readSilently(parseBehaviours()) }, message);
+    acceptMessage({ ...service, ...readSilently(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
 }

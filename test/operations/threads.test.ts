@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createEnvironment } from '../../src/environment.ts';
-import { findThread } from '../../src/mail/threading.ts';
+import { findThread } from '../../src/mail/receive-mail.ts';
 import type { MessageRow } from '../../src/store/rows.ts';
-import { createIndexes, createWorld } from '../../src/store/world.ts';
+import { createWorld, Indexes } from '../../src/store/world.ts';
 import { ADDRESS, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -52,7 +52,7 @@ const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): Message
 
 describe('threads', () => {
   test('take in what answers a message: by In-Reply-To, else the latest of References, in one inbox', ({ expect }) => {
-    const world = createWorld(TENANT, createIndexes(), createEnvironment());
+    const world = createWorld(TENANT, new Indexes(), createEnvironment());
     for (const threadId of ['one', 'two', 'three']) world.messages.insert(messageIn(threadId));
     world.messages.insert({ ...messageIn('elsewhere'), inboxId: 'other' });
     const threadOf = (inReplyTo: string | null, ...references: string[]) =>

@@ -8,12 +8,12 @@ import type { FinishedExchange } from '../../src/pipeline/exchange.ts';
 import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
-import { createWorlds } from '../../src/store/worlds.ts';
+import { Worlds } from '../../src/store/worlds.ts';
 import { IDS } from '../support/ids.ts';
 
 /** Sends one request through a pipeline of its own, and answers what an observer saw. */
 async function observe(method: string, path: string, key = '', behaviours: BehaviourOptions = {}) {
-  const worlds = createWorlds(createEnvironment());
+  const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
   const service = createService({ worlds, events: createEventBus(() => {}), choices: parseBehaviours(behaviours) });
   const seen: FinishedExchange[] = [];

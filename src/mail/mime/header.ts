@@ -9,7 +9,7 @@ export const LINE_LENGTH = 76;
 /** The most characters of a word that is written as it is, so that it fits on a line with the name of its field. */
 const WORD_LENGTH = 50;
 
-/** The most bytes in an encoded word, so that it fits there too. */
+/** The most bytes in an encoded word, so that it fits on such a line too. */
 const ENCODED_WORD_BYTES = 39;
 
 /** Writes a field, folded between its words. */
@@ -24,17 +24,17 @@ export function writeField(name: string, words: readonly string[]): string {
   return lines.join(CRLF);
 }
 
-/** The words of a text in a head, encoded unless it can stand there as it is and be read in no other way. */
+/** The words of a text in a header field, encoded unless the plain text is valid there and unambiguous. */
 export function toWords(text: string): string[] {
   return isPlain(text) ? text.split(' ') : toEncodedWords(text);
 }
 
-/** Says whether a text may stand in a head as it is: short words of ASCII with one space between them. */
+/** Says whether a text needs no encoding in a header field: short ASCII words with one space between them. */
 export function isPlain(text: string): boolean {
   return /^[!-~]+(?: [!-~]+)*$/.test(text) && !text.includes('=?') && !text.split(' ').some(isLong);
 }
 
-/** Says whether a word is too long to stand on a line with the name of its field. */
+/** Says whether a word is too long for a line with the name of its field. */
 export function isLong(word: string): boolean {
   return word.length > WORD_LENGTH;
 }

@@ -1,12 +1,12 @@
 import { CRLF, isLong, LINE_LENGTH, writeField } from './header.ts';
 
-/** A part of a mail: the lines of its head, and its content as it travels. */
+/** A part of a mail: its header lines and its encoded content. */
 export interface MimePart {
   readonly head: readonly string[];
   readonly content: string;
 }
 
-/** A part of text, which can be read as it is where it is ASCII. */
+/** A text part in quoted-printable, in which ASCII stays readable. */
 export function textPart(type: string, text: string): MimePart {
   return {
     head: [`Content-Type: ${type}; charset=utf-8`, 'Content-Transfer-Encoding: quoted-printable'],
@@ -49,7 +49,7 @@ export function filePart(type: string, filename: string, base64: string): MimePa
   };
 }
 
-/** RFC 2231, where the name cannot stand there as it is. */
+/** RFC 2231 if the name has to be encoded. */
 function fileNameParameters(filename: string): string[] {
   if (/^[\w.-]+(?: [\w.-]+)*$/.test(filename) && !isLong(filename)) return [`filename="${filename}"`];
   const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quote(character).replaceAll('=', '%'));
