@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import type { EventKind } from '../contract/events.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { tenantField, webhookField } from '../contract/target-fields.ts';
-import { DELIVERY_STATES, type Delivery, type DeliveryFilter, type DeliveryLosses } from '../delivery/delivery.ts';
+import type { Delivery, DeliveryLosses } from '../delivery/delivery.ts';
+import { type DeliveryFilter, deliveryFilter } from '../delivery/delivery-filter.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -51,17 +52,6 @@ export interface WebhookLab {
    */
   release(options?: ReleaseOptions): Delivery[];
 }
-
-/** Which deliveries are wanted. */
-export const deliveryFilter = z.strictObject(
-  {
-    tenant: tenantField.optional(),
-    webhookId: webhookField.optional(),
-    event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
-    state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
-  },
-  'must be an object',
-);
 
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 

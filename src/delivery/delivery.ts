@@ -59,14 +59,6 @@ export interface DeliveryLosses {
   readonly forgotten: number;
 }
 
-/** Which deliveries are wanted; each part that is left out admits all. */
-export interface DeliveryFilter {
-  readonly tenant?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly event?: EventKind | undefined;
-  readonly state?: DeliveryState | undefined;
-}
-
 /** What a delivery says that a bug of ours has ended. */
 export function failureReason(error: unknown): string {
   return `The emulator failed, which is a bug in it: ${messageOf(error)}.`;
