@@ -16,7 +16,7 @@ export type Controlled = Pick<
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
 
 /** What a control call was sent, parsed. */
-export interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
+interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;

@@ -1,4 +1,4 @@
-import { findRefusal } from '../outgoing.ts';
+import { findRefusal } from '../fetch-in-process.ts';
 
 /** What came of calling a receiver. */
 export interface Answer {

@@ -4,7 +4,7 @@ import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
 /** What is sent with a forward. */
-export interface ForwardNote {
+interface ForwardNote {
   readonly subject?: string | null | undefined;
   readonly plainBody: string;
   readonly htmlBody: string | null;

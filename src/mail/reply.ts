@@ -7,7 +7,7 @@ import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 
 /** Whom a reply goes to, and whom besides when it goes to all. */
-export interface ReplyRecipients {
+interface ReplyRecipients {
   readonly to: readonly string[];
   readonly cc: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 
 /** A delivery as it came. */
-export interface SignedRequest {
+interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -3,7 +3,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { hostnameOf } from './loopback.ts';
 
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
-export interface ServerSetting {
+interface ServerSetting {
   readonly type: 'string';
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */

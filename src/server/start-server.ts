@@ -14,8 +14,8 @@ import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
-import { createReceiverRules } from './outgoing/address-rules.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
+import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption } from './server-settings.ts';
 import { createSmtpServer } from './smtp/smtp-server.ts';
 

@@ -3,7 +3,7 @@ import { findInReach } from '../access/find-in-reach.ts';
 import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import { STREAM_PATH } from '../contract/stream.ts';
+import { STREAM_PATH } from '../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Worlds } from '../store/worlds.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { clientFrame } from '../contract/stream.ts';
+import { clientFrame } from '../contract/stream-protocol.ts';
 
 type ClientFrame = z.output<typeof clientFrame>;
 

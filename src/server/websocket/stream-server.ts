@@ -1,14 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
-import { MAX_FRAME_BYTES } from '../../contract/stream.ts';
+import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { Mailbox } from '../../mailbox.ts';
 import { isStreamPath } from '../../stream/admit.ts';
 import type { AcceptStream } from '../../stream/streams.ts';
 import type { Upgrades } from '../http/upgrade.ts';
 
 /** Serves event streams over WebSocket. */
-export interface StreamServer {
+interface StreamServer {
   /** Takes over the requests that ask for a stream; it stands behind the guards. */
   readonly handler: RequestHandler;
   /** Tells every client that the server ends. */

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
-import { createReceiverRules } from '../../../src/server/outgoing/address-rules.ts';
+import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
 import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch.ts';
 import { serve } from '../../support/serve.ts';
 
