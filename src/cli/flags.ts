@@ -14,6 +14,7 @@ export const START_FLAGS = {
     short: 'f',
     value: '<file>',
     help: `JSON file with what the mailbox starts with; it may have comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
+    parse: (value: unknown) => String(value),
   },
   behaviour: {
     type: 'string',
@@ -30,6 +31,7 @@ export const START_FLAGS = {
     help: 'Mail that is stored in all, such as 512MiB or 1GiB (default 256MiB)',
     expected: 'a size such as 512MiB or 1GiB',
     fromText: parseSize,
+    parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Print no log' },
