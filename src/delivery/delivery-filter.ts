@@ -5,7 +5,7 @@ import { tenantField, webhookField } from '../contract/target-fields.ts';
 import { DELIVERY_STATES } from './delivery.ts';
 
 const filterFields = {
-  /** The id of the tenant whose they are. */
+  /** The id of their tenant. */
   tenant: tenantField.optional(),
   /** The id of the webhook to which they go. */
   webhookId: webhookField.optional(),

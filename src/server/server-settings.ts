@@ -12,7 +12,7 @@ export interface SettingOptions {
   readonly allowHosts?: readonly string[];
   /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
   readonly corsOrigins?: readonly string[];
-  /** The port on which to take mail in over SMTP; 0 picks a free one. Default: none. */
+  /** The port on which to accept mail over SMTP; 0 picks a free one. Default: none. */
   readonly smtpPort?: number | undefined;
   /**
    * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
@@ -62,7 +62,7 @@ export const SERVER_SETTINGS = {
     // By an empty text, Node would take every address of the machine.
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
-  smtpPort: { ...PORT, help: 'Take mail in over SMTP on this port too; 0 picks a free one' },
+  smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
   allowHosts: {
     type: 'string',
     multiple: true,
