@@ -1,5 +1,5 @@
 import { toBase64, toHex } from './contract/base64.ts';
-import { fetchInProcess } from './outgoing.ts';
+import { fetchInProcess } from './fetch-in-process.ts';
 
 /** The outside world as an argument: time, chance, who can be called, and who is told of a bug. Replace any to make a mailbox repeatable. */
 export interface Environment {

@@ -13,7 +13,7 @@ const LAYERS = [
   'src/version.ts',
   'src/fixture/',
   'src/openapi/',
-  'src/outgoing.ts',
+  'src/fetch-in-process.ts',
   'src/environment.ts',
   'src/clock/',
   'src/faults/',
@@ -58,6 +58,19 @@ const DATA_TABLES = ['src/contract/behaviours/', 'src/contract/operations/', 'sr
 
 /** The longest that a function may be, methods and arrow functions too. */
 const MAX_FUNCTION_LINES = 40;
+
+/** Folders with a file for each resource, which has the same name in each. */
+const RESOURCE_FOLDERS = ['src/contract/operations/', 'src/contract/behaviours/', 'src/operations/'];
+
+/** Names that several files have nevertheless, with the reason; the files of resources count as one. */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  'behaviours.ts': 'the ledger, and the command that shows it',
+  'index.ts': 'the entries of the package, and what joins the operations',
+  'replies.ts': 'the bodies that replies of the service and of the control plane can have',
+  'service.ts': 'what the pipeline answers with, and the operations that are about the service itself',
+  'stream.ts': 'the behaviours of the event stream, and a stream',
+  'trigger.ts': 'an event fired by hand, and the command that does it',
+};
 
 /** Files outside the contract that know where the service's paths begin, with the reason. */
 const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -127,6 +140,17 @@ test('every imported package is one that the user gets', () => {
 test('no path of the service is written outside the contract', () => {
   const elsewhere = FILES.filter((file) => !file.fileName.startsWith('src/contract/') && namesPath(file));
   expect(elsewhere.map(({ fileName }) => fileName).sort()).toEqual(Object.keys(PATHS_ELSEWHERE));
+});
+
+test('no two files have one name, but for those of the same resource', () => {
+  const files = FILES.map(({ fileName }) => ({
+    name: fileName.slice(fileName.lastIndexOf('/') + 1),
+    place: isIn(fileName, RESOURCE_FOLDERS) ? 'a resource' : fileName,
+  }));
+  const isShared = ({ name, place }: (typeof files)[number]) =>
+    files.some((other) => other.name === name && other.place !== place);
+  const shared = new Set(files.filter(isShared).map(({ name }) => name));
+  expect([...shared].sort()).toEqual(Object.keys(SHARED_NAMES));
 });
 
 test('nothing is kept in a variable at the top of a file', () => {

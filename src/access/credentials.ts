@@ -6,7 +6,7 @@ import { isKeyText, TIER_PREFIX } from '../contract/tiers.ts';
 const HOW_TO_SEND = 'send one as X-API-Key: <key> or Authorization: Bearer <key>';
 
 /** The parts of a request that can carry a key. */
-export interface CredentialSource {
+interface CredentialSource {
   readonly headers: HeaderReader;
   readonly query: URLSearchParams;
 }

@@ -30,10 +30,10 @@ const PLACE_OF: Placed = {
 };
 
 /** A kind of row that lies in a workspace or in the tenant itself. */
-export type PlacedKind = keyof Placed;
+type PlacedKind = keyof Placed;
 
 /** A kind of row that lies in an inbox. */
-export type InboxedKind = 'messages' | 'drafts' | 'lists';
+type InboxedKind = 'messages' | 'drafts' | 'lists';
 
 /**
  * Finds a row by id, in the principal's own tenant and within its reach.

@@ -1,6 +1,6 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
 import type { ApiError, ErrorCode } from '../contract/errors.ts';
-import { CLOSE_CODES } from '../contract/stream.ts';
+import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError } from '../pipeline/error-reply.ts';
 import { isStreamPath } from '../stream/admit.ts';

@@ -5,7 +5,7 @@ import { type AnyServer, findKeyHolders, type KeyHolders } from './key-holders.t
 import { toColumns } from './layout.ts';
 
 /** What was started, and from what. */
-export interface Started {
+interface Started {
   readonly server: AnyServer;
   /** The fixture file; `undefined` where the default fixture is used. */
   readonly fixtures: string | undefined;

@@ -29,7 +29,7 @@ type LedgerEntry = BehaviourDefinition & {
 function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
   const switched = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   const values = chooseOrRefuse(Object.fromEntries(switched));
-  // Asked for by a value that nobody can have, an unknown id is refused as everywhere else.
+  // Parsing refuses an unknown id, whatever the value, and says what may have been meant.
   if (id !== undefined && !isBehaviourId(id)) chooseOrRefuse({ [id]: '' });
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,

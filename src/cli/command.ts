@@ -24,8 +24,13 @@ export interface Flag {
   readonly expected?: string;
   /** What its text says, where that is not the text; `undefined` for one that is not right. */
   readonly fromText?: (text: string) => unknown;
-  /** Answers `undefined` for a value that is not right. */
+  /** The value as the command uses it; `undefined` for one that is not right. */
   readonly parse?: (value: unknown) => unknown;
+}
+
+/** A flag whose value the command uses as its row parses it. */
+export interface ParsedFlag<Value> extends Flag {
+  readonly parse: (value: unknown) => Value | undefined;
 }
 
 /** What a flag was given, and by what: messages name the flag or the variable that the person really set. */

@@ -10,12 +10,12 @@ export const COMMANDS = {
     load: async () => (await import('./start.ts')).start,
   },
   receive: {
-    help: 'Let a mail from outside arrive in an emulator that runs',
+    help: 'Deliver an inbound message to a running emulator',
     flags: RECEIVE_FLAGS,
     load: async () => (await import('./receive.ts')).receive,
   },
   trigger: {
-    help: 'Fire an event by hand in an emulator that runs',
+    help: 'Fire an event by hand in a running emulator',
     argument: '<event>',
     flags: TRIGGER_FLAGS,
     load: async () => (await import('./trigger.ts')).trigger,

@@ -4,7 +4,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { CannotRunError, type Given, type GivenFlags, quote, UsageError } from './command.ts';
 import { textOf } from './read-given.ts';
 
-/** Calls the control plane of an emulator that runs. */
+/** Calls the control plane of a running emulator. */
 export interface ControlClient {
   /**
    * Posts to a path of the control plane, and answers the list that the reply has under a name.
@@ -37,7 +37,7 @@ export function createControlClient(given: GivenFlags): ControlClient {
       const list = reply?.[name];
       if (Array.isArray(list)) return list as Item[];
       if (typeof reply?.error === 'string') throw new CannotRunError(reply.error);
-      throw new CannotRunError(`What answers at ${url} is no emulator with a control plane.`);
+      throw new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
     },
     async get<Item>(path: string) {
       const reply = await send(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });

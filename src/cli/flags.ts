@@ -14,12 +14,13 @@ export const START_FLAGS = {
     short: 'f',
     value: '<file>',
     help: `JSON file with what the mailbox starts with; it may have comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
+    parse: (value: unknown) => String(value),
   },
   behaviour: {
     type: 'string',
     multiple: true,
     value: '<id>=<value>',
-    help: 'Another reading of what the service document leaves open; repeatable',
+    help: 'Override a behaviour of the ledger; repeatable',
   },
   'allow-host': SERVER_SETTINGS.allowHosts,
   'cors-origin': SERVER_SETTINGS.corsOrigins,
@@ -27,45 +28,46 @@ export const START_FLAGS = {
   'max-mail': {
     type: 'string',
     value: '<size>',
-    help: 'Mail that is stored in all, such as 512MiB or 1GiB (default 256MiB)',
+    help: 'How much mail is stored at most, such as 512MiB or 1GiB (default 256MiB)',
     expected: 'a size such as 512MiB or 1GiB',
     fromText: parseSize,
+    parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready; the log goes to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Print no log' },
 } as const satisfies Record<string, Flag>;
 
-/** The flags of the commands that call an emulator that runs. */
+/** The flags of the commands that call a running emulator. */
 const CONTROL_FLAGS = {
   url: {
     type: 'string',
     value: '<url>',
     help: `Where the emulator is (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
-  token: { type: 'string', value: '<token>', help: 'The control token, where the emulator printed one' },
+  token: { type: 'string', value: '<token>', help: 'The control token, if the emulator printed one' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,
-  to: { type: 'string', multiple: true, value: '<address>', help: 'An inbox that gets the mail; repeatable' },
-  from: { type: 'string', value: '<address>', help: 'Who writes it' },
+  to: { type: 'string', multiple: true, value: '<address>', help: 'The address of a recipient inbox; repeatable' },
+  from: { type: 'string', value: '<address>', help: 'The address of the sender' },
   subject: { type: 'string', value: '<text>', help: 'The subject' },
   text: { type: 'string', value: '<text>', help: 'The body as text; - reads it from stdin' },
   html: { type: 'string', value: '<html>', help: 'The body as HTML' },
   attach: { type: 'string', multiple: true, value: '<file>', help: 'A file to attach; repeatable' },
-  'in-reply-to': { type: 'string', value: '<id>', help: 'The Message-ID of what it answers' },
-  eml: { type: 'string', value: '<file>', help: 'The whole mail as it travels, instead of its parts' },
+  'in-reply-to': { type: 'string', value: '<id>', help: 'The Message-ID of the message that it replies to' },
+  eml: { type: 'string', value: '<file>', help: 'A file with the whole message (RFC 5322), instead of its parts' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock trigger`. */
 export const TRIGGER_FLAGS = {
   ...CONTROL_FLAGS,
-  inbox: { type: 'string', value: '<id>', help: 'Where it happens (default: the first inbox of each tenant)' },
-  webhook: { type: 'string', value: '<id>', help: 'The only webhook that hears of it, even if it is inactive' },
-  tenant: { type: 'string', value: '<id>', help: 'The only tenant in which it happens' },
-  message: { type: 'string', value: '<id>', help: 'The message that it is about' },
+  inbox: { type: 'string', value: '<id>', help: 'The inbox of the event (default: the first inbox of each tenant)' },
+  webhook: { type: 'string', value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
+  tenant: { type: 'string', value: '<id>', help: 'Fire the event only in this tenant' },
+  message: { type: 'string', value: '<id>', help: 'The message of the event' },
   set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'A field of the payload; repeatable' },
   data: { type: 'string', value: '<json>', help: 'More fields of the payload, as a JSON object; --set wins' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
@@ -73,7 +75,7 @@ export const TRIGGER_FLAGS = {
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {
-  behaviour: { ...START_FLAGS.behaviour, help: 'Show it as it is with this value; repeatable' },
+  behaviour: { ...START_FLAGS.behaviour, help: 'Show the ledger with this override; repeatable' },
   json: { type: 'boolean', help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 

@@ -69,7 +69,7 @@ function toValue(node: Node, text: string): unknown {
   const entries = children.flatMap(({ children: [name, value] = [] }) => {
     if (!name || !value) return [];
     if (names.has(name.value)) {
-      throw new SyntaxError(`${JSON.stringify(name.value)} stands there twice, again at ${placeOf(text, name.offset)}`);
+      throw new SyntaxError(`duplicate key ${JSON.stringify(name.value)} at ${placeOf(text, name.offset)}`);
     }
     names.add(name.value);
     return [[name.value, toValue(value, text)] as const];

@@ -6,7 +6,7 @@ import { createControlClient } from './control-client.ts';
 import { readNamedFile } from './read-file.ts';
 import { textOf } from './read-given.ts';
 
-/** Lets a mail come in from outside, into an emulator that runs. */
+/** Delivers an inbound message to a running emulator. */
 export const receive: RunCommand = async (terminal, given) => {
   await Promise.race([deliver(terminal, given), terminal.interrupted]);
 };

@@ -1,9 +1,9 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
-import { type Flag, type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { type Given, type GivenFlags, type ParsedFlag, quote, UsageError } from './command.ts';
 import { START_FLAGS } from './flags.ts';
 import { parseEach, parsePair } from './read-given.ts';
 
-/** What `agent-mailbox-mock start` was told. */
+/** The settings of `agent-mailbox-mock start`. */
 export interface StartSettings {
   readonly port: number;
   readonly host: string;
@@ -24,32 +24,40 @@ export interface StartSettings {
  * @throws {UsageError} on a value that a flag does not take.
  */
 export function parseStartSettings(given: GivenFlags): StartSettings {
-  const one = <Value>(name: keyof typeof START_FLAGS) => given[name] && (parseOne(name, given[name]) as Value);
-  const many = (name: keyof typeof START_FLAGS) =>
-    parseEach(given[name], (value, source) => parseOne(name, { value, source }) as string);
   return {
-    port: one<number>('port') ?? DEFAULT_PORT,
-    host: one<string>('host') ?? DEFAULT_HOST,
-    smtpPort: one<number>('smtp-port'),
-    fixtures: one<string>('fixtures'),
+    port: parseOne(START_FLAGS.port, given.port) ?? DEFAULT_PORT,
+    host: parseOne(START_FLAGS.host, given.host) ?? DEFAULT_HOST,
+    smtpPort: parseOne(START_FLAGS['smtp-port'], given['smtp-port']),
+    fixtures: parseOne(START_FLAGS.fixtures, given.fixtures),
     behaviours: Object.fromEntries(
       parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
-    allowHosts: many('allow-host'),
-    corsOrigins: many('cors-origin'),
-    deliverTo: many('deliver-to'),
-    maxMailBytes: one<number>('max-mail'),
+    allowHosts: parseList(START_FLAGS['allow-host'], given['allow-host']),
+    corsOrigins: parseList(START_FLAGS['cors-origin'], given['cors-origin']),
+    deliverTo: parseList(START_FLAGS['deliver-to'], given['deliver-to']),
+    maxMailBytes: parseOne(START_FLAGS['max-mail'], given['max-mail']),
     json: given.json?.value === true,
     quiet: given.quiet?.value === true,
   };
 }
 
-/** Reads and checks a value as the row of its flag says; it is kept as the option that `startServer` takes. */
-function parseOne(name: keyof typeof START_FLAGS, { value, source }: Given): unknown {
-  const { multiple, expected, fromText, parse }: Flag = START_FLAGS[name];
-  const text = String(value);
+function parseOne<Value>(flag: ParsedFlag<Value>, given: Given | undefined): Value | undefined {
+  return given && parseText(flag, String(given.value), given.source);
+}
+
+/** The texts of a list once each is checked; `startServer` takes them as they were written. */
+function parseList(flag: ParsedFlag<string>, given: Given | undefined): string[] {
+  return parseEach(given, (text, source) => {
+    parseText(flag, text, source);
+    return text;
+  });
+}
+
+/** Reads and checks a value as the row of its flag says. */
+function parseText<Value>(flag: ParsedFlag<Value>, text: string, source: string): Value {
+  const { multiple, expected, fromText, parse } = flag;
   if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
-  const option = fromText ? fromText(text) : text;
-  if (option !== undefined && (!parse || parse(option) !== undefined)) return option;
-  throw new UsageError(`${source} must be ${expected}, not ${quote(value)}.`);
+  const value = parse(fromText ? fromText(text) : text);
+  if (value !== undefined) return value;
+  throw new UsageError(`${source} must be ${expected}, not ${quote(text)}.`);
 }

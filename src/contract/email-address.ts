@@ -2,7 +2,7 @@ import { addressParser } from 'postal-mime';
 import { isDomainName } from './schemas.ts';
 
 /** Somebody who sends or receives mail. */
-export interface EmailAddress {
+interface EmailAddress {
   /** The display name; empty where there is none. */
   readonly name: string;
   /** The bare address, as it was written. */

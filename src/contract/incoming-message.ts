@@ -43,17 +43,19 @@ const bytes = z
   // A copy, because a page that a test runner imitates has a `Uint8Array` of its own.
   .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content)));
 
+const attachmentFields = {
+  filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
+  /** `application/octet-stream` if left out. */
+  contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
+  /** The bytes, or the same in base64. */
+  content: bytes.optional(),
+  /** The content as text, in UTF-8, instead of `content`. */
+  text: text(MAX_MAIL_BYTES).optional(),
+};
+
 /** A file of a mail from outside: its bytes, or its text. */
 const attachment = z
-  .strictObject({
-    filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
-    /** `application/octet-stream` if left out. */
-    contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
-    /** The bytes, or the same in base64. */
-    content: bytes.optional(),
-    /** The content as text, in UTF-8, instead of `content`. */
-    text: text(MAX_MAIL_BYTES).optional(),
-  })
+  .strictObject(attachmentFields)
   .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
   .transform(({ filename, contentType, content, text: plain = '' }) => {
     const file = content ?? new TextEncoder().encode(plain);
@@ -66,8 +68,7 @@ const tenant = z
   .transform((id) => id.toLowerCase())
   .optional();
 
-/** A mail from outside by its parts. */
-export const composedMessage = z.strictObject({
+const composedFields = {
   /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
   to: recipients,
   from: emailAddress,
@@ -93,26 +94,31 @@ export const composedMessage = z.strictObject({
   headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
   /** The id of a tenant: then every recipient must be an inbox of it. */
   tenant,
-});
+};
 
-/** A mail from outside as it travels. */
-export const rawMessage = z.strictObject({
+/** A mail from outside by its parts. */
+export const composedMessage = z.strictObject(composedFields);
+
+const rawFields = {
   /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
   eml: bytes,
   /** Who gets it; if left out, those in its To, Cc and Bcc that are inboxes here. */
   to: recipients.optional(),
   /** The id of a tenant: then every recipient must be an inbox of it. */
   tenant,
-});
+};
+
+/** A mail from outside as it travels. */
+export const rawMessage = z.strictObject(rawFields);
 
 /** A file of a mail from outside: its bytes, or its text. */
-export type IncomingAttachment = InputOf<typeof attachment>;
+export type IncomingAttachment = InputOf<typeof attachmentFields>;
 
 /** A mail from outside by its parts. Addresses are bare (`dana@customer.test`) or `Dana Reyes <dana@customer.test>`. */
-export type ComposedMessage = InputOf<typeof composedMessage>;
+export type ComposedMessage = InputOf<typeof composedFields>;
 
 /** A mail from outside as it travels; `…/raw` gives back just these bytes, also where the message shows it cut. */
-export type RawMessage = InputOf<typeof rawMessage>;
+export type RawMessage = InputOf<typeof rawFields>;
 
 /**
  * A mail from outside: its parts, or the whole as it travels.

@@ -10,7 +10,7 @@ export type ReadonlyDeep<Value> = unknown extends Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
 /**
- * What a schema takes. An array that the caller only reads will do. The comments on the properties of the schema show
- * in an editor.
+ * What the schema of an object with these fields takes; an array that the caller only reads will do. It is read from
+ * the fields, because a declaration file drops the comments in the type of a schema that is made of them.
  */
-export type InputOf<Schema extends z.ZodType> = ReadonlyDeep<z.input<Schema>>;
+export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.input<z.ZodObject<Fields>>>;

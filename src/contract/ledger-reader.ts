@@ -1,4 +1,4 @@
-import type { Assume, BehaviourId, ChoiceId, Choices, Choose } from './behaviours.ts';
+import type { Assume, BehaviourId, Choices, Choose } from './behaviours.ts';
 
 /** What code asks the ledger for: the value of a choice, and to note an assumption. */
 export interface Ledger {
@@ -28,17 +28,4 @@ export function createLedgerReader(choices: Choices): LedgerReader {
 /** Reads the ledger where there is no reply to name in what was read. */
 export function readSilently(choices: Choices): Ledger {
   return { choose: (id) => choices[id], assume: () => {} };
-}
-
-/** The choices that `build` reads, and what it makes of them. */
-export function traceChoices<Value>(
-  build: (choose: Choose) => Value,
-  choices: Choices,
-): { readonly value: Value; readonly read: readonly ChoiceId[] } {
-  const read = new Set<ChoiceId>();
-  const value = build((id) => {
-    read.add(id);
-    return choices[id];
-  });
-  return { value, read: [...read] };
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
 
 /** The HTTP methods that the service has. */
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
  * One row of the contract. Routing, validation, authorisation, types and OpenAPI are all read from it.

@@ -3,7 +3,7 @@ import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** Whom a control call is about; all of them where it names none. */
-export interface Named {
+interface Named {
   readonly tenant?: string | undefined;
   readonly webhookId?: string | undefined;
 }

@@ -76,7 +76,7 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
  */
 async function advanceTogether(operator: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
   const { resets } = operator;
-  // By no time at all, first: what is on its way ends, and may make something due.
+  // A delay of zero runs first: what is on its way ends, and may make something due.
   let moving = await advanceEach(clocks, 0);
   for (let leftMs = durationMs; moving.length > 0 && leftMs > 0 && operator.resets === resets; ) {
     const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));

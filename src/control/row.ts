@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
-import type { InputOf } from '../contract/input-of.ts';
+import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
@@ -16,7 +16,7 @@ export type Controlled = Pick<
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
 
 /** What a control call was sent, parsed. */
-export interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
+interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -53,8 +53,8 @@ export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObjec
 type NoFields = z.ZodObject<Record<never, never>>;
 
 type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-stream'
-  ? AsyncIterable<InputOf<Reply>>
-  : InputOf<Reply>;
+  ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
+  : ReadonlyDeep<z.input<Reply>>;
 
 /** Types a row of the control table by its schemas: what it is sent, and what it replies. */
 export function defineControl<
@@ -78,4 +78,4 @@ export function defineControl<
 
 type BodyOf<Body extends z.ZodType, UncheckedBody extends z.ZodType> = [z.input<UncheckedBody>] extends [never]
   ? z.output<Body>
-  : InputOf<UncheckedBody>;
+  : ReadonlyDeep<z.input<UncheckedBody>>;

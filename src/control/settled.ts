@@ -8,14 +8,16 @@ import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/deliv
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** How long to wait at most. */
-export const settledOptions = z.strictObject({
+const settledFields = {
   /** In real time; 4 seconds if left out. */
   timeout: durationField.optional(),
-});
+};
 
 /** How long to wait at most. */
-export type SettledOptions = InputOf<typeof settledOptions>;
+export const settledOptions = z.strictObject(settledFields);
+
+/** How long to wait at most. */
+export type SettledOptions = InputOf<typeof settledFields>;
 
 /** Less than a test runner waits by itself, so that the error that says more comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;

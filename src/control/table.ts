@@ -5,6 +5,7 @@ import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourId, type ChoiceId, type Choice
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { tenantField } from '../contract/target-fields.ts';
+import { deliveryFilter } from '../delivery/delivery-filter.ts';
 import { faultOptions } from '../faults/fault.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
@@ -28,7 +29,7 @@ import {
 import { type Controlled, type ControlRow, defineControl } from './row.ts';
 import { settledOptions } from './settled.ts';
 import { triggerOptions } from './trigger.ts';
-import { deliveryFilter, releaseOptions } from './webhook-lab.ts';
+import { releaseOptions } from './webhook-lab.ts';
 
 const tenant = tenantField.optional();
 

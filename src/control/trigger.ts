@@ -13,33 +13,32 @@ import { inventMessage } from './invented-message.ts';
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
+const triggerFields = {
+  /** Fire the event only in the tenant with this id. */
+  tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
+  /** Deliver only to this webhook, even if it is not active or does not list the kind. */
+  webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
+  /** The inbox in which it happens; if left out, the first of each tenant. */
+  inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
+  /** The message it is about; one that is there gives the rest of the payload too. */
+  messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
+  /** The id of the event, which goes out as a header. */
+  id: z
+    .string(ID_RULE)
+    .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
+    .optional(),
+  /** The recipients that the payload names. */
+  to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
+};
+
 /**
  * What an event fired by hand is about, and what its payload says: `inboxId`, `messageId` and the rest are fields of
  * the payload, and any other field is added to it.
  */
-export const triggerOptions = z.looseObject(
-  {
-    /** The id of the only tenant in which it happens. */
-    tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
-    /** The only webhook that hears of it, even if it is not active or does not list the kind. */
-    webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
-    /** The inbox in which it happens; if left out, the first of each tenant. */
-    inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
-    /** The message it is about; one that is there gives the rest of the payload too. */
-    messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
-    /** The id of the event, which goes out as a header. */
-    id: z
-      .string(ID_RULE)
-      .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
-      .optional(),
-    /** The recipients that the payload names. */
-    to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
-  },
-  'must be an object',
-);
+export const triggerOptions = z.looseObject(triggerFields, 'must be an object');
 
 /** What an event fired by hand is about, and what its payload says; any other field is added to the payload. */
-export type TriggerOptions = InputOf<typeof triggerOptions>;
+export type TriggerOptions = InputOf<typeof triggerFields> & { readonly [field: string]: unknown };
 
 /** Where an event fired by hand happens. */
 interface Place {

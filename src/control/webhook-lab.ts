@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import type { EventKind } from '../contract/events.ts';
+import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { tenantField, webhookField } from '../contract/target-fields.ts';
-import { DELIVERY_STATES, type Delivery, type DeliveryFilter, type DeliveryLosses } from '../delivery/delivery.ts';
+import type { Delivery, DeliveryLosses } from '../delivery/delivery.ts';
+import { type DeliveryFilter, deliveryFilter } from '../delivery/delivery-filter.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -52,34 +54,22 @@ export interface WebhookLab {
   release(options?: ReleaseOptions): Delivery[];
 }
 
-/** Which deliveries are wanted. */
-export const deliveryFilter = z.strictObject(
-  {
-    tenant: tenantField.optional(),
-    webhookId: webhookField.optional(),
-    event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
-    state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
-  },
-  'must be an object',
-);
-
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
+const releaseFields = {
+  /** The id of the only tenant whose deliveries are sent. */
+  tenant: tenantField.optional(),
+  /** The id of the only webhook whose deliveries are sent. */
+  webhookId: webhookField.optional(),
+  /** How many are sent at most; every one if left out. */
+  count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
+};
+
 /** What `release` takes. */
-export const releaseOptions = z.strictObject(
-  {
-    /** The id of the only tenant whose deliveries are sent. */
-    tenant: tenantField.optional(),
-    /** The id of the only webhook whose deliveries are sent. */
-    webhookId: webhookField.optional(),
-    /** How many are sent at most; every one if left out. */
-    count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
-  },
-  'must be an object',
-);
+export const releaseOptions = z.strictObject(releaseFields, 'must be an object');
 
 /** Which of the deliveries that are held are sent. */
-export type ReleaseOptions = z.input<typeof releaseOptions>;
+export type ReleaseOptions = InputOf<typeof releaseFields>;
 
 /** Makes the webhook lab of a mailbox. */
 export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): WebhookLab {

@@ -3,7 +3,7 @@ import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
-import { findRefusal } from '../outgoing.ts';
+import { findRefusal } from '../fetch-in-process.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';

@@ -59,14 +59,6 @@ export interface DeliveryLosses {
   readonly forgotten: number;
 }
 
-/** Which deliveries are wanted; each part that is left out admits all. */
-export interface DeliveryFilter {
-  readonly tenant?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly event?: EventKind | undefined;
-  readonly state?: DeliveryState | undefined;
-}
-
 /** The message of an error, without a full stop at its end. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');

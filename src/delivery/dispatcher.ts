@@ -5,7 +5,8 @@ import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { DeliveryContext } from './attempt.ts';
-import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
+import type { Delivery, DeliveryLosses } from './delivery.ts';
+import type { DeliveryFilter } from './delivery-filter.ts';
 import { toPayload } from './request.ts';
 import { Schedule } from './schedule.ts';
 

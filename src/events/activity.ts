@@ -31,7 +31,7 @@ export interface EndedDeliveryActivity extends DeliveryActivity {
 }
 
 /** Mail that arrived in an inbox. */
-export interface MailActivity {
+interface MailActivity {
   readonly kind: 'mail';
   readonly tenantId: string;
   readonly inboxId: string;
@@ -44,7 +44,7 @@ export interface MailActivity {
 }
 
 /** A stream that a client opened, or that ended. */
-export interface StreamActivity {
+interface StreamActivity {
   readonly kind: 'stream-opened' | 'stream-closed';
   readonly tenantId: string;
   readonly tier: Tier;
@@ -53,7 +53,7 @@ export interface StreamActivity {
 }
 
 /** A failure of the emulator itself. */
-export interface FailureActivity {
+interface FailureActivity {
   readonly kind: 'failure';
   readonly error: unknown;
 }

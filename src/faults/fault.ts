@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationField, parseDuration } from '../clock/duration.ts';
+import type { InputOf } from '../contract/input-of.ts';
 import { tenantField, webhookField } from '../contract/target-fields.ts';
 
 /** What can go wrong with a delivery; what is wrong with its request is wrong in the first attempt only. */
@@ -24,27 +25,26 @@ export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaul
 
 const TIMES_RULE = 'must be a whole number from 1 to 1000000';
 
+const faultFields = {
+  /** What the fault happens to: deliveries to webhooks. */
+  on: z.literal('delivery', 'must be delivery'),
+  /** What goes wrong. */
+  kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
+  /** The id of the only tenant that it happens to; if left out, it happens to any. */
+  tenant: tenantField.optional(),
+  /** The id of the only webhook whose deliveries it happens to; if left out, it happens to any. */
+  webhookId: webhookField.optional(),
+  /** How often it happens: to the next delivery only (1) if left out. */
+  times: z.int(TIMES_RULE).min(1, TIMES_RULE).max(1_000_000, TIMES_RULE).default(1),
+  /** For `delay`: by how much; a minute if left out. */
+  delay: durationField.default('1m'),
+};
+
 /** What `addFault` takes. */
-export const faultOptions = z.strictObject(
-  {
-    /** What the fault happens to: deliveries to webhooks. */
-    on: z.literal('delivery', 'must be delivery'),
-    /** What goes wrong. */
-    kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
-    /** The id of the only tenant that it happens to; if left out, it happens to any. */
-    tenant: tenantField.optional(),
-    /** The id of the only webhook whose deliveries it happens to; if left out, it happens to any. */
-    webhookId: webhookField.optional(),
-    /** How often it happens: to the next delivery only (1) if left out. */
-    times: z.int(TIMES_RULE).min(1, TIMES_RULE).max(1_000_000, TIMES_RULE).default(1),
-    /** For `delay`: by how much; a minute if left out. */
-    delay: durationField.default('1m'),
-  },
-  'must be an object',
-);
+export const faultOptions = z.strictObject(faultFields, 'must be an object');
 
 /** What is to go wrong, and how often. */
-export type FaultOptions = z.input<typeof faultOptions>;
+export type FaultOptions = InputOf<typeof faultFields>;
 
 /** What a fault happens to. */
 export type FaultTarget = FaultOptions['on'];

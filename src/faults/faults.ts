@@ -1,7 +1,7 @@
 import type { Fault, FaultTarget } from './fault.ts';
 
 /** What is about to happen: a fault for it happens now. */
-export interface FaultOccasion {
+interface FaultOccasion {
   readonly on: FaultTarget;
   readonly tenantId: string;
   readonly webhookId: string;

@@ -10,7 +10,7 @@ export const SIMULATORS = {
 } as const;
 
 /** The name of a simulator. */
-export type Simulator = keyof typeof SIMULATORS;
+type Simulator = keyof typeof SIMULATORS;
 
 /**
  * Finds the simulator that a bare address names, also with a plus-tag such as `bounce+42@simulator.test`, unless the

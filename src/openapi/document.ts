@@ -13,7 +13,7 @@ export interface OpenApiDocument {
 }
 
 /** What a document is made of: a table of calls, and what is said of them all. */
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string;
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];

@@ -25,7 +25,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'Drafts', description: 'Mail that is not sent yet.', segments: ['drafts'] },
   { name: 'Lists', description: 'Lists of contacts.', segments: ['lists'] },
   { name: 'Keys', description: 'The API keys of workspaces and inboxes.', segments: ['keys'] },
-  { name: 'Webhooks', description: 'Who is told when something happens.', segments: ['webhooks'] },
+  { name: 'Webhooks', description: 'Who is notified when something happens.', segments: ['webhooks'] },
 ];
 
 /** The group of a path. A resource that has none gets its own name, which the linter then refuses as undeclared. */

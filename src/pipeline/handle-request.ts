@@ -1,6 +1,6 @@
 import { isAssumed } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import { STREAM_PATHS } from '../contract/stream.ts';
+import { STREAM_PATHS } from '../contract/stream-protocol.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { RUN } from '../operations/index.ts';
 import { admit } from '../stream/admit.ts';

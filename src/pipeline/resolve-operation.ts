@@ -4,10 +4,11 @@ import {
   type ChoiceId,
   type Choices,
   type Choose,
+  isChoice,
   isShapedBy,
   readingsOf,
 } from '../contract/behaviours.ts';
-import { traceChoices } from '../contract/ledger-reader.ts';
+import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
@@ -39,7 +40,7 @@ export interface ResolvedOperation {
 /** Evaluates what a row says as a function of the ledger. */
 export function resolveOperation(row: OperationDefinition, choices: Choices): ResolvedOperation {
   const { assumes = [] } = row;
-  const tiers = row.tiers === 'public' ? undefined : traceChoices(row.tiers, choices);
+  const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
   return {
     tiers: tiers?.value,
     tierChoices: tiers?.read ?? [],
@@ -69,22 +70,28 @@ function resolveSchema(
   choices: Choices,
   assumes: readonly AssumptionId[],
 ): ResolvedSchema {
-  const { value: schema } = traceChoices(build, choices);
+  const { value: schema } = trace(build, choices);
   return { schema, assumes, others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })) };
 }
 
 /** Says whether any choice, switched, would change whether a tier is admitted. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
-  const admitted = traceChoices(tiers, choices).value.includes(tier);
+  const admitted = trace(tiers, choices).value.includes(tier);
   return otherReadings(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
 }
 
 /** Evaluates `build` under each other value of each choice that it reads, one at a time. */
 function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  return traceChoices(build, choices).read.flatMap((id) =>
+  return trace(build, choices).read.flatMap((id) =>
     Object.keys(readingsOf(id).choices)
       .filter((value) => value !== choices[id])
-      .map((value) => ({ id, value: traceChoices(build, { ...choices, [id]: value } as Choices).value })),
+      .map((value) => ({ id, value: trace(build, { ...choices, [id]: value } as Choices).value })),
   );
+}
+
+/** What `build` makes under these choices, and those that it reads. */
+function trace<Value>(build: (choose: Choose) => Value, choices: Choices) {
+  const { choose, read } = createLedgerReader(choices);
+  return { value: build(choose), read: [...read].filter(isChoice) };
 }

@@ -2,8 +2,30 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { hostnameOf } from './loopback.ts';
 
+/** The options of `startServer` that are also flags of the command. */
+export interface SettingOptions {
+  /** The port to listen on; 0 picks a free one. Default: 4025. */
+  readonly port?: number;
+  /** The address to listen on. Default: `127.0.0.1`; on any other than loopback the control plane needs a token. */
+  readonly host?: string;
+  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  readonly allowHosts?: readonly string[];
+  /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
+  readonly corsOrigins?: readonly string[];
+  /** The port on which to accept mail over SMTP; 0 picks a free one. Default: none. */
+  readonly smtpPort?: number | undefined;
+  /**
+   * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
+   * cloud metadata addresses are never called.
+   */
+  readonly deliverTo?: readonly string[];
+}
+
+/** What one value of an option is, if the option is a list, else the option itself. */
+type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullable<Option>;
+
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
-export interface ServerSetting {
+interface ServerSetting<Value = unknown> {
   readonly type: 'string';
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */
@@ -18,7 +40,7 @@ export interface ServerSetting {
   /** What the text of a flag says; the text itself if left out. */
   readonly fromText?: (text: string) => unknown;
   /** The value as the server uses it, or `undefined` for one that is not right. */
-  readonly parse: (value: unknown) => unknown;
+  readonly parse: (value: unknown) => Value | undefined;
 }
 
 const PORT = {
@@ -29,7 +51,7 @@ const PORT = {
   parse: (value: unknown) => (isPort(value) ? value : undefined),
 } as const;
 
-/** Every setting of a server, by the name of its option. */
+/** Every setting of a server, by the name of its option: each has one, and each option here has a setting. */
 export const SERVER_SETTINGS = {
   port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
   host: {
@@ -40,7 +62,7 @@ export const SERVER_SETTINGS = {
     // By an empty text, Node would take every address of the machine.
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
-  smtpPort: { ...PORT, help: 'Take mail in over SMTP on this port too; 0 picks a free one' },
+  smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
   allowHosts: {
     type: 'string',
     multiple: true,
@@ -68,10 +90,10 @@ export const SERVER_SETTINGS = {
     takes: 'hosts, ranges such as "10.0.0.0/8", or "*"',
     parse: (value: unknown) => (typeof value === 'string' ? toReceiver(value) : undefined),
   },
-} as const satisfies Record<string, ServerSetting>;
+} as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
 type Settings = typeof SERVER_SETTINGS;
-type Kept<Name extends keyof Settings> = NonNullable<ReturnType<Settings[Name]['parse']>>;
+type Kept<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
 
 /**
  * Checks an option of `startServer` that is no list, and answers it as the server uses it.

@@ -15,28 +15,13 @@ import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
-import { createReceiverRules } from './outgoing/address-rules.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
-import { parseListOption, parseLog, parseOption } from './server-settings.ts';
+import { createReceiverRules } from './outgoing/receiver-rules.ts';
+import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
 import { createSmtpServer } from './smtp/smtp-server.ts';
 
 /** What a server takes besides what its mailbox takes. */
-export interface ListenOptions {
-  /** The port to listen on; 0 picks a free one. Default: 4025. */
-  readonly port?: number;
-  /** The address to listen on. Default: `127.0.0.1`; on any other than loopback the control plane needs a token. */
-  readonly host?: string;
-  /** Host names, besides loopback ones, that a request's `Host` may have. */
-  readonly allowHosts?: readonly string[];
-  /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
-  readonly corsOrigins?: readonly string[];
-  /** The port on which to take mail in over SMTP; 0 picks a free one. Default: none. */
-  readonly smtpPort?: number | undefined;
-  /**
-   * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
-   * cloud metadata addresses are never called.
-   */
-  readonly deliverTo?: readonly string[];
+export interface ListenOptions extends SettingOptions {
   /**
    * Handlers of msw, `http` or `graphql`, that answer before the emulator does: to add routes, or to replace its own.
    * A path without an origin, such as `/v1/webhooks`, is one of this server. A function gets the server's mailbox.

@@ -4,7 +4,7 @@ import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
-import { STREAM_PATH } from '../contract/stream.ts';
+import { STREAM_PATH } from '../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Worlds } from '../store/worlds.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Choices } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
-import { clientFrame } from '../contract/stream.ts';
+import { clientFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { World } from '../store/world.ts';

@@ -1,6 +1,6 @@
 import type { TenantPrincipal } from '../access/principal.ts';
 import type { Choices } from '../contract/behaviours.ts';
-import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream.ts';
+import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { Admission } from './admit.ts';

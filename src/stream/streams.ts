@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/behaviours.ts';
-import { CLOSE_CODES } from '../contract/stream.ts';
+import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { mayReach } from '../access/policy.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import type { subscribeFrame } from '../contract/stream.ts';
+import type { subscribeFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 
 /** The events that a client wants; empty lists of ids mean everything within the scope of its key. */

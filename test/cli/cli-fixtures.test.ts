@@ -18,7 +18,7 @@ test.for<[title: string, content: string, said: RegExp]>([
   [
     'names something twice',
     '{\n  "tenants": {},\n  "tenants": {}\n}',
-    /cannot be read as JSON: "tenants" stands there twice, again at line 3, column 3\.$/,
+    /cannot be read as JSON: duplicate key "tenants" at line 3, column 3\.$/,
   ],
   [
     'is nested far too deep',

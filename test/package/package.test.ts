@@ -5,9 +5,11 @@ import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BARE_ENV, type ReadyLine, ROOT, type Running, run } from '../support/command.ts';
+import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 
 const INSTALL_LIMIT_MS = 300_000;
 
@@ -295,6 +297,14 @@ test('has types that hold in a strict project, even one without the types of Nod
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const failed = await execute(process.execPath, [tsc, '-p', consumer]).catch(({ stdout }) => stdout);
   expect(failed).toEqual({ stdout: '', stderr: '' });
+});
+
+test('has types of which an editor shows the comments, and a compiler the names', ({ expect }) => {
+  const { NodeNext } = ts.ModuleKind;
+  const module = { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: [] };
+  const editor = openEditor(consumer, { ...module, target: ts.ScriptTarget.ES2022, strict: true });
+  for (const [type, marked, comment] of HOVERS) expect(editor.hover(type, marked), type).toContain(comment);
+  for (const [type, marked, message] of MISTAKES) expect(editor.problem(type, marked)).toContain(message);
 });
 
 test('works in process with msw 3', async ({ expect }) => {

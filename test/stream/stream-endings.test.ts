@@ -1,6 +1,6 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../src/contract/stream.ts';
+import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../src/contract/stream-protocol.ts';
 import { isInProcess } from '../support/control.ts';
 import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';

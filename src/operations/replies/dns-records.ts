@@ -2,7 +2,7 @@ import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
 import type { DomainRow } from '../../store/rows.ts';
 
 /** A DNS record that a domain asks for. */
-export interface DnsRecord {
+interface DnsRecord {
   readonly type: 'MX' | 'TXT' | 'CNAME';
   readonly name: string;
   readonly value: string;

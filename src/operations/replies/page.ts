@@ -1,7 +1,7 @@
 import type { Choose } from '../../contract/behaviours.ts';
 
 /** Which part of a list is wanted. */
-export interface PageQuery {
+interface PageQuery {
   readonly limit: number;
   readonly offset: number;
 }

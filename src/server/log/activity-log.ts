@@ -4,7 +4,7 @@ import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from 
 import type { Log } from './log-format.ts';
 
 /** What is said of an attempt, whoever says it. */
-export type AttemptFacts = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
+type AttemptFacts = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
 /** Writes a line for each entry of the activity of a mailbox from now on. */
 export function logActivity(activity: Activity, log: Log): void {

@@ -16,7 +16,7 @@ const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
 };
 
 /** Where a log writes, and how. */
-export interface LogOptions {
+interface LogOptions {
   write(line: string): void;
   readonly isColoured: boolean;
   /** Gets what `write` throws. */

@@ -10,7 +10,7 @@ const IDLE_MS = 30_000;
 const CLOSE_MS = 300;
 
 /** A server that takes mail in over SMTP. */
-export interface SmtpServer {
+interface SmtpServer {
   /** Answers the port that it listens on. */
   listen(port: number, host: string): Promise<number>;
   close(): Promise<void>;

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
-import { MAX_FRAME_BYTES } from '../../contract/stream.ts';
+import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../stream/admit.ts';
 import type { AcceptStream, Streams } from '../../stream/streams.ts';
 import type { OriginRule } from '../http/cors.ts';
 import type { Upgrade } from '../http/upgrade.ts';
 
 /** A request for a stream, which has passed the guards, with its connection. */
-export interface StreamUpgrade {
+interface StreamUpgrade {
   readonly message: IncomingMessage;
   readonly request: StreamRequest;
   /** What would carry a refusal. */

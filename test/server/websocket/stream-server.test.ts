@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../../src/contract/stream.ts';
+import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../../src/contract/stream-protocol.ts';
 import { createHttpServer } from '../../../src/server/http/http-server.ts';
 import { createBareApp } from '../../support/bare-app.ts';
 import { checkReply } from '../../support/check-reply.ts';

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const IMPORTS = "import type * as library from 'agent-mailbox-mock';\n";
+
+const inAnInbox = (part: string) => `{ tenants: { a: { workspaces: { w: { inboxes: { i: ${part} } } } } } }`;
+
+/** What a user writes with a type of the library, a mark `|` where the pointer is, and what an editor shows there. */
+export const HOVERS = [
+  ['ComposedMessage', "{ |to: 'a@b.test', from: 'c@d.test' }", 'Who gets it'],
+  ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
+  ['TriggerOptions', "{ |messageId: 'x' }", 'The message it is about'],
+  ['SettledOptions', '{ |timeout: 5 }', 'In real time'],
+  ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How often'],
+  ['DeliveryFilter', "{ |state: 'held' }", 'Where they stand'],
+  ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'a thread of its own'],
+  ['FixtureInput', '{ |operator: {}, tenants: {} }', 'sa_platform_operator_key'],
+] as const;
+
+/** What a user gets wrong, and what a compiler says of it. */
+export const MISTAKES = [
+  [
+    'FixtureInput',
+    inAnInbox("{ messages: [{ subjct: 'x' }] }"),
+    "'FixtureMessageInput'. Did you mean to write 'subject'?",
+  ],
+  ['FixtureInput', inAnInbox('{ isPausd: true }'), "'FixtureInboxInput'. Did you mean to write 'isPaused'?"],
+  ['FixtureInput', '{ tenants: { a: { webhooks: { w: {} } } } }', "required in type 'FixtureWebhookInput'"],
+  ['FixtureInput', '{ tenant: {} }', "'FixtureInput'. Did you mean to write 'tenants'?"],
+] as const;
+
+/** What an editor says of a value of one of the library's types; the mark `|` in it is where the pointer is. */
+export interface Editor {
+  /** The comment at the pointer. */
+  hover(type: string, marked: string): string;
+  /** The first thing that is wrong. */
+  problem(type: string, marked: string): string;
+}
+
+/** Opens an editor in a project that uses the library. */
+export function openEditor(project: string, options: ts.CompilerOptions): Editor {
+  const probes = [...HOVERS, ...MISTAKES].map(([type, marked], index) => ({
+    file: join(project, `probe-${index}.ts`),
+    text: `${IMPORTS}export const value: library.${type} = ${marked}`,
+  }));
+  const service = ts.createLanguageService({
+    fileExists: ts.sys.fileExists,
+    readFile: ts.sys.readFile,
+    directoryExists: ts.sys.directoryExists,
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => probes.map(({ file }) => file),
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (name) => {
+      const probe = probes.find(({ file }) => file === name);
+      const source = probe ? probe.text.replace('|', '') : ts.sys.readFile(name);
+      return source === undefined ? undefined : ts.ScriptSnapshot.fromString(source);
+    },
+    getCurrentDirectory: () => project,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+  });
+
+  function find(type: string, marked: string) {
+    const probe = probes.find(({ text }) => text.endsWith(`library.${type} = ${marked}`));
+    if (!probe) throw new Error(`There is no probe for ${type}.`);
+    return probe;
+  }
+
+  return {
+    hover(type, marked) {
+      const { file, text } = find(type, marked);
+      return ts.displayPartsToString(service.getQuickInfoAtPosition(file, text.indexOf('|'))?.documentation);
+    },
+    problem(type, marked) {
+      const [problem] = service.getSemanticDiagnostics(find(type, marked).file);
+      return ts.flattenDiagnosticMessageText(problem?.messageText, '\n');
+    },
+  };
+}
