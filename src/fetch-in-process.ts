@@ -20,7 +20,7 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
   if (!takesDispatcher()) {
     throw new RefusedError(
-      `${hostname} is not a loopback address, and in a page it cannot be told whether it is intercepted, so it was not called.`,
+      `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not called.`,
     );
   }
   const refusal = new RefusedError(

@@ -34,7 +34,7 @@ export function readStreamKey(source: CredentialSource, choose: Choose): string 
   const inQuery = (mayBeInQuery && source.query.get('api_key')) || undefined;
   const key = readHeaderKey(source, choose) ?? inQuery;
   if (key !== undefined) return checkForm(key);
-  throw unauthorized(`There is no API key; ${HOW_TO_SEND}${mayBeInQuery ? ', or as ?api_key=<key>' : ''}.`);
+  throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${mayBeInQuery ? ', or as ?api_key=<key>' : ''}.`);
 }
 
 function readHeaderKey({ headers }: CredentialSource, choose: Choose): string | undefined {
@@ -60,13 +60,13 @@ function pickKey(apiKey: string | undefined, bearer: string | undefined, choose:
 function missingKey(query: URLSearchParams): ApiError {
   return query.has('api_key')
     ? unauthorized(`The api_key query parameter is for WebSocket connections only; ${HOW_TO_SEND}.`)
-    : unauthorized(`There is no API key; ${HOW_TO_SEND}.`);
+    : unauthorized(`The request has no API key; ${HOW_TO_SEND}.`);
 }
 
 function malformedKey(): ApiError {
   const prefixes = Object.values(TIER_PREFIX).join(', ');
   return unauthorized(
-    `The API key is malformed; a key is one of ${prefixes} and at least ten letters, digits, _ or -.`,
+    `The API key is malformed; a key is one of ${prefixes} followed by at least ten letters, digits, _ or -.`,
   );
 }
 

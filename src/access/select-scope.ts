@@ -27,7 +27,7 @@ export function selectWorkspace(reach: Reach, workspaceId: string | null | undef
   if (reach.principal.tier === 'tenant') return findInReach(reach, 'workspaces', workspaceId);
   const answer = reach.choose('requests.selectors');
   if (answer === 'ignored') return undefined;
-  throw new ApiError(REFUSALS[answer], 'Only a tk_ key may select a workspace; this key is confined to its own.');
+  throw new ApiError(REFUSALS[answer], 'Only a tk_ key may select a workspace; this key always uses its own.');
 }
 
 /** The inboxes in reach, narrowed by selectors. @throws {ApiError} as `selectWorkspace` and `findInReach` do. */

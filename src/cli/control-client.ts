@@ -58,5 +58,7 @@ function parseUrl(given: Given | undefined): string {
 async function send(url: string, init: RequestInit): Promise<Readonly<Record<string, unknown>> | undefined> {
   const response = await fetch(url, init).catch(() => undefined);
   if (response) return response.json().catch(() => undefined);
-  throw new CannotRunError(`No emulator answers at ${new URL(url).origin}; start one, or say where it is with --url.`);
+  throw new CannotRunError(
+    `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
+  );
 }

@@ -123,7 +123,7 @@ function parseBehaviour(id: string, value: unknown): string {
   }
   if (!isChoice(id)) {
     const { assumption }: AssumptionDefinition = BEHAVIOURS[id];
-    throw new BehaviourError(`Behaviour "${id}" cannot be switched; it has one reading: ${assumption}.`);
+    throw new BehaviourError(`Behaviour "${id}" cannot be changed, because it is an assumption: ${assumption}.`);
   }
   const { choices, otherValues } = readingsOf(id);
   const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;

@@ -10,10 +10,10 @@ export const ERRORS = {
   INBOX_PAUSED: { status: 403, meaning: 'The inbox is paused and may not send.' },
   UNVERIFIED_RECIPIENT: {
     status: 403,
-    meaning: 'A recipient never wrote to this inbox, and the request does not say `verified: true`.',
+    meaning: 'A recipient has never written to this inbox, and the request does not say `verified: true`.',
   },
-  HOST_NOT_ALLOWED: { status: 403, meaning: 'The Host header names neither this machine nor an allowed host.' },
-  FOREIGN_ORIGIN: { status: 403, meaning: 'A page of another origin called the control plane, or opened a stream.' },
+  HOST_NOT_ALLOWED: { status: 403, meaning: 'The Host header is neither a loopback name nor an allowed host.' },
+  FOREIGN_ORIGIN: { status: 403, meaning: 'A page from another origin called the control plane, or opened a stream.' },
   DELIVERY_REFUSED: { status: 403, meaning: 'A delivery to a webhook called the control plane.' },
   NOT_FOUND: { status: 404, meaning: 'There is no such route, or nothing with this id within the reach of the key.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, but not with this method; see the Allow header.' },
@@ -29,8 +29,8 @@ export const ERRORS = {
   UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream; it takes a WebSocket client.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator itself failed; this is a bug in it.' },
-  RELAY_FAILED: { status: 502, meaning: 'The mail relay failed; nothing was sent.' },
-  STORAGE_FULL: { status: 507, meaning: 'The mail does not fit: as much is stored as may be.' },
+  RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
+  STORAGE_FULL: { status: 507, meaning: 'The message does not fit in the storage.' },
 } as const;
 
 /** The `code` of an error reply. */

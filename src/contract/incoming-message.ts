@@ -33,7 +33,7 @@ const OWN_FIELDS =
 const headerName = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
-  .refine((name) => !OWN_FIELDS.test(name), 'is what another field of the mail is for');
+  .refine((name) => !OWN_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
 /** JSON has no bytes, so a document says that a request cannot carry them. */
 const plainBytes = z.custom<Uint8Array>(isBytes).meta({ not: {} });

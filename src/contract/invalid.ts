@@ -29,5 +29,5 @@ function toPath(path: readonly PropertyKey[]): string {
 function wording(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code !== 'unrecognized_keys') return issue.message;
-  return `has fields that are not known here: ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`;
+  return `has unknown fields: ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`;
 }

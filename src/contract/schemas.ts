@@ -33,7 +33,7 @@ export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
 
 /** A text on one line, with a most length: it may go into the head of a mail. */
 export function line(maxLength: number) {
-  return text(maxLength).refine((value) => !/[\r\n\0]/.test(value), 'must be on one line');
+  return text(maxLength).refine((value) => !/[\r\n\0]/.test(value), 'must be a single line');
 }
 
 /** A text that must say something; white space around it is dropped. */
@@ -84,7 +84,7 @@ export function isDomainName(value: string): boolean {
 /** The user name of an inbox (reference, "Inboxes"), such that mail can be sent to it. */
 export const username = text(64).regex(
   /^[a-z0-9](?:[a-z0-9_-]|\.(?!\.|$))*$/,
-  'must be lower-case letters, digits or . - _, starting with a letter or digit, no dot at its end or beside another',
+  'must be lower-case letters, digits, dots, hyphens or underscores, start with a letter or a digit, and have no dot at its end or next to another dot',
 );
 
 /** A name by which a client looks something up; it is compared in lower case. */

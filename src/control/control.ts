@@ -79,7 +79,7 @@ function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSe
   const known = Object.keys(shape).join(', ');
   throw new ApiError(
     'VALIDATION_ERROR',
-    `The query has ${JSON.stringify(unknown.slice(0, 100))}, which is not known here; it takes ${known}.`,
+    `The query has the unknown parameter ${JSON.stringify(unknown.slice(0, 100))}; it takes ${known}.`,
   );
 }
 

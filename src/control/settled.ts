@@ -78,7 +78,7 @@ function notSettled(timeoutMs: number, dispatcher: Dispatcher): ApiError {
   const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
   const open = named.length > 0 ? listOf(named, inFlight.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still on its way: ${open}${behind}.`);
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${behind}.`);
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

@@ -77,7 +77,7 @@ function asJson(options: TriggerOptions): unknown {
   try {
     return JSON.parse(JSON.stringify(options));
   } catch {
-    throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot write.');
+    throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot represent.');
   }
 }
 

@@ -158,7 +158,7 @@ async function callReceiver(
   { headers, body }: OutgoingRequest,
   { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
 ): Promise<Answer> {
-  const abortLate = () => call.abort(new Error(`The receiver did not answer within ${timeoutMs / 1000} s.`));
+  const abortLate = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
   const cancelTimer = environment.setTimer(timeoutMs, abortLate);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };

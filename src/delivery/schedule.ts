@@ -35,9 +35,9 @@ export class Schedule {
   /** Sends a delivery once more, now. @throws {ApiError} CONFLICT while it is being sent, or without its webhook. */
   redeliver(delivery: Delivery): void {
     if (!this.#world.webhooks.get(delivery.webhookId))
-      throw new ApiError('CONFLICT', 'The webhook of this delivery is gone.');
+      throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
     if (this.#attempts.inFlight().has(delivery.id))
-      throw new ApiError('CONFLICT', 'This delivery is being sent already.');
+      throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const content = JSON.stringify(delivery.payload);
     this.#release(this.#jobs.open(delivery, { isByHand: true, content, fault: undefined }));
   }
@@ -117,7 +117,7 @@ export class Schedule {
     } catch (error) {
       this.#world.clock.fail(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
       if (!this.#jobs.has(job)) return;
-      this.#drop(job, 'failed', `The emulator failed, which is a bug in it: ${messageOf(error)}.`);
+      this.#drop(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
     }
   }
 

@@ -31,7 +31,7 @@ export interface ReceivedMessage {
  */
 export async function acceptMessage(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-    throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with an eml.');
+    throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const read = 'eml' in message ? await readRaw(context, message) : readComposed(context, message);
   const { mail } = read;
@@ -39,7 +39,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   checkRoom(context, holders.length * sizeOfMail(mail));
   return holders.map((holder) => {
     const message = receiveMail(context, holder, mail);
-    if (!message) throw new ApiError('NOT_FOUND', 'There is no inbox any more.');
+    if (!message) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
     const { id, inboxId, threadId } = message;
     return { id, inboxId, threadId, tenantId: holder.world.id };
   });
@@ -101,7 +101,7 @@ function newMessageId({ environment }: Worlds, domain: string): string {
 
 function checkSize(bytes: number): void {
   if (bytes <= MAX_MAIL_BYTES) return;
-  throw new ApiError('PAYLOAD_TOO_LARGE', 'The mail is larger than 10 MiB.');
+  throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
 /** The inboxes of its recipients, each once. @throws {ApiError} NOT_FOUND when a recipient is none. */
@@ -109,7 +109,7 @@ function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): Ad
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
-  if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The mail names no recipient.');
+  if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
   const holders = recipients.flatMap((recipient) => {
     const inbox = findInbox(context, toBareAddress(recipient));
     return !inbox || (tenant !== undefined && inbox.world.id !== tenant) ? [] : [{ recipient, inbox }];

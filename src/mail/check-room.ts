@@ -16,7 +16,7 @@ export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assu
   const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',
-    `The mail does not fit: it takes ${showSize(bytes)}, and of the ${limit} that may be stored ${room} are free. Reset the emulator, or start it with --max-mail <size>.`,
+    `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset the emulator, or start it with --max-mail <size>.`,
   );
 }
 

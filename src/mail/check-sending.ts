@@ -35,13 +35,13 @@ export function checkSending(
     world.inboxes.update(id, { isPaused: true });
     throw paused(context);
   }
-  if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed; nothing was sent.');
+  if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
   if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
 function paused({ assume }: MailContext): ApiError {
   assume('sending.paused');
-  return new ApiError('INBOX_PAUSED', 'This inbox is paused and may not send.');
+  return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
 /** Recipients at a simulator need not have written before. */
@@ -54,7 +54,7 @@ function checkHasWritten({ choose }: MailContext, world: World, inboxId: string,
   if (answer === 'sent') return;
   // Only a plain send, which is guarded always, takes `verified`.
   const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
-  throw new ApiError(REFUSALS[answer], `${stranger} never wrote to this inbox${advice}.`);
+  throw new ApiError(REFUSALS[answer], `${stranger} has never written to this inbox${advice}.`);
 }
 
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;

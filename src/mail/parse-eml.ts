@@ -21,7 +21,7 @@ export interface ParsedMail {
 export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<ParsedMail> {
   const parsed = await parse(bytes);
   const [from] = toAddresses(parsed.from ? [parsed.from] : []);
-  if (from === undefined) throw new ApiError('VALIDATION_ERROR', 'The mail has no From with an e-mail address.');
+  if (from === undefined) throw new ApiError('VALIDATION_ERROR', 'The message has no From with an e-mail address.');
   const [to, cc, bcc] = [toAddresses(parsed.to), toAddresses(parsed.cc), toAddresses(parsed.bcc)];
   return {
     recipients: [...to, ...cc, ...bcc],
@@ -64,7 +64,10 @@ async function parse(bytes: Uint8Array) {
   try {
     return await PostalMime.parse(bytes, { attachmentEncoding: 'arraybuffer' });
   } catch {
-    throw new ApiError('VALIDATION_ERROR', 'The mail cannot be read: its head is too large or its parts too deep.');
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      'The message cannot be parsed: its headers are too large or its parts are nested too deeply.',
+    );
   }
 }
 

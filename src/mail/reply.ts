@@ -25,7 +25,8 @@ export function recipientsOfReply(
   assume('sending.reply.recipients');
   const isOwn = message.direction === 'outbound';
   const to = isOwn ? message.to : [message.replyTo ?? message.from];
-  if (to.length === 0) throw new ApiError('VALIDATION_ERROR', 'There is nobody to reply to: the message has no To.');
+  if (to.length === 0)
+    throw new ApiError('VALIDATION_ERROR', 'This message cannot be replied to: it has no recipient in To.');
   const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
   return { to, cc: without(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }

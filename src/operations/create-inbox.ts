@@ -46,7 +46,7 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   assume('inboxes.create.workspace');
   const standard = defaultWorkspace(principal.world);
   if (standard) return standard;
-  throw new ApiError('CONFLICT', 'This tenant has no workspace to put an inbox into; create one first.');
+  throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
 function generateUsername({ environment, assume }: CreateContext): string {

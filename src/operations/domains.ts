@@ -16,7 +16,7 @@ export const createDomain: Run<'createDomain'> = (context, { body }) => {
   const workspaceId = workspaceFor(context, body.workspaceId);
   if (EMULATOR_DOMAINS.includes(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
     assume('domains.create.taken');
-    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is registered already.`);
+    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is already registered.`);
   }
   const now = timestampNow(environment);
   const row = principal.world.domains.insert({
@@ -92,7 +92,7 @@ function outcomeByName(domain: string): DomainRow['status'] {
 function checkIsFree({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
   const isTaken = worlds.some((world) => world !== principal.world && hasVerified(world, domain));
   if (!isTaken || choose('domains.verify.taken') === 'verified') return;
-  throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: it has been verified elsewhere.`);
+  throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }
 
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {

@@ -56,7 +56,10 @@ function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: 
   if (message?.inboxId === inboxId && message.deletedAt === null) return;
   throw choose('drafts.unknown-message') === 'not-found'
     ? notFound('messages')
-    : new ApiError('VALIDATION_ERROR', 'The body is not valid: replyToMessageId names no message of this inbox.');
+    : new ApiError(
+        'VALIDATION_ERROR',
+        'The body is not valid: replyToMessageId must be the id of a message of this inbox.',
+      );
 }
 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {

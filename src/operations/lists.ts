@@ -53,7 +53,7 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
     assume('lists.entries.taken');
-    throw new ApiError('ALREADY_EXISTS', `${body.email} is in this list already.`);
+    throw new ApiError('ALREADY_EXISTS', `${body.email} is already in this list.`);
   }
   const row = listEntries.insert({
     id: newId(environment),

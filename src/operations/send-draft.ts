@@ -73,5 +73,5 @@ function isAddress(text: string): boolean {
 
 function noRecipient(assume: Assume): ApiError {
   assume('drafts.send.incomplete');
-  return new ApiError('VALIDATION_ERROR', 'The draft has nobody to go to; set to, cc or bcc.');
+  return new ApiError('VALIDATION_ERROR', 'The draft has no recipient; set to, cc or bcc.');
 }

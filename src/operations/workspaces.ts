@@ -38,7 +38,7 @@ function freeSlug(world: World, slug: string, choose: Choose): string {
   const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;
   if (!isTaken(slug)) return slug;
   if (choose('workspaces.create.slug-taken') === 'conflict') {
-    throw new ApiError('ALREADY_EXISTS', `There is a workspace with the slug ${slug} already.`);
+    throw new ApiError('ALREADY_EXISTS', `A workspace with the slug ${slug} already exists.`);
   }
   let number = 2;
   while (isTaken(`${slug}-${number}`)) number += 1;

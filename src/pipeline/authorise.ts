@@ -33,7 +33,7 @@ export function authorise(service: Service, exchange: Exchange, row: OperationRo
   }
   if (isAllowed) return principal;
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
-  const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; it takes a ${prefixes} key.`;
+  const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; use a ${prefixes} key.`;
   throw exchange.choose('auth.wrong-tier') === 'not-found'
     ? routeNotFound(message)
     : new ApiError('FORBIDDEN', message);

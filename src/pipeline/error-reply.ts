@@ -12,7 +12,7 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
   report(thrown);
   return new ApiError(
     'INTERNAL_ERROR',
-    'The emulator failed, which is a bug in it; the cause is printed to its stderr, or to the console of the page.',
+    'The emulator failed because of a bug in it; the cause is printed to its stderr, or to the console of the page.',
   );
 }
 

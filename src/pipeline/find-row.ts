@@ -44,7 +44,7 @@ function decodeSegments(segments: readonly string[], choose: Choose): string[] {
     return segments.map(decodeURIComponent);
   } catch {
     if (choose('requests.undecodable-path') === 'not-found') throw routeNotFound();
-    throw new ApiError('VALIDATION_ERROR', 'The path has percent-encoding that does not decode.');
+    throw new ApiError('VALIDATION_ERROR', 'The path has invalid percent-encoding.');
   }
 }
 
@@ -56,7 +56,7 @@ function headRow(rows: RowsByMethod<Routable>, choose: Choose): string {
 function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choose): ApiError {
   if (choose('requests.wrong-method') === 'not-found') return routeNotFound();
   const allow = allowedMethods(rows, choose);
-  return new ApiError('METHOD_NOT_ALLOWED', `This path does not take ${method}; it takes ${allow}.`, {
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported for this path; use ${allow}.`, {
     headers: { allow },
   });
 }

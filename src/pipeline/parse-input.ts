@@ -44,7 +44,7 @@ function parseParams(
   if (!parsed) return {};
   if (parsed.success) return inLowerCase(params, parsed.data, ledger);
   if (ledger.choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
-  throw new ApiError('NOT_FOUND', 'There is nothing with this id.');
+  throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
 }
 
 function inLowerCase(
@@ -118,14 +118,14 @@ function nameDecidingChoices(
 
 function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'broken') throw malformed('The body broke off before its end.', ledger);
+  if (received === 'broken') throw malformed('The request body was truncated.', ledger);
   if (received === 'too-large') {
     ledger.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
   checkContentType(contentType, ledger);
   const value = parseJson(received, ledger);
-  if (!isObject(value)) throw malformed('The body is not a JSON object.', ledger);
+  if (!isObject(value)) throw malformed('The body must be a JSON object.', ledger);
   return value;
 }
 
@@ -140,7 +140,7 @@ function parseJson(bytes: Uint8Array, ledger: Ledger): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw malformed('The body is not JSON.', ledger);
+    throw malformed('The body is not valid JSON.', ledger);
   }
 }
 
@@ -157,5 +157,5 @@ function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<strin
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(schema?.shape ?? {}, field));
   if (unknown.length === 0 || ledger.choose('requests.unknown-fields') === 'ignored') return;
   const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
-  throw new ApiError('VALIDATION_ERROR', `The body has fields that are not known here: ${names.join(', ')}.`);
+  throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
 }

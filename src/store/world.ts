@@ -57,12 +57,12 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
   const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
     textOf: ({ key }) => key,
     holderOf: (row) => ({ world, row }),
-    takenMessage: 'This key is in use already.',
+    takenMessage: 'This key is already in use.',
   });
   const addresses = indexRows<AddressRow, AddressHolder>(database.addresses, indexes.addresses, {
     textOf: ({ address }) => address,
     holderOf: ({ inboxId }) => ({ world, inboxId }),
-    takenMessage: 'This address is in use already.',
+    takenMessage: 'This address is already in use.',
   });
   const world: World = {
     ...database,

@@ -62,7 +62,7 @@ export class Worlds {
 
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World {
-    if (this.#worlds.has(tenant.id)) throw new Error(`There is a tenant with the id ${tenant.id} already.`);
+    if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
     const world = createWorld(tenant, this.#indexes, this.#outside);
     world.clock.follow(this.clock);
     this.#worlds.set(tenant.id, world);

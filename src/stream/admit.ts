@@ -49,5 +49,8 @@ export function admit(
 function wrongTier(choose: Choose): ApiError {
   if (choose('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', 'There is no such route.');
   const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
-  return new ApiError('FORBIDDEN', `An ${TIER_PREFIX.operator} key has no event stream; it takes a ${prefixes} key.`);
+  return new ApiError(
+    'FORBIDDEN',
+    `An ${TIER_PREFIX.operator} key may not open an event stream; use a ${prefixes} key.`,
+  );
 }

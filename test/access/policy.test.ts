@@ -227,7 +227,7 @@ describe('policy', () => {
             for (const workspace of [support, sales, IDS.globex.workspaces.main, IDS.nobody]) {
               const reply = await select(world, KEYS[caller](world.mailbox.keys) ?? '', workspace);
               expect(reply.status).toBe(status);
-              expect(reply.json.error).toBe('Only a tk_ key may select a workspace; this key is confined to its own.');
+              expect(reply.json.error).toBe('Only a tk_ key may select a workspace; this key always uses its own.');
               expect(reply.headers.get('x-mock-assumed')).toContain('requests.selectors');
             }
           }

@@ -98,7 +98,7 @@ test('says why a mail does not arrive', async (test) => {
     [[...MAIL, '--url', `http://127.0.0.1:${port}/x`], 'There is no such route.'],
     [
       [...MAIL, '--url', 'http://127.0.0.1:1'],
-      'No emulator answers at http://127.0.0.1:1; start one, or say where it is with --url.',
+      'No emulator is running at http://127.0.0.1:1; start one, or give its address with --url.',
     ],
   ];
   for (const [args, said] of cases) {

@@ -254,7 +254,7 @@ test.runIf(OUTER_ADDRESS)('delivers beyond loopback only where --deliver-to says
     deliver(test, url, ['--deliver-to', String(OUTER_ADDRESS)]),
     deliver(test, url, ['--deliver-to', `${OUTER_ADDRESS}/24`]),
   ]);
-  const reason = `${OUTER_ADDRESS} is no loopback address; to let it be called, start with --deliver-to ${OUTER_ADDRESS}.`;
+  const reason = `${OUTER_ADDRESS} is not a loopback address; start with --deliver-to ${OUTER_ADDRESS} to allow it.`;
   test.expect(refused).toMatchObject({ state: 'refused', reason, attempts: [{ status: null, error: reason }] });
   test.expect(delivered).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }]);
 });

@@ -429,12 +429,12 @@ describe('the clock over HTTP', () => {
     [{ advance: '' }, 400, DURATION],
     [{ advance: null }, 400, DURATION],
     [{ advance: ['5m'] }, 400, DURATION],
-    [{ freeze: true, speed: 2 }, 400, 'has fields that are not known here: "speed".'],
+    [{ freeze: true, speed: 2 }, 400, 'has unknown fields: "speed".'],
     [{ freeze: true, tenant: 'acme' }, 400, 'tenant must be the UUID of a tenant.'],
     [{ freeze: true, tenant: NOBODY }, 404, 'There is no tenant with this id.'],
     [{ advance: '5m', tenant: NOBODY }, 404, 'There is no tenant with this id.'],
-    [[], 400, 'The body is not a JSON object.'],
-    ['freeze', 400, 'The body is not a JSON object.'],
+    [[], 400, 'The body must be a JSON object.'],
+    ['freeze', 400, 'The body must be a JSON object.'],
   ])('refuses %j with %i and changes nothing', async ([json, status, said], { expect }) => {
     await using server = await startServer({ port: 0, environment: { now: () => new Date(START) } });
     const reply = await toClock(server, 'POST', '', json);

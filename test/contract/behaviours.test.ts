@@ -316,7 +316,7 @@ describe('behaviours', () => {
   test('an assumption cannot be switched, and the refusal says what it is', () => {
     const behaviours = { 'tenants.create.workspace': 'none' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(
-      'Behaviour "tenants.create.workspace" cannot be switched; it has one reading: yes, one called Default.',
+      'Behaviour "tenants.create.workspace" cannot be changed, because it is an assumption: yes, one called Default.',
     );
   });
 

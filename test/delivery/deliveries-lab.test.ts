@@ -94,10 +94,13 @@ everywhere('a delivery is not sent once more while it is being sent, or without 
   await receiver.received(2);
   const [, inFlight] = mailbox.deliveries({ webhookId: id });
   const busy = await lab.redeliver(inFlight?.id ?? '');
-  expect([busy.status, busy.json]).toEqual([409, { error: 'This delivery is being sent already.', code: 'CONFLICT' }]);
+  expect([busy.status, busy.json]).toEqual([409, { error: 'This delivery is already being sent.', code: 'CONFLICT' }]);
   await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
   const gone = await lab.redeliver(delivered.id);
-  expect([gone.status, gone.json]).toEqual([409, { error: 'The webhook of this delivery is gone.', code: 'CONFLICT' }]);
+  expect([gone.status, gone.json]).toEqual([
+    409,
+    { error: 'The webhook of this delivery was deleted.', code: 'CONFLICT' },
+  ]);
   expect(stateOf(world, delivered)).toBe('delivered');
   expect(receiver.requests).toHaveLength(2);
 });
@@ -118,7 +121,7 @@ everywhere('settled does not wait for a retry, and says what it waits for in vai
   expect([late.status, late.json]).toEqual([
     409,
     {
-      error: `Not settled after 20 ms; still on its way: delivery ${hanging?.id} of message.sent to webhook ${id}.`,
+      error: `Not settled after 20 ms; still pending: delivery ${hanging?.id} of message.sent to webhook ${id}.`,
       code: 'CONFLICT',
     },
   ]);
@@ -133,7 +136,7 @@ everywhere('settled names three deliveries at most, and counts the others', asyn
   await mailbox.receiveMessage(MAIL);
   await receiver.received(5);
   await expect(mailbox.settled({ timeout: 1 })).rejects.toThrow(
-    /^Not settled after 1 ms; still on its way: (?:delivery \S+ of message\.received to webhook \S+(?:, |(?= and))){3} and 2 more\.$/,
+    /^Not settled after 1 ms; still pending: (?:delivery \S+ of message\.received to webhook \S+(?:, |(?= and))){3} and 2 more\.$/,
   );
 });
 

@@ -38,7 +38,7 @@ everywhere(
     expect(delivery).toMatchObject({
       state: 'pending',
       attempts: [
-        { status: null, error: 'The receiver did not answer within 1 s.', responseHeaders: {}, responseBody: '' },
+        { status: null, error: 'The receiver did not respond within 1 s.', responseHeaders: {}, responseBody: '' },
       ],
     });
     await world.mailbox.clock.advance('5s');
@@ -55,7 +55,7 @@ everywhere(
     const { id } = await createWebhook(world, server.url);
     expect(await fire(world, id)).toMatchObject({
       state: 'pending',
-      attempts: [{ status: null, error: 'The receiver did not answer within 0.1 s.' }],
+      attempts: [{ status: null, error: 'The receiver did not respond within 0.1 s.' }],
     });
   },
 );
@@ -70,7 +70,7 @@ test('a receiver that takes no notice of being given up has failed too, and hold
   for (let count = 0; count < 2; count += 1) mailbox.trigger('message.sent');
   await mailbox.settled();
   expect(mailbox.deliveries()).toMatchObject([
-    { state: 'pending', attempts: [{ status: null, error: 'The receiver did not answer within 0.1 s.' }] },
+    { state: 'pending', attempts: [{ status: null, error: 'The receiver did not respond within 0.1 s.' }] },
     { state: 'delivered' },
   ]);
 });

@@ -151,7 +151,7 @@ everywhere('a fault that there is not is refused, and no fault changes', async (
     [{ ...drop, kind: 'delay', delay: -1 }, 400, DELAY],
     [{ ...drop, webhookId: 'x' }, 400, 'webhookId must be the UUID of a webhook.'],
     [{ ...drop, tenant: 'acme' }, 400, 'tenant must be the UUID of a tenant.'],
-    [{ ...drop, often: true }, 400, 'has fields that are not known here: "often".'],
+    [{ ...drop, often: true }, 400, 'has unknown fields: "often".'],
     [{ ...drop, webhookId: IDS.nobody }, 404, 'There is no webhook with this id.'],
     [{ ...drop, tenant: IDS.nobody }, 404, 'There is no tenant with this id.'],
     [{ ...drop, webhookId: one.id, tenant: IDS.globex.tenant }, 404, 'There is no webhook with this id.'],
@@ -169,7 +169,7 @@ everywhere('a release that there is not is refused, and nothing is sent', async 
   for (const [options, status, said] of [
     [{ count: 0 }, 400, COUNT],
     [{ count: '3' }, 400, COUNT],
-    [{ often: true }, 400, 'has fields that are not known here: "often".'],
+    [{ often: true }, 400, 'has unknown fields: "often".'],
     [{ webhookId: IDS.nobody }, 404, 'There is no webhook with this id.'],
     [{ tenant: IDS.nobody }, 404, 'There is no tenant with this id.'],
   ] as const) {

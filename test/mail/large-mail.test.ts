@@ -144,7 +144,7 @@ describe('stored mail', () => {
     for (const { status, json, headers } of refusals) {
       expect([status, json.code]).toEqual([507, 'STORAGE_FULL']);
       expect(json.error).toMatch(
-        /^The mail does not fit: it takes 9\d(?:\.\d)? KiB, and of the 1 MiB that may be stored [\d.]+ KiB are free\. Reset .*\.$/,
+        /^The message does not fit in the storage: it needs 9\d(?:\.\d)? KiB, and [\d.]+ KiB of 1 MiB are free\. Reset .*\.$/,
       );
       expect(headers.get('x-mock-assumed')).toContain('requests.storage-limit');
     }
@@ -215,7 +215,7 @@ describe('stored mail', () => {
     const sent = transport.sendMail({ ...MAIL, text: 'x'.repeat(900_000) });
     await expect(sent).rejects.toMatchObject({
       responseCode: 452,
-      message: expect.stringContaining('4.3.1 The mail does not fit'),
+      message: expect.stringContaining('4.3.1 The message does not fit'),
     });
     expect(stored(server)).toEqual(before);
     await transport.sendMail({ ...MAIL, text: 'small' });

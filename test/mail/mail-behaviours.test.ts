@@ -190,7 +190,7 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     {
       call,
       expected: ({ status, json }) => [status, json.error],
-      value: [403, `${ADDRESS.stranger} never wrote to this inbox.`],
+      value: [403, `${ADDRESS.stranger} has never written to this inbox.`],
     },
     of,
   ]),
@@ -238,7 +238,7 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     {
       call: ({ helpdesk }) => helpdesk.call('POST', '/drafts', { replyToMessageId: IDS.nobody }),
       expected: ({ status, json }) => [status, json.error],
-      value: [400, 'The body is not valid: replyToMessageId names no message of this inbox.'],
+      value: [400, 'The body is not valid: replyToMessageId must be the id of a message of this inbox.'],
     },
   ],
   [

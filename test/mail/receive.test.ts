@@ -269,19 +269,19 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
     ['no recipient', () => ({ ...MAIL, to: [] }), 'VALIDATION_ERROR', 'to must name at least one address.'],
     ['no address', () => ({ ...MAIL, to: 'x' }), 'VALIDATION_ERROR', 'to must be an e-mail address such as'],
     ['no sender', () => ({ to: MAIL.to, from: '' }), 'VALIDATION_ERROR', 'from must be an e-mail address such as'],
-    [
-      'an unknown field',
-      () => ({ ...MAIL, body: 'x' }),
-      'VALIDATION_ERROR',
-      'has fields that are not known here: "body".',
-    ],
+    ['an unknown field', () => ({ ...MAIL, body: 'x' }), 'VALIDATION_ERROR', 'has unknown fields: "body".'],
     ['a text that is none', () => ({ ...MAIL, text: 5 }), 'VALIDATION_ERROR', 'text must be a string.'],
-    ['a subject of two lines', () => ({ ...MAIL, subject: 'a\r\nBcc: x' }), 'VALIDATION_ERROR', 'must be on one line.'],
+    [
+      'a subject of two lines',
+      () => ({ ...MAIL, subject: 'a\r\nBcc: x' }),
+      'VALIDATION_ERROR',
+      'must be a single line.',
+    ],
     [
       'a header that another field is for',
       () => ({ ...MAIL, headers: { Subject: 'x' } }),
       'VALIDATION_ERROR',
-      'The message is not valid: headers.Subject is what another field of the mail is for.',
+      'The message is not valid: headers.Subject must not be set as a header; use the field of the message for it.',
     ],
     [
       'a header without a name',
@@ -315,13 +315,13 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
     ],
     ['an eml that is no base64', () => ({ eml: 'From: x' }), 'VALIDATION_ERROR', 'eml must be base64.'],
     ['an eml that is a number', () => ({ eml: 5 }), 'VALIDATION_ERROR', 'eml must be base64.'],
-    ['an empty eml', () => ({ eml: '' }), 'VALIDATION_ERROR', 'The mail has no From with an e-mail address.'],
+    ['an empty eml', () => ({ eml: '' }), 'VALIDATION_ERROR', 'The message has no From with an e-mail address.'],
     ['an eml and parts', () => ({ eml: '', text: 'x' }), 'VALIDATION_ERROR', 'not known here: "text".'],
     [
       'an eml for nobody',
       () => ({ eml: btoa('From: a@customer.test\r\n\r\nx') }),
       'VALIDATION_ERROR',
-      'The mail names no recipient.',
+      'The message has no recipient.',
     ],
     [
       'an eml for strangers',
@@ -353,14 +353,14 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
       'files of more than 10 MiB',
       () => ({ ...MAIL, attachments: [{ filename: 'a', content: big }] }),
       'PAYLOAD_TOO_LARGE',
-      'The mail is larger than 10 MiB.',
+      'The message is larger than 10 MiB.',
     ],
-    ['an eml of more than 10 MiB', () => ({ eml: big }), 'PAYLOAD_TOO_LARGE', 'The mail is larger than 10 MiB.'],
+    ['an eml of more than 10 MiB', () => ({ eml: big }), 'PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.'],
     [
       'parts within parts without end',
       () => ({ eml: btoa(nest(300)) }),
       'VALIDATION_ERROR',
-      'The mail cannot be read: its head is too large or its parts too deep.',
+      'The message cannot be parsed: its headers are too large or its parts are nested too deeply.',
     ],
   ])('is refused with %s, and nothing arrives', async (_title, message, code, said) => {
     await using world = await open();
@@ -390,7 +390,7 @@ test.each([null, undefined, 5, 'mail', []])('a mail that is %j is refused', asyn
   await expect(createMailbox().receiveMessage(message as never)).rejects.toMatchObject({
     name: 'ApiError',
     code: 'VALIDATION_ERROR',
-    message: 'The message must be an object with to and from, or with an eml.',
+    message: 'The message must be an object with to and from, or with eml.',
   });
 });
 

@@ -131,7 +131,7 @@ describe('domains', () => {
         const taken = await register(world, { domain }, key);
         expect([taken.status, taken.json]).toEqual([
           409,
-          { error: `The domain ${domain.toLowerCase()} is registered already.`, code: 'ALREADY_EXISTS' },
+          { error: `The domain ${domain.toLowerCase()} is already registered.`, code: 'ALREADY_EXISTS' },
         ]);
       }
     }
@@ -192,7 +192,7 @@ describe('domains', () => {
       const refused = await verify(world, 'globex.test');
       expect([refused.status, refused.json]).toEqual([
         409,
-        { error: 'The domain globex.test cannot be verified: it has been verified elsewhere.', code: 'CONFLICT' },
+        { error: 'The domain globex.test cannot be verified: another tenant has verified it.', code: 'CONFLICT' },
       ]);
       expect(refused.headers.get('x-mock-assumed')).toContain('domains.verify.taken');
       const claim = { username: 'ceo', domain: 'globex.test' };

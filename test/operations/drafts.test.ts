@@ -204,7 +204,7 @@ describe('drafts', () => {
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect([status, json]).toEqual([
       400,
-      { error: 'The draft has nobody to go to; set to, cc or bcc.', code: 'VALIDATION_ERROR' },
+      { error: 'The draft has no recipient; set to, cc or bcc.', code: 'VALIDATION_ERROR' },
     ]);
     expect(await list(helpdesk)).toContainEqual(draft);
     await helpdesk.call('PATCH', `/drafts/${draft.id}`, { to: ADDRESS.dana });

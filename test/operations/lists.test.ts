@@ -81,7 +81,7 @@ describe('lists', () => {
       const taken = await post(world, `${CUSTOMERS}/entries`, { email });
       expect([taken.status, taken.json]).toEqual([
         409,
-        { error: 'dana@customer.test is in this list already.', code: 'ALREADY_EXISTS' },
+        { error: 'dana@customer.test is already in this list.', code: 'ALREADY_EXISTS' },
       ]);
     }
     expect(world.mailbox.snapshot()).toEqual(before);

@@ -182,7 +182,7 @@ describe('sending', () => {
     const refused = await helpdesk.call('POST', '/send', json);
     expect([refused.status, refused.json.error]).toEqual([
       403,
-      'info@globex.test never wrote to this inbox; send with "verified": true if you know the address to be right.',
+      'info@globex.test has never written to this inbox; send with "verified": true if you know the address to be right.',
     ]);
     await helpdesk.call('POST', '/send', { ...json, verified: true });
     for (const desk of [info, billing]) {
@@ -341,7 +341,10 @@ describe('sending', () => {
     const { helpdesk } = openDesks(world);
     const { json } = await sendDraft(helpdesk, { bcc: ADDRESS.dana });
     const refused = await helpdesk.call('POST', `/reply/${json.id}`, {});
-    expect([refused.status, refused.json.error]).toEqual([400, 'There is nobody to reply to: the message has no To.']);
+    expect([refused.status, refused.json.error]).toEqual([
+      400,
+      'This message cannot be replied to: it has no recipient in To.',
+    ]);
   });
 
   everywhere('replies to all without its own addresses, each of the others once', async (world) => {
@@ -449,7 +452,7 @@ describe('sending', () => {
     expect([refused.status, refused.json]).toEqual([
       403,
       {
-        error: `${ADDRESS.stranger} never wrote to this inbox; send with "verified": true if you know the address to be right.`,
+        error: `${ADDRESS.stranger} has never written to this inbox; send with "verified": true if you know the address to be right.`,
         code: 'UNVERIFIED_RECIPIENT',
       },
     ]);
@@ -492,14 +495,14 @@ describe('sending', () => {
       const { status, json } = await sendTo(helpdesk, 'relay-error+x@simulator.test');
       expect([status, json]).toEqual([
         502,
-        { error: 'The mail relay failed; nothing was sent.', code: 'RELAY_FAILED' },
+        { error: 'The mail relay failed, so nothing was sent.', code: 'RELAY_FAILED' },
       ]);
       expect(await helpdesk.list()).toEqual(before);
     });
 
     everywhere(`${way} to pause@simulator.test pauses every way of sending until resume`, async (world) => {
       const { helpdesk, info } = openDesks(world);
-      const paused = [403, { error: 'This inbox is paused and may not send.', code: 'INBOX_PAUSED' }];
+      const paused = [403, { error: 'This inbox is paused and cannot send.', code: 'INBOX_PAUSED' }];
       const refused = await sendTo(helpdesk, 'PAUSE@simulator.test');
       expect([refused.status, refused.json]).toEqual(paused);
       const before = await helpdesk.list();

@@ -77,7 +77,7 @@ describe('workspaces', () => {
       const taken = await create(world, json);
       expect([taken.status, taken.json]).toEqual([
         409,
-        { error: 'There is a workspace with the slug sales already.', code: 'ALREADY_EXISTS' },
+        { error: 'A workspace with the slug sales already exists.', code: 'ALREADY_EXISTS' },
       ]);
     }
     expect(world.mailbox.snapshot()).toEqual(before);
@@ -165,7 +165,7 @@ describe('workspaces', () => {
     };
     const before = mailbox.snapshot();
     const refused = await call('POST', '/v1/inboxes', {});
-    const error = 'This tenant has no workspace to put an inbox into; create one first.';
+    const error = 'This tenant has no workspace; create one before you create an inbox.';
     expect(refused).toEqual({ status: 409, json: { error, code: 'CONFLICT' } });
     expect(mailbox.snapshot()).toEqual(before);
     const [first, second] = [

@@ -61,5 +61,5 @@ test('an observer is told of a tier that may not call, even where the reply hide
   const hidden = { 'auth.wrong-tier': 'not-found' } as const;
   const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
   expect(reply.status).toBe(404);
-  expect(error?.explain?.()).toBe('This tk_ key may not call POST /v1/tenants; it takes a sa_ key.');
+  expect(error?.explain?.()).toBe('This tk_ key may not call POST /v1/tenants; use a sa_ key.');
 });

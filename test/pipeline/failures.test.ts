@@ -56,7 +56,7 @@ function createBreakable() {
 
 const REPLY = {
   error:
-    'The emulator failed, which is a bug in it; the cause is printed to its stderr, or to the console of the page.',
+    'The emulator failed because of a bug in it; the cause is printed to its stderr, or to the console of the page.',
   code: 'INTERNAL_ERROR',
 };
 
@@ -103,7 +103,7 @@ withBreakable(
       {
         id: delivery?.id,
         state: 'failed',
-        reason: 'The emulator failed, which is a bug in it: The dice are broken.',
+        reason: 'The emulator failed because of a bug in it: The dice are broken.',
         nextAttemptAt: null,
         attempts: [],
       },
@@ -161,7 +161,7 @@ test('the log of a server tells of what a bug has ended', async () => {
   const webhookId = IDS.acme.webhooks.support;
   server.mailbox.trigger('message.received', { webhookId });
   await vi.waitFor(() => expect(lines).toHaveLength(2));
-  const said = 'The emulator failed, which is a bug in it: The dice are broken.';
+  const said = 'The emulator failed because of a bug in it: The dice are broken.';
   expect(lines.map(withoutTimes)).toEqual([`! ${said}`, `→ message.received webhook ac3e… failed: ${said}`]);
 });
 

@@ -14,14 +14,14 @@ const MESSAGE = `PATCH ${INBOX}/messages/${IDS.acme.messages.thanks}`;
 const PATCH_INBOX = `PATCH ${INBOX}`;
 
 const NOT_A_NAME =
-  'must be lower-case letters, digits or . - _, starting with a letter or digit, no dot at its end or beside another';
+  'must be lower-case letters, digits, dots, hyphens or underscores, start with a letter or a digit, and have no dot at its end or next to another dot';
 const NOT_A_SLUG = 'must be lower-case letters and digits, with single hyphens between them';
 const NOT_A_DOMAIN = 'must be a domain name such as example.com';
 const NOT_AN_ADDRESS = 'must be an e-mail address such as ada@example.com';
 const NOT_A_LIMIT = 'must be a whole number from 1';
 const NOT_AN_OFFSET = 'must be a whole number from 0 to 1000000000';
 const NOT_A_MOMENT = 'must be a time such as 2026-01-05T09:00:00.000Z or a day such as 2026-01-05';
-const NOT_ONE_LINE = 'must be on one line';
+const NOT_ONE_LINE = 'must be a single line';
 
 const nested = (levels: number): object => (levels === 0 ? {} : { in: nested(levels - 1) });
 const long = (length: number) => 'x'.repeat(length);

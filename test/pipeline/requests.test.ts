@@ -74,12 +74,12 @@ const CASES: Case[] = [
   body('two wrong fields', {}, 'The body is not valid: url is required; events is required.'),
   ...(
     [
-      ['an array', '[]', 'The body is not a JSON object.'],
-      ['null', 'null', 'The body is not a JSON object.'],
-      ['a string', '"x"', 'The body is not a JSON object.'],
-      ['malformed JSON', '{"url":', 'The body is not JSON.'],
-      ['deep nesting that never ends', '['.repeat(100_000), 'The body is not JSON.'],
-      ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not JSON.'],
+      ['an array', '[]', 'The body must be a JSON object.'],
+      ['null', 'null', 'The body must be a JSON object.'],
+      ['a string', '"x"', 'The body must be a JSON object.'],
+      ['malformed JSON', '{"url":', 'The body is not valid JSON.'],
+      ['deep nesting that never ends', '['.repeat(100_000), 'The body is not valid JSON.'],
+      ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid JSON.'],
     ] as const
   ).map(
     ([title, raw, error]): Case => ({
@@ -109,14 +109,14 @@ const CASES: Case[] = [
     path: `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`,
     options: { body: '{', headers: { 'Content-Type': 'application/json' } },
     status: 400,
-    error: 'The body is not JSON.',
+    error: 'The body is not valid JSON.',
   },
   {
     title: 'a malformed UUID in a path',
     method: 'DELETE',
     path: '/v1/webhooks/not-a-uuid',
     status: 404,
-    error: 'There is nothing with this id.',
+    error: 'There is no resource with this id.',
     assumed: 'requests.malformed-id',
   },
   {
@@ -189,7 +189,7 @@ const CASES: Case[] = [
     method: 'DELETE',
     path: '/v1/webhooks/%E0%A4%A',
     status: 400,
-    error: 'The path has percent-encoding that does not decode.',
+    error: 'The path has invalid percent-encoding.',
     assumed: 'requests.undecodable-path',
   },
   {
@@ -213,7 +213,7 @@ const CASES: Case[] = [
     options: { json: { ...VALID, secret: 'mine' } },
     behaviours: { 'requests.unknown-fields': 'refused' },
     status: 400,
-    error: 'The body has fields that are not known here: "secret".',
+    error: 'The body has unknown fields: "secret".',
   },
   {
     title: 'a field named __proto__',

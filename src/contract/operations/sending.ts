@@ -79,7 +79,7 @@ export const sendOperations = {
         subject,
         ...mailBodies,
         replyTo: emailAddress.nullish(),
-        verified: flag.default(false).describe('Send even to an address that never wrote to this inbox.'),
+        verified: flag.default(false).describe('Send even to an address that has never written to this inbox.'),
       }),
   }),
   replyToMessage: defineOperation({

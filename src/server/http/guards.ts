@@ -24,7 +24,7 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
   if (hostname !== undefined && (isLoopbackHost(hostname) || allowedHosts.has(hostname))) return;
   throw new ApiError(
     'HOST_NOT_ALLOWED',
-    'The Host header names neither this machine nor an allowed host; start with --allow-host <host> to allow one.',
+    'The Host header is neither a loopback name nor an allowed host; start with --allow-host <host> to allow it.',
   );
 }
 
@@ -36,7 +36,7 @@ export function guardTarget({ method = '', url = '' }: IncomingMessage): void {
 
 /** The error for a method that no path takes. */
 export function wrongMethod(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { headers: { allow: TAKEN.join(', ') } });
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported.`, { headers: { allow: TAKEN.join(', ') } });
 }
 
 /**
@@ -55,7 +55,7 @@ function guardFromOtherOrigins(headers: IncomingHttpHeaders): void {
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
   const site = headers['sec-fetch-site'];
   if (sameOrigin && (site === undefined || site === 'same-origin' || site === 'none')) return;
-  throw new ApiError('FOREIGN_ORIGIN', `A page of another origin may not call ${CONTROL_PATH}.`);
+  throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
 }
 
 /** What tells a delivery from every other request, whatever signs it. */
@@ -77,7 +77,7 @@ function guardControlHost(headers: IncomingHttpHeaders): void {
   if (isLoopbackHost(hostname) || headers[CONTROL_TOKEN_HEADER] !== undefined) return;
   throw new ApiError(
     'UNAUTHORIZED',
-    `At a host name that is not loopback's own, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
+    `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
   );
 }
 

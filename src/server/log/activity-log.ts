@@ -32,7 +32,7 @@ const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<Activ
   mail: ({ inbox, from, subject }) => ({ text: `← mail to ${inbox} from ${from}: ${subject}` }),
   'stream-opened': ({ tier, key }) => ({ text: `stream opened with the ${tier} key ${key}` }),
   'stream-closed': ({ tier, key }) => ({ text: `stream closed that was opened with the ${tier} key ${key}` }),
-  failure: ({ error }) => ({ text: `! The emulator failed, which is a bug in it: ${messageOf(error)}.`, status: 500 }),
+  failure: ({ error }) => ({ text: `! The emulator failed because of a bug in it: ${messageOf(error)}.`, status: 500 }),
 };
 
 function start({ event, webhookId }: DeliveryActivity): string {

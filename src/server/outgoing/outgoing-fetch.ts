@@ -35,7 +35,7 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
       refusedPort = port;
     },
     async fetch(url, init) {
-      if (isClosed) throw new RefusedError('The emulator is being closed.');
+      if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const target = new URL(url);
       const { agent, check } = portOf(target) === refusedPort ? ownPort : elsewhere;
       check(target.hostname.replace(/^\[|\]$/g, ''));
@@ -80,7 +80,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
   );
   if (statusCode > MAX_STATUS) {
     body.on('error', () => {}).destroy();
-    throw new Error(`The receiver answered ${statusCode}, which is no HTTP status.`);
+    throw new Error(`The receiver answered ${statusCode}, which is not an HTTP status.`);
   }
   const isEmpty = WITHOUT_BODY.includes(statusCode);
   if (isEmpty) body.resume();

@@ -46,7 +46,7 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
     const shown = text === host ? host : `${host} (${text})`;
     if (isNeverCalled(address)) return `${shown} is a link-local or metadata address, which is never called.`;
     if (address?.range() === 'loopback' || permissions.some((permits) => permits(host, address))) return undefined;
-    return `${shown} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
+    return `${shown} is not a loopback address; start with --deliver-to ${host} to allow it.`;
   };
 }
 

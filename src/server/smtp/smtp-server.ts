@@ -32,7 +32,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
     closeTimeout: CLOSE_MS,
     onRcptTo({ address }, { envelope }, done) {
       if (envelope.rcptTo.length >= MAX_ADDRESSES)
-        done(reply(452, `4.5.3 A mail has at most ${MAX_ADDRESSES} recipients.`));
+        done(reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`));
       else done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
     },
     onData(stream, session, done) {
@@ -62,7 +62,7 @@ async function receiveData(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer);
-  if (stream.sizeExceeded) throw reply(552, '5.3.4 The mail is larger than 10 MiB.');
+  if (stream.sizeExceeded) throw reply(552, '5.3.4 The message is larger than 10 MiB.');
   await mailbox.receiveMessage({ eml: Buffer.concat(chunks), to: envelope.rcptTo.map(({ address }) => address) });
 }
 

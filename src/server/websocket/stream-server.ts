@@ -64,7 +64,7 @@ function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
   if (origin === undefined || isAllowed(origin)) return;
   throw new ApiError(
     'FOREIGN_ORIGIN',
-    'A page of this origin may not open a stream; start with --cors-origin <origin> to allow it.',
+    'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',
   );
 }
 

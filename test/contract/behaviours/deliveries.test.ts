@@ -147,11 +147,11 @@ const READINGS: { readonly [Id in DeliveryChoice]: Readings<Id> } = {
       return (await deliver())[0]?.attempts.map(({ error }) => error);
     },
     values: {
-      '15s': ['The receiver did not answer within 15 s.'],
-      '30s': ['The receiver did not answer within 30 s.'],
-      '5s': ['The receiver did not answer within 5 s.'],
-      '1s': ['The receiver did not answer within 1 s.'],
-      '100ms': ['The receiver did not answer within 0.1 s.'],
+      '15s': ['The receiver did not respond within 15 s.'],
+      '30s': ['The receiver did not respond within 30 s.'],
+      '5s': ['The receiver did not respond within 5 s.'],
+      '1s': ['The receiver did not respond within 1 s.'],
+      '100ms': ['The receiver did not respond within 0.1 s.'],
     },
     environment: impatient,
   },

@@ -104,7 +104,7 @@ describe('a name', () => {
     zones.set('localhost', [[ELSEWHERE]]);
     await using outgoing = open();
     expect(await outgoing.post('http://localhost/')).toBe(
-      'RefusedError: localhost (203.0.113.1) is no loopback address; to let it be called, start with --deliver-to localhost.',
+      'RefusedError: localhost (203.0.113.1) is not a loopback address; start with --deliver-to localhost to allow it.',
     );
   });
 
@@ -133,7 +133,7 @@ describe('a name', () => {
     const name = nameFor();
     await using closed = open();
     expect(await closed.post(`http://${name}/`)).toBe(
-      `RefusedError: ${name} is no loopback address; to let it be called, start with --deliver-to ${name}.`,
+      `RefusedError: ${name} is not a loopback address; start with --deliver-to ${name} to allow it.`,
     );
     for (const deliverTo of [['*'], [name], ['10.0.0.0/8']]) {
       await using outgoing = open(deliverTo);
@@ -159,7 +159,7 @@ describe('a name', () => {
     const outgoing = open();
     await outgoing.close();
     const name = nameFor([LOOPBACK]);
-    expect(await outgoing.post(`http://${name}/`)).toBe('RefusedError: The emulator is being closed.');
+    expect(await outgoing.post(`http://${name}/`)).toBe('RefusedError: The emulator is shutting down.');
     expect(timesAsked(name)).toBe(0);
   });
 });

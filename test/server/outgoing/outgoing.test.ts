@@ -98,7 +98,7 @@ describe('the rules', () => {
 
   test.for([...ELSEWHERE])('let %s be called only if it is let', (written, { expect }) => {
     const host = hostOf(written);
-    const said = `${host} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
+    const said = `${host} is not a loopback address; start with --deliver-to ${host} to allow it.`;
     expect(createReceiverRules([])(host)).toBe(said);
     expect(createReceiverRules(['hooks.example', '8.8.8.0/24', '2001:4860::/32'])(host)).toBe(said);
     expect(createReceiverRules([host])(host)).toBeUndefined();
@@ -245,7 +245,7 @@ describe('a server', () => {
       for (const protocol of ['http', 'https']) {
         const { state, reason, attempts } = await deliver(server.mailbox, `${protocol}://${written}/in`);
         const host = hostOf(written);
-        const said = `${host} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
+        const said = `${host} is not a loopback address; start with --deliver-to ${host} to allow it.`;
         expect([state, reason, attempts.length, attempts[0]?.error]).toEqual(['refused', said, 1, said]);
       }
     }
@@ -299,7 +299,7 @@ describe('a server', () => {
     await server.close();
     await mailbox.clock.advance('10d');
     const fresh = await deliver(mailbox, url);
-    const said = 'The emulator is being closed.';
+    const said = 'The emulator is shutting down.';
     expect([failed, hanging, fresh].map((each) => mailbox.delivery(each?.id ?? ''))).toMatchObject([
       { state: 'refused', reason: said, attempts: [{ status: 500 }, { status: null, error: said }] },
       { state: 'refused', reason: said },

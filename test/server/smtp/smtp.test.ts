@@ -104,7 +104,7 @@ describe('SMTP', () => {
     const answers: string[] = [];
     for (let count = 0; count < 52; count += 1) answers.push(await say(`RCPT TO:<helpdesk+${count}@acme.test>`));
     expect(answers.map((answer) => answer.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
-    expect(answers[50]).toBe('452 4.5.3 A mail has at most 50 recipients.');
+    expect(answers[50]).toBe('452 4.5.3 A message may have at most 50 recipients.');
     expect(await say('DATA')).toMatch(/^354/);
     expect(await say('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
     expect(running.server.mailbox.snapshot().tenants[0]?.messages).toHaveLength(before + 1);

@@ -1,0 +1,64 @@
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A message that somebody meets, as it stands in the source; `…` is what is filled in. */
+export interface Refusal {
+  readonly file: string;
+  readonly message: string;
+}
+
+const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src/**/*.ts'] }, ts.sys, ROOT);
+const program = ts.createProgram(fileNames, options);
+const checker = program.getTypeChecker();
+
+/** Every message of an error in the source: each text that is given to what makes an error. */
+export function collectRefusals(): Refusal[] {
+  return collect((node) => {
+    if (!(ts.isCallExpression(node) || ts.isNewExpression(node)) || !isError(checker.getTypeAtLocation(node)))
+      return [];
+    const texts = (node.arguments ?? []).map((argument) => readText(argument));
+    return texts.filter((text) => text?.includes(' '));
+  });
+}
+
+/** Every text that says what is wrong with a field, such as `must be a UUID`. */
+export function collectFieldProblems(): Refusal[] {
+  return collect((node) => {
+    const text = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) ? readText(node) : undefined;
+    return [/^(?:must (?:be|have|not|list|name)|is required|has unknown)/.test(text ?? '') ? text : undefined];
+  });
+}
+
+function collect(textsOf: (node: ts.Node) => readonly (string | undefined)[]): Refusal[] {
+  const found: Refusal[] = [];
+  for (const source of program.getSourceFiles()) {
+    const file = relative(ROOT, source.fileName);
+    const visit = (node: ts.Node): void => {
+      for (const message of textsOf(node)) if (message) found.push({ file, message });
+      ts.forEachChild(node, visit);
+    };
+    if (file.startsWith('src/')) visit(source);
+  }
+  return found;
+}
+
+function isError(type: ts.Type): boolean {
+  return ['message', 'stack', 'name'].every((name) => type.getProperty(name) !== undefined);
+}
+
+/** The text of a literal, of a constant, or of a template with `…` for what is filled in. */
+function readText(node: ts.Expression): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isTemplateExpression(node)) {
+    return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('');
+  }
+  if (ts.isConditionalExpression(node)) return readText(node.whenTrue);
+  if (!ts.isIdentifier(node)) return undefined;
+  const declaration = checker.getSymbolAtLocation(node)?.valueDeclaration;
+  const isConstant = declaration && ts.isVariableDeclaration(declaration) && declaration.initializer;
+  return isConstant ? readText(isConstant) : undefined;
+}
