@@ -1,8 +1,7 @@
 import type { Choose } from '../contract/behaviours.ts';
 import { withoutTag } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
-import { hasVerified } from '../store/verified-domain.ts';
-import type { AddressHolder } from '../store/world.ts';
+import { type AddressHolder, hasVerified } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';

@@ -8,8 +8,8 @@ import { isBareAddress } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
-import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
+import { defaultWorkspace } from '../store/world.ts';
 import type { Context, Input, Run } from './context.ts';
 import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 

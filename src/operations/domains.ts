@@ -5,9 +5,8 @@ import { selectWorkspace } from '../access/select-scope.ts';
 import { EMULATOR_DOMAINS } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
-import { defaultWorkspace } from '../store/default-workspace.ts';
 import type { DomainRow } from '../store/rows.ts';
-import { hasVerified } from '../store/verified-domain.ts';
+import { defaultWorkspace, hasVerified } from '../store/world.ts';
 import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 

@@ -3,7 +3,7 @@ import type { Environment } from '../environment.ts';
 import { AddressIndex } from './address-index.ts';
 import { createDatabase, type Database } from './database.ts';
 import { KeyIndex } from './key-index.ts';
-import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow } from './rows.ts';
+import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
 /** What a key text stands for: an operator, or a key row in a tenant's world. */
 export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
@@ -83,6 +83,16 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
     },
   };
   return world;
+}
+
+/** The workspace that is used if none is named; `undefined` in a tenant without workspaces. */
+export function defaultWorkspace({ workspaces }: World): WorkspaceRow | undefined {
+  return workspaces.all().find(({ isDefault }) => isDefault);
+}
+
+/** Says whether a tenant has a domain that is verified. */
+export function hasVerified({ domains }: World, domain: string): boolean {
+  return domains.by('domain', domain).some(({ status }) => status === 'verified');
 }
 
 interface IndexRules<Row, Holder> {
