@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
-import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
 import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
 import { serve } from '../../support/serve.ts';
 
 /** What each name leads to: one answer after the other, and then the last again. */
