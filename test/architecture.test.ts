@@ -3,6 +3,8 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { OPERATION_IDS } from '../src/contract/operations.ts';
+import { RUN } from '../src/operations/index.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -151,6 +153,10 @@ test('no two files have one name, but for those of the same resource', () => {
     files.some((other) => other.name === name && other.place !== place);
   const shared = new Set(files.filter(isShared).map(({ name }) => name));
   expect([...shared].sort()).toEqual(Object.keys(SHARED_NAMES));
+});
+
+test('the files of operations export operations only', () => {
+  expect(Object.keys(RUN).sort()).toEqual([...OPERATION_IDS].sort());
 });
 
 test('nothing is kept in a variable at the top of a file', () => {

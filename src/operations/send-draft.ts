@@ -7,7 +7,8 @@ import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { type Sending, showSent } from './sending.ts';
+import { showSent } from './replies/show-sent.ts';
+import type { Sending } from './sending.ts';
 
 /** Sends a draft, which is gone then: a second time it is not found. A draft that cannot be sent stays. */
 export const sendDraft: Run<'sendDraft'> = (context, { params }) => {

@@ -1,6 +1,6 @@
 import { findInReach, type Reach } from '../access/find-in-reach.ts';
 import { findMessage } from '../access/find-message.ts';
-import type { Assume, Choose } from '../contract/behaviours.ts';
+import type { Assume } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import type { Guard } from '../mail/check-sending.ts';
 import { forwardOf } from '../mail/forward.ts';
@@ -9,6 +9,7 @@ import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { Outcome, Run } from './context.ts';
+import { showSent } from './replies/show-sent.ts';
 
 /** What sending works with, whichever operation it is for. */
 export type Sending = MailContext & Reach;
@@ -76,10 +77,4 @@ function copiesOf({ cc, bcc }: Copies) {
 
 function send(context: Sending, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
   return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.choose) };
-}
-
-/** What every way of sending answers. */
-export function showSent({ id, threadId, messageIdHeader }: MessageRow, choose: Choose) {
-  const messageId = { 'message-id-header': messageIdHeader, 'message-id': id }[choose('sending.reply')];
-  return { id, threadId, status: 'sent' as const, messageId };
 }
