@@ -63,7 +63,7 @@ export const RECEIVE_FLAGS = {
 export const TRIGGER_FLAGS = {
   ...CONTROL_FLAGS,
   inbox: { type: 'string', value: '<id>', help: 'Where it happens (default: the first inbox of each tenant)' },
-  webhook: { type: 'string', value: '<id>', help: 'The only webhook that hears of it, even if it is inactive' },
+  webhook: { type: 'string', value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
   tenant: { type: 'string', value: '<id>', help: 'The only tenant in which it happens' },
   message: { type: 'string', value: '<id>', help: 'The message that it is about' },
   set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'A field of the payload; repeatable' },

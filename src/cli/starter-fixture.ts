@@ -47,7 +47,7 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
         "mail.acme.test": { "workspace": "support", "status": "pending" },
       },
       "webhooks": {
-        // It hears every kind of event of the whole tenant, unless it says "events" or "workspace".
+        // It gets every kind of event of the whole tenant, unless it says "events" or "workspace".
         // Deliveries go to its URL, where your code should listen.
         "audit": { "url": "http://127.0.0.1:9999/audit" },
       },

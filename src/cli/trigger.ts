@@ -16,7 +16,7 @@ async function fire(terminal: Terminal, given: GivenFlags, event: string): Promi
   const body = { ...payloadOf(given), ...placeOf(given), event };
   const deliveries = await untilTried(client, await client.post<Delivery>('events', body, 'deliveries'));
   if (given.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
-  if (deliveries.length === 0) terminal.out(`No active webhook hears of ${event}, so nothing is delivered.`);
+  if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
   for (const delivery of deliveries) terminal.out(describe(delivery));
 }
 

@@ -21,7 +21,7 @@ export const triggerOptions = z.looseObject(
   {
     /** The id of the only tenant in which it happens. */
     tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
-    /** The only webhook that hears of it, even if it is not active or does not list the kind. */
+    /** Deliver only to this webhook, even if it is not active or does not list the kind. */
     webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
     /** The inbox in which it happens; if left out, the first of each tenant. */
     inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),

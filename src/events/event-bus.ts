@@ -13,7 +13,7 @@ export interface MailEvent {
   readonly message: MessageRow;
   /** For an event fired by hand: what its payload says instead. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** For an event fired by hand: the only webhook that hears of it. */
+  /** For an event fired by hand: deliver only to this webhook. */
   readonly webhookId?: string;
 }
 

@@ -54,7 +54,7 @@ export interface ApiKeyRow {
   readonly createdAt: string;
 }
 
-/** A webhook; `workspaceId` is null for one that hears the whole tenant. */
+/** A webhook; `workspaceId` is null if it gets the events of the whole tenant. */
 export interface WebhookRow {
   readonly id: string;
   readonly workspaceId: string | null;

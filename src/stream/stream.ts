@@ -129,7 +129,7 @@ export function closeOrReport(
   }
 }
 
-/** What a client hears of before it has said what it wants. */
+/** The events that a client gets before it has subscribed. */
 function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
   return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;

@@ -54,7 +54,7 @@ test('fires in one inbox, about one message', async (test) => {
   const elsewhere = await trigger(test, ['message.received', '--inbox', outreach], env);
   test.expect(elsewhere).toEqual({
     code: 0,
-    out: 'No active webhook hears of message.received, so nothing is delivered.\n',
+    out: 'No active webhook matches message.received, so nothing is delivered.\n',
     err: '',
   });
   const { messages } = IDS.acme;

@@ -53,8 +53,8 @@ function createGuardedAgent(rules: ReceiverRules) {
   return {
     agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } }),
     check(host: string): void {
-      const hindrance = isIP(host) === 0 ? undefined : rules(host);
-      if (hindrance !== undefined) throw new RefusedError(hindrance);
+      const reason = isIP(host) === 0 ? undefined : rules(host);
+      if (reason !== undefined) throw new RefusedError(reason);
     },
   };
 }
@@ -117,7 +117,7 @@ async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress
   try {
     return await lookup(host, { all: true });
   } catch (error) {
-    const hindrance = rules(host);
-    throw hindrance === undefined ? error : new RefusedError(hindrance);
+    const reason = rules(host);
+    throw reason === undefined ? error : new RefusedError(reason);
   }
 }
