@@ -36,7 +36,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm pack': 'the package test runs it',
   [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
   'npx msw init public --save': 'the test of the page runs it',
-  'NODE_OPTIONS=--experimental-vm-modules npx jest': 'Jest is not installed here',
   'python3 -m pytest': 'the test of the recipe for pytest runs it',
 };
 
