@@ -35,6 +35,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm test': 'it is what runs this test',
   'npm pack': 'the package test runs it',
   [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
+  'npm install --save-dev ws @types/ws': 'they are dependencies of this project',
+  'pip install pytest': 'the test of the recipe skips itself without pytest',
   'npx msw init public --save': 'the test of the page runs it',
   'python3 -m pytest': 'the test of the recipe for pytest runs it',
 };
@@ -115,7 +117,8 @@ test('no two blocks stand for the same file', () => {
 });
 
 test('every block is a command, an answer to one, or a file that is run or used', () => {
-  const isUsed = (file: string) => BLOCKS.some((block) => block.file !== file && block.text.includes(file));
+  const isUsed = (file: string) =>
+    BLOCKS.some((block) => block.file !== file && namesOf(file).some((name) => block.text.includes(name)));
   const stray = BLOCKS.filter(({ language, file }, index) => {
     if (file === undefined) return language !== 'sh' && answerTo(index - 1) === undefined;
     return !isTest(file) && file !== 'page.ts' && !isUsed(file) && !isOfOtherRunner(file) && !(file in NOT_USED);
@@ -205,6 +208,11 @@ function createFolder(): string {
 
 function isTest(file: string): boolean {
   return file.endsWith('.test.ts');
+}
+
+/** The names of a file: TypeScript imports `x.ts` as `x.js`. */
+function namesOf(file: string): string[] {
+  return [file, file.replace(/\.ts$/, '.js')];
 }
 
 /** Whether a file is a part of the recipe for Jest or for pytest. */

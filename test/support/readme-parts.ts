@@ -48,7 +48,7 @@ function tiersOf(row: OperationDefinition): readonly Tier[] {
   return row.tiers === 'public' ? [] : row.tiers((id) => choices[id]);
 }
 
-const SPEAKS_FOR: Readonly<Record<Tier, string>> = {
+const OWNERS: Readonly<Record<Tier, string>> = {
   operator: 'the operator of the platform',
   tenant: 'one tenant and everything in it',
   workspace: 'one workspace and its inboxes',
@@ -57,17 +57,17 @@ const SPEAKS_FOR: Readonly<Record<Tier, string>> = {
 
 const MAY: Readonly<Record<Tier, string>> = {
   operator: 'create and delete tenants',
-  tenant: 'do everything in its tenant, and select a workspace where an operation lets it',
-  workspace: 'do what a tenant key may, within its workspace; not create or delete workspaces',
+  tenant: 'do everything in its tenant, and limit some operations to one workspace',
+  workspace: 'do what a tenant key may do, within its workspace; but not create or delete workspaces',
   inbox: 'read its inbox; read and send its messages; its threads, drafts and lists',
 };
 
 function tiersTable(): string {
   const rows = TIERS.map((tier) => {
     const count = OPERATION_IDS.filter((id) => tiersOf(rowOf(id)).includes(tier)).length;
-    return [code(TIER_PREFIX[tier]), SPEAKS_FOR[tier], MAY[tier], String(count)];
+    return [code(TIER_PREFIX[tier]), OWNERS[tier], MAY[tier], String(count)];
   });
-  return table(['Prefix', 'Speaks for', 'May', 'Operations'], rows);
+  return table(['Prefix', 'Belongs to', 'May', 'Operations'], rows);
 }
 
 function keysTable(): string {
@@ -81,7 +81,7 @@ function keysTable(): string {
     ]),
   ]);
   const operator = keyRow(fixture.operator.key, 'the platform', undefined, 'operator');
-  return table(['Key', 'Bound to', 'Id of that', 'In code'], [operator, ...rows]);
+  return table(['Key', 'Belongs to', 'Id of its owner', 'In code'], [operator, ...rows]);
 }
 
 function keyRow(key: string, boundTo: string, id: string | undefined, name: string): Cells {
@@ -98,7 +98,7 @@ function webhooksTable(): string {
       code(`ids.${tenant}.webhooks.${handle}`),
     ]),
   );
-  return table(['Webhook', 'Belongs to', 'Url', 'Events', 'In code'], rows);
+  return table(['Webhook', 'Belongs to', 'URL', 'Events', 'In code'], rows);
 }
 
 function operationsTable(): string {
@@ -182,12 +182,12 @@ function readings(entry: ChoiceDefinition): string {
 
 function simulatorsTable(): string {
   const rows = Object.entries(SIMULATORS).map(([name, meaning]) => [code(`${name}@simulator.test`), meaning]);
-  return table(['Mail to', 'Brings about'], rows);
+  return table(['Mail to', 'What happens'], rows);
 }
 
 function faultsTable(): string {
   const rows = Object.entries(DELIVERY_FAULTS).map(([name, meaning]) => [code(name), meaning]);
-  return table(['Kind', 'What becomes of the delivery'], rows);
+  return table(['Kind', 'What happens to the delivery'], rows);
 }
 
 function controlTable(): string {
