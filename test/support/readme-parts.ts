@@ -127,9 +127,7 @@ function shapesTable(): string {
 /** Writes a JSON Schema by the names of its fields; a value without fields is an empty text. */
 function shapeOf(schema: Json): string {
   const { type, anyOf, items, properties, required = [] } = schema as JsonSchema;
-  const options = (anyOf ?? []).filter((option) => option.type !== 'null');
-  const shape = options.map(shapeOf).find((text) => text !== '') ?? '';
-  if (anyOf) return shape;
+  if (anyOf) return [...new Set(anyOf.map(shapeOf).filter(Boolean))].join(' | ');
   if (type === 'array') return `[${(items && shapeOf(items)) || '…'}]`;
   if (!properties) return type === 'object' ? '{ … }' : '';
   const fields = Object.entries(properties).map(([name, field]) => fieldOf(name, field, required.includes(name)));
@@ -193,9 +191,10 @@ function faultsTable(): string {
 function controlTable(): string {
   const rows = CONTROL_TABLE.map((row) => {
     const fields = fieldsOf(row).map(code).join(', ');
-    return [code(`${row.method} ${row.path}`), row.summary, fields];
+    const reply = shapeOf(toJsonSchema(row.reply, 'output'));
+    return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });
-  return table(['Call', 'What it does', 'Fields of its query or body'], rows);
+  return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
 }
 
 function errorsTable(): string {
