@@ -7,11 +7,21 @@ import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
 import { DEFAULT_PORT } from '../src/server/default-address.ts';
 import { useBrowser } from './support/browser.ts';
 import { COMMAND, ROOT, type Running, run } from './support/command.ts';
-import { type Block, findBlocks, renderReadme } from './support/readme.ts';
+import {
+  type Block,
+  findBlocks,
+  findDeadLinks,
+  findUnusedParts,
+  PAGES,
+  readPage,
+  renderPage,
+} from './support/readme.ts';
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const BLOCKS = findBlocks(README);
-const SCRIPTS: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+const README = readPage('README.md');
+const BLOCKS = PAGES.flatMap(findBlocks);
+const { scripts: SCRIPTS, version: VERSION }: { scripts: Record<string, string>; version: string } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
 
 const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
@@ -19,16 +29,53 @@ const ALIAS = {
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };
 
-/** The commands of the README that no test of its block runs, with the reason. */
+/** The commands on the pages that no test of its block runs, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install': 'it made the tree that this test runs in; .ci/run does it afresh',
   'npm test': 'it is what runs this test',
-  'npm install --save-dev agent-mailbox-mock msw': 'it needs a registry; the package test installs the packed tarball',
+  'npm pack': 'the package test runs it',
+  [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
+  'npm install --save-dev ws @types/ws': 'they are dependencies of this project',
+  'pip install pytest': 'the test of the recipe skips itself without pytest',
   'npx msw init public --save': 'the test of the page runs it',
+  'python3 -m pytest': 'the test of the recipe for pytest runs it',
 };
+
+/** The files on the pages that no test runs or uses, with the reason. */
+const NOT_USED: Readonly<Record<string, string>> = {
+  'playwright.config.ts': '@playwright/test is not installed here',
+  'inbox.spec.ts': '@playwright/test is not installed here',
+  'jest.config.mjs': 'Jest is not installed here; the test of the recipe does what it says',
+  'preview.ts': 'Storybook is not installed here; types are checked',
+  'main.ts': 'types are checked',
+  'vite.config.ts': 'types are checked',
+};
+
+/** What the package has besides its build, by the beginning of the path. */
+const SHIPPED: readonly string[] = [...PAGES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
+
+/** Runs the recipe for Jest: vitest has the same globals, and the same set-up before all tests. */
+const JEST_LIKE = {
+  resolve: { alias: ALIAS },
+  test: { globals: true, globalSetup: './like-jest.mjs', include: ['inbox.test.cjs'] },
+};
+
+/** Calls the recipe's two functions as Jest calls them. */
+const LIKE_JEST = `
+  export { default as setup } from './start-mailbox.mjs';
+  export { default as teardown } from './stop-mailbox.mjs';
+`;
 
 /** `npx agent-mailbox-mock` as it is run here, wherever the working folder is. */
 const AS_BUILT = COMMAND.map(quote).join(' ');
+
+/** What stands for `npx`, which would look for our package in a registry. */
+const NPX = `#!/bin/sh
+name=$1
+shift
+[ "$name" = agent-mailbox-mock ] && exec ${AS_BUILT} "$@"
+exec "$name" "$@"
+`;
 
 /** The commands of ours that listen to nothing. */
 const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|init|validate)\b/;
@@ -44,31 +91,50 @@ const SLOW = { timeout: 120_000 };
 
 const openProfile = useBrowser();
 
-/** A folder as a reader of the README would have one: its files in it, and the packages that they import. */
+/** A folder as a reader of the pages would have one: its files in it, and the packages that they import. */
 const FOLDER = createFolder();
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
 test('the generated parts are as the code has them; npm run docs writes them', () => {
-  expect(README).toBe(renderReadme(README));
+  for (const page of PAGES) expect(readPage(page), page).toBe(renderPage(page));
+  expect(findUnusedParts()).toEqual([]);
+});
+
+test('every link leads to a page or a heading that is there and that the package has', () => {
+  const isShipped = (file: string) => SHIPPED.some((start) => file.startsWith(start));
+  for (const page of PAGES) expect(findDeadLinks(page, isShipped), page).toEqual([]);
+  expect(findDeadLinks('.github/CONTRIBUTING.md', () => true)).toEqual([]);
+});
+
+test('every page can be reached from the README, which a person can read', () => {
+  expect(PAGES.filter((page) => page !== 'README.md' && !README.includes(`](${page}`))).toEqual([]);
+  expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(350);
+});
+
+test('no two blocks stand for the same file', () => {
+  const files = BLOCKS.flatMap(({ file }) => file ?? []);
+  expect(files).toEqual([...new Set(files)]);
 });
 
 test('every block is a command, an answer to one, or a file that is run or used', () => {
-  const isUsed = (file: string) => BLOCKS.some((block) => block.file !== file && block.text.includes(file));
+  const isUsed = (file: string) =>
+    BLOCKS.some((block) => block.file !== file && namesOf(file).some((name) => block.text.includes(name)));
   const stray = BLOCKS.filter(({ language, file }, index) => {
     if (file === undefined) return language !== 'sh' && answerTo(index - 1) === undefined;
-    return !isTest(file) && file !== 'page.ts' && !isUsed(file);
+    return !isTest(file) && file !== 'page.ts' && !isUsed(file) && !isOfOtherRunner(file) && !(file in NOT_USED);
   });
   expect(stray).toEqual([]);
 });
 
-test('what is not run is in the README, and so are the commands that the project promises', () => {
+test('what is not run is on a page, and the README has the commands that the project promises', () => {
   expect(BLOCKS.flatMap(commandsOf)).toEqual(expect.arrayContaining(Object.keys(NOT_RUN)));
+  expect(BLOCKS.map(({ file }) => file)).toEqual(expect.arrayContaining(Object.keys(NOT_USED)));
   expect(README).toContain('\nnpm install && npm start\n');
   expect(README).toContain('\nnpm install && npm test\n');
 });
 
-test('every variable in the README is one that the command reads', () => {
-  const variables = README.match(/\bAGENT_MAILBOX_\w+/g) ?? [];
+test('every variable on the pages is one that the command reads', () => {
+  const variables = PAGES.flatMap((page) => readPage(page).match(/\bAGENT_MAILBOX_\w+/g) ?? []);
   expect(FLAG_ROWS.map(([name]) => variableOf(name))).toEqual(expect.arrayContaining(variables));
 });
 
@@ -76,13 +142,13 @@ for (const [index, block] of BLOCKS.entries()) {
   const commands = commandsOf(block).filter((command) => !(command in NOT_RUN));
   const answer = answerTo(index);
   if (commands.length === 0) continue;
-  test(`line ${block.line} runs: ${commands.join('; ')}`, SLOW, async (context) => {
+  test(`${block.page}:${block.line} runs: ${commands.join('; ')}`, SLOW, async (context) => {
     const output = await runCommands(context, commands, answer !== undefined);
     if (answer) expect(output.trim()).toBe(statedOutput(answer));
   });
 }
 
-test('the tests in the README pass', SLOW, async (context) => {
+test('the tests on the pages pass', SLOW, async (context) => {
   const files = BLOCKS.flatMap(({ file }) => (file !== undefined && isTest(file) ? [join(FOLDER, file)] : []));
   const { stdout } = await runToEnd(context, 'vitest run --reporter=json');
   const { testResults } = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
@@ -91,11 +157,23 @@ test('the tests in the README pass', SLOW, async (context) => {
   expect(new Set(testResults.map(({ status }) => status))).toEqual(new Set(['passed']));
 });
 
-test('the code in the README has no type errors', SLOW, async (context) => {
+test('the code on the pages has no type errors', SLOW, async (context) => {
   expect((await runToEnd(context, 'tsc --project .')).stdout).toBe('');
 });
 
-test('the page in the README shows what its worker answers', SLOW, async (context) => {
+test('the recipe for Jest passes with the globals of vitest', SLOW, async (context) => {
+  const { ended, stderr } = await runToEnd(context, 'vitest run --config jest-like.config.mjs');
+  expect([await ended, stderr]).toEqual([{ code: 0, signal: null }, '']);
+});
+
+test('the recipe for pytest passes', SLOW, async (context) => {
+  const python = runShell(context, 'python3 -m pytest --version');
+  if ((await python.ended).code !== 0) return context.skip('pytest is not installed here');
+  const { ended, stdout } = await runToEnd(context, 'python3 -m pytest -p no:cacheprovider');
+  expect(await ended, stdout).toEqual({ code: 0, signal: null });
+});
+
+test('the web page of the README shows what its worker answers', SLOW, async (context) => {
   const page = await (await openProfile(context)).newPage();
   await runToEnd(context, 'npx msw init public --save');
   const config = { configFile: false, root: FOLDER, logLevel: 'error' } as const;
@@ -110,18 +188,36 @@ function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'agent-mailbox-mock-readme-'));
   const files = {
     'package.json': JSON.stringify({ private: true, type: 'module' }),
-    'tsconfig.json': JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] }),
-    'vitest.config.mjs': `export default ${JSON.stringify({ resolve: { alias: ALIAS } })};`,
+    'tsconfig.json': JSON.stringify({
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: { types: ['node', 'vite/client'] },
+      include: ['*.ts'],
+      exclude: ['playwright.config.ts', 'inbox.spec.ts'],
+    }),
+    'vitest.config.mjs': `export default ${JSON.stringify({ resolve: { alias: ALIAS }, test: { include: ['*.test.ts'] } })};`,
+    'like-jest.mjs': LIKE_JEST,
+    'jest-like.config.mjs': `export default ${JSON.stringify(JEST_LIKE)};`,
+    npx: NPX,
     'index.html': '<!doctype html><body><script type="module" src="/page.ts"></script>',
     ...Object.fromEntries(BLOCKS.flatMap((block) => (block.file ? [[block.file, block.text]] : []))),
   };
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content, { mode: 0o755 });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 
 function isTest(file: string): boolean {
   return file.endsWith('.test.ts');
+}
+
+/** The names of a file: TypeScript imports `x.ts` as `x.js`. */
+function namesOf(file: string): string[] {
+  return [file, file.replace(/\.ts$/, '.js')];
+}
+
+/** Whether a file is a part of the recipe for Jest or for pytest. */
+function isOfOtherRunner(file: string): boolean {
+  return file.endsWith('.py') || file === JEST_LIKE.test.include[0];
 }
 
 /** The commands of a shell block, continued lines joined; the parts of `a && b` are commands of their own. */
@@ -224,11 +320,11 @@ async function runToEnd(context: TestContext, command: string): Promise<Running>
 }
 
 /**
- * Runs a command as a shell reads it, in the reader's folder, with the project's own tools. A shell whose input is a
+ * Runs a command as a shell reads it, in the reader's folder, with the project's own tools and its `npx`. A shell whose input is a
  * socket, as it is here, takes itself for a remote one and reads the user's start-up file unless it is told not to.
  */
 function runShell(context: TestContext, command: string): Running {
-  const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const PATH = [FOLDER, join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   return run(context, ['bash', '--norc', '-o', 'pipefail', '-c', command], { cwd: FOLDER, env: { PATH } });
 }
 

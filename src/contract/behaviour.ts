@@ -1,4 +1,4 @@
-/** Where a default comes from: the service document, the public reference, or our own choice. */
+/** Where a default comes from: the service document, the public reference, or our own choice; see README.md. */
 export type Origin = 'document' | 'reference' | 'assumed';
 
 /** Values that a behaviour takes besides its choices. */

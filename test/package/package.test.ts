@@ -10,6 +10,7 @@ import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BARE_ENV, type ReadyLine, ROOT, type Running, run } from '../support/command.ts';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
+import { PAGES } from '../support/readme.ts';
 
 const INSTALL_LIMIT_MS = 300_000;
 
@@ -169,6 +170,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'fixtures/default.json',
     'fixtures/empty.json',
     'package.json',
+    ...PAGES.filter((page) => page !== 'README.md'),
   ]);
 });
 

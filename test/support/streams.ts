@@ -60,7 +60,7 @@ export function happenEverywhere({ mailbox }: World): string[] {
 /** The inboxes that event frames are about. */
 export const inboxesOf = (frames: readonly Frame[]) => frames.map(({ message }) => message.inbox_id);
 
-/** What a client hears, once something has happened everywhere. */
+/** The events that a client gets, once something has happened everywhere. */
 export async function hears(world: World, client: StreamClient): Promise<string[]> {
   await client.news();
   happenEverywhere(world);

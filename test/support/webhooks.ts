@@ -17,7 +17,7 @@ export interface CreatedWebhook {
   readonly secret: string;
 }
 
-/** What a webhook has besides its URL: it is Acme's and hears everything, unless this says otherwise. */
+/** What a webhook has besides its URL: it is Acme's and gets every event, unless this says otherwise. */
 export interface WebhookFields {
   readonly key?: string;
   readonly [field: string]: unknown;

@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { renderReadme } from './readme.ts';
+import { writeFileSync } from 'node:fs';
+import { PAGES, renderPage } from './readme.ts';
 
-// Writes the generated parts of README.md; test/readme.test.ts fails when they are stale.
-const path = new URL('../../README.md', import.meta.url);
-writeFileSync(path, renderReadme(readFileSync(path, 'utf8')));
+// Writes the generated parts of the pages; test/readme.test.ts fails when they are stale.
+for (const page of PAGES) writeFileSync(new URL(`../../${page}`, import.meta.url), renderPage(page));

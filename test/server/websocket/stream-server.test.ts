@@ -32,7 +32,7 @@ type Served = Pick<MailboxServer, 'mailbox' | 'url' | 'port'>;
 
 const withKey = (headers: Record<string, string> = {}) => ({ 'X-API-Key': KEYS.acme.tenant, ...headers });
 
-/** Opens a stream of Acme that hears of everything. */
+/** Opens a stream of Acme that gets every event. */
 async function listen({ url }: Pick<Served, 'url'>, headers = withKey()): Promise<SocketClient> {
   const client = await openSocket(`${url}/v1/ws`, headers);
   await client.next('connected');

@@ -1,0 +1,237 @@
+import { defaultFixture } from 'agent-mailbox-mock';
+import type { Command } from '../../src/cli/command.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  type BehaviourDefinition,
+  type BehaviourId,
+  type ChoiceDefinition,
+  type ChoiceId,
+  parseBehaviours,
+} from '../../src/contract/behaviours.ts';
+import { ERRORS } from '../../src/contract/errors.ts';
+import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
+import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { fieldsOf } from '../../src/control/describe-control.ts';
+import { CONTROL_TABLE } from '../../src/control/table.ts';
+import { DELIVERY_FAULTS } from '../../src/faults/fault.ts';
+import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import { SIMULATORS } from '../../src/mail/simulators.ts';
+import { type Json, toJsonSchema } from '../../src/openapi/json-schema.ts';
+
+type Cells = readonly string[];
+
+/** The parts of the pages that are made from the code, by the name in their opening marker. */
+export const PARTS: Readonly<Record<string, () => string>> = {
+  tiers: tiersTable,
+  keys: keysTable,
+  webhooks: webhooksTable,
+  operations: operationsTable,
+  shapes: shapesTable,
+  behaviours: behavioursTables,
+  errors: errorsTable,
+  flags: flagsTable,
+  commands: commandsTable,
+  simulators: simulatorsTable,
+  faults: faultsTable,
+  control: controlTable,
+};
+
+const fixture = parseFixture(defaultFixture);
+const choices = parseBehaviours();
+const rowOf = (id: (typeof OPERATION_IDS)[number]): OperationDefinition => OPERATIONS[id];
+
+function tiersOf(row: OperationDefinition): readonly Tier[] {
+  return row.tiers === 'public' ? [] : row.tiers((id) => choices[id]);
+}
+
+const OWNERS: Readonly<Record<Tier, string>> = {
+  operator: 'the operator of the platform',
+  tenant: 'one tenant and everything in it',
+  workspace: 'one workspace and its inboxes',
+  inbox: 'one inbox',
+};
+
+const MAY: Readonly<Record<Tier, string>> = {
+  operator: 'create and delete tenants',
+  tenant: 'do everything in its tenant, and limit some operations to one workspace',
+  workspace: 'do what a tenant key may do, within its workspace; but not create or delete workspaces',
+  inbox: 'read its inbox; read and send its messages; its threads, drafts and lists',
+};
+
+function tiersTable(): string {
+  const rows = TIERS.map((tier) => {
+    const count = OPERATION_IDS.filter((id) => tiersOf(rowOf(id)).includes(tier)).length;
+    return [code(TIER_PREFIX[tier]), OWNERS[tier], MAY[tier], String(count)];
+  });
+  return table(['Prefix', 'Belongs to', 'May', 'Operations'], rows);
+}
+
+function keysTable(): string {
+  const rows = Object.entries(fixture.tenants).flatMap(([name, tenant]) => [
+    keyRow(tenant.key.key, `tenant ${tenant.name}`, tenant.id, `${name}.tenant`),
+    ...Object.entries(tenant.workspaces).flatMap(([handle, workspace]) => [
+      keyRow(workspace.key.key, `workspace ${workspace.name}`, workspace.id, `${name}.workspaces.${handle}`),
+      ...Object.entries(workspace.inboxes).map(([inboxHandle, inbox]) =>
+        keyRow(inbox.key.key, `inbox ${inbox.username}@${inbox.domain}`, inbox.id, `${name}.inboxes.${inboxHandle}`),
+      ),
+    ]),
+  ]);
+  const operator = keyRow(fixture.operator.key, 'the platform', undefined, 'operator');
+  return table(['Key', 'Belongs to', 'Id of its owner', 'In code'], [operator, ...rows]);
+}
+
+function keyRow(key: string, boundTo: string, id: string | undefined, name: string): Cells {
+  return [code(key), boundTo, id === undefined ? '' : code(id), code(`keys.${name}`)];
+}
+
+function webhooksTable(): string {
+  const rows = Object.entries(fixture.tenants).flatMap(([tenant, { name, workspaces, webhooks }]) =>
+    Object.entries(webhooks).map(([handle, { id, workspace, url, events }]) => [
+      code(id),
+      workspace === null ? `tenant ${name}` : `workspace ${workspaces[workspace]?.name}`,
+      code(url),
+      events.map(code).join(', '),
+      code(`ids.${tenant}.webhooks.${handle}`),
+    ]),
+  );
+  return table(['Webhook', 'Belongs to', 'URL', 'Events', 'In code'], rows);
+}
+
+function operationsTable(): string {
+  const rows = OPERATION_IDS.map((id) => {
+    const row = rowOf(id);
+    const tiers = row.tiers === 'public' ? 'none needed' : tiersOf(row).map((tier) => code(TIER_PREFIX[tier]));
+    const origin = row.section === undefined ? row.origin : `${row.origin}, ${row.section}`;
+    return [code(id), code(`${row.method} ${row.path}`), [tiers].flat().join(' '), origin];
+  });
+  return table(['Operation', 'Request', 'Keys', 'Origin'], rows);
+}
+
+function shapesTable(): string {
+  const rows = OPERATION_IDS.map((id) => {
+    const { query, body, reply, content } = rowOf(id);
+    const choose = <Id extends ChoiceId>(choice: Id) => choices[choice];
+    const schema = reply(choose);
+    const parameters = Object.keys(query?.(choose).shape ?? {}).map((name) => `${name}?`);
+    const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(choose), 'input')) : ''];
+    const output = content ?? (schema ? shapeOf(toJsonSchema(schema, 'output')) : '');
+    return [code(id), input.filter(Boolean).map(code).join('<br>'), output && code(output)];
+  });
+  return table(['Operation', 'Query or body', 'Reply'], rows);
+}
+
+/** Writes a JSON Schema by the names of its fields; a value without fields is an empty text. */
+function shapeOf(schema: Json): string {
+  const { type, anyOf, items, properties, required = [] } = schema as JsonSchema;
+  if (anyOf) return [...new Set(anyOf.map(shapeOf).filter(Boolean))].join(' | ');
+  if (type === 'array') return `[${(items && shapeOf(items)) || '…'}]`;
+  if (!properties) return type === 'object' ? '{ … }' : '';
+  const fields = Object.entries(properties).map(([name, field]) => fieldOf(name, field, required.includes(name)));
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+function fieldOf(name: string, field: JsonSchema, isRequired: boolean): string {
+  const shape = shapeOf(field);
+  const isNullable = isRequired && (field.anyOf?.some(({ type }) => type === 'null') || field.type?.includes('null'));
+  return `${name}${isRequired ? '' : '?'}${shape && `: ${shape}`}${isNullable ? ' | null' : ''}`;
+}
+
+interface JsonSchema extends Json {
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** A table for each area, the first part of the ids, folded so that the reader sees the areas only. */
+function behavioursTables(): string {
+  const areas = new Map<string, BehaviourId[]>();
+  for (const id of BEHAVIOUR_IDS) {
+    const area = id.slice(0, id.indexOf('.'));
+    areas.set(area, [...(areas.get(area) ?? []), id]);
+  }
+  const folded = [...areas].map(([area, ids]) => {
+    const summary = `<code>${area}</code>: ${ids.length} ${ids.length === 1 ? 'behaviour' : 'behaviours'}`;
+    const head = ['Id', 'Question (section)', 'Choices, or what is assumed', 'Origin'];
+    return `<details><summary>${summary}</summary>\n\n${table(head, ids.map(behaviourRow))}\n\n</details>`;
+  });
+  return folded.join('\n\n');
+}
+
+function behaviourRow(id: BehaviourId): Cells {
+  const entry: BehaviourDefinition = BEHAVIOURS[id];
+  const { question, section, origin } = entry;
+  return [code(id), `${question} (${section})`, 'choices' in entry ? readings(entry) : entry.assumption, origin];
+}
+
+function readings(entry: ChoiceDefinition): string {
+  const values = Object.entries(entry.choices).map(([value, meaning]) => {
+    const name = value === entry.default ? `**${code(value)}**` : code(value);
+    return `${name}: ${meaning}`;
+  });
+  if (entry.otherValues) values.push(`or ${entry.otherValues.rule}`);
+  return values.join('<br>');
+}
+
+function simulatorsTable(): string {
+  const rows = Object.entries(SIMULATORS).map(([name, meaning]) => [code(`${name}@simulator.test`), meaning]);
+  return table(['Mail to', 'What happens'], rows);
+}
+
+function faultsTable(): string {
+  const rows = Object.entries(DELIVERY_FAULTS).map(([name, meaning]) => [code(name), meaning]);
+  return table(['Kind', 'What happens to the delivery'], rows);
+}
+
+function controlTable(): string {
+  const rows = CONTROL_TABLE.map((row) => {
+    const fields = fieldsOf(row).map(code).join(', ');
+    const reply = shapeOf(toJsonSchema(row.reply, 'output'));
+    return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
+  });
+  return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
+}
+
+function errorsTable(): string {
+  const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning]);
+  return table(['Status', 'Code', 'Meaning'], rows);
+}
+
+function flagsTable(): string {
+  const rows = FLAG_ROWS.map(([name, { short, value, help }]) => {
+    const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+    return [short ? `${code(`-${short}`)}, ${code(long)}` : code(long), code(variableOf(name)), help];
+  });
+  return table(['Flag', 'Variable', 'Meaning'], rows);
+}
+
+function commandsTable(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { argument, help }]: [string, Command]) => [
+    code(argument === undefined ? name : `${name} ${argument}`),
+    help,
+  ]);
+  return table(['Command', 'What it does'], rows);
+}
+
+/** A wider cell does not widen its column. */
+const MAX_COLUMN_WIDTH = 80;
+
+/** Writes a table with aligned columns. */
+function table(head: Cells, rows: readonly Cells[]): string {
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) =>
+    Math.min(MAX_COLUMN_WIDTH, Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0))),
+  );
+  const line = (cells: Cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [first = '', ...rest] = lines.map(line);
+  return [first, line(widths.map((width) => '-'.repeat(width))), ...rest].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
