@@ -34,7 +34,7 @@ test.for([['--version'], ['--help'], ['help', 'start'], ['init']])('loads no pac
   test.expect(await packagesLoadedBy(test, args)).toEqual([]);
 });
 
-const SERVER_PACKAGES = ['@mswjs/data', 'express', 'smtp-server', 'undici', 'ws'];
+const SERVER_PACKAGES = ['@mswjs/data', 'smtp-server', 'undici', 'ws'];
 
 test('loads a server to start one', async (test) => {
   test.expect(await packagesLoadedBy(test, ['--port', '0'])).toEqual(test.expect.arrayContaining(SERVER_PACKAGES));

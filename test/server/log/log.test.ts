@@ -56,7 +56,7 @@ test('the log says why a delivery was refused, failed or dropped', async () => {
   await fire({ mailbox }, unreachable.id);
   mailbox.addFault({ on: 'delivery', kind: 'drop', webhookId: refused.id });
   await fire({ mailbox }, refused.id);
-  const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203 to allow it.0.113.1.';
+  const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   expect(rest(logged)).toEqual([
     `${refused.start} refused: ${said}`,
     `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed.`,
