@@ -49,12 +49,24 @@ export default defineConfig(({ mode }) => {
       globalSetup: 'test/support/build-once.ts',
       maxWorkers: availableParallelism(),
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
-      testTimeout: suite.isContractChecked ? 120_000 : 30_000,
+      testTimeout: 30_000,
       hookTimeout: 120_000,
       reporters: ['default', createSuiteReporter(suite)],
-      ...(suite.isContractChecked && { testNamePattern: suite.pattern, env: { MAILBOX_CONTRACT: 'prism' } }),
+      ...(suite.isContractChecked && { testNamePattern: suite.pattern }),
+      // A project reads this file once more, without the mode, so what the mode decides is said in the project itself.
       projects: suite.isContractChecked
-        ? [{ extends: true, test: { name: 'contract', isolate: false, include: filesEverywhere() } }]
+        ? [
+            {
+              extends: true,
+              test: {
+                name: 'contract',
+                isolate: false,
+                include: filesEverywhere(),
+                env: { MAILBOX_CONTRACT: 'prism' },
+                testTimeout: 120_000,
+              },
+            },
+          ]
         : [
             { extends: true, test: { name: 'apart', include: apart } },
             {
