@@ -29,6 +29,11 @@ function filesEverywhere(): string[] {
   return files.map((file) => `test/${file}`).filter((file) => /\beverywhere\(/.test(readFileSync(root + file, 'utf8')));
 }
 
+/** The reporter that writes JSON into a file: `--reporter` would take the place of that for the suite. */
+function reportFor(outputFile: string | undefined): ['json', { outputFile: string }][] {
+  return outputFile === undefined ? [] : [['json', { outputFile }]];
+}
+
 /** `--mode contract` runs the tests over HTTP once more, through Prism. */
 export default defineConfig(({ mode }) => {
   const suite: SuiteOptions =
@@ -51,7 +56,7 @@ export default defineConfig(({ mode }) => {
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
       testTimeout: 30_000,
       hookTimeout: 120_000,
-      reporters: ['default', createSuiteReporter(suite)],
+      reporters: ['default', createSuiteReporter(suite), ...reportFor(process.env.SUITE_REPORT)],
       ...(suite.isContractChecked && { testNamePattern: suite.pattern }),
       // A project reads this file once more, without the mode, so what the mode decides is said in the project itself.
       projects: suite.isContractChecked
