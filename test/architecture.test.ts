@@ -54,12 +54,8 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
 /** Files that are one table of data, where a limit on lines says nothing. */
 const DATA_TABLES = ['src/contract/behaviours/', 'src/contract/operations/', 'src/control/table.ts'];
 
-/** Files of the tests that may be long: what a generator wrote, and two that wait to be split. */
-const LONG_TEST_FILES: readonly string[] = [
-  'generated-client/schema.d.ts',
-  'server/http/server-safety.test.ts',
-  'server/websocket/stream-server.test.ts',
-];
+/** Files of the tests that may be long: what a generator wrote. */
+const LONG_TEST_FILES: readonly string[] = ['generated-client/schema.d.ts'];
 
 /** The longest that a function may be, methods and arrow functions too. */
 const MAX_FUNCTION_LINES = 40;
