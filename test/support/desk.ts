@@ -1,3 +1,4 @@
+import type { World } from './everywhere.ts';
 import { IDS } from './ids.ts';
 import type { Reply, SendOptions } from './send.ts';
 
@@ -64,3 +65,13 @@ export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'bill
     info: open('info', IDS.globex.inboxes.info, globex.inboxes.info),
   };
 }
+
+/** Writes and sends a draft, and answers the reply. */
+export async function sendDraft(desk: Desk, draft: object) {
+  const { json } = await desk.call('POST', '/drafts', draft);
+  return desk.call('POST', `/drafts/${json.id}/send`);
+}
+
+/** Gives an inbox of Acme a further address. */
+export const addAddress = ({ send, mailbox }: World, id: string, email: string, primary = false) =>
+  send('POST', `/v1/inboxes/${id}/addresses`, { key: mailbox.keys.acme.tenant, json: { email, primary } });

@@ -24,7 +24,10 @@ export type Options = Omit<MailboxOptions, 'fixtures' | 'baseUrl'>;
 type Body = (world: World) => Promise<void>;
 
 const interceptor = setupServer();
-let mailboxes = 0;
+
+/** The mailboxes of the tests that run: msw asks the handlers of every one for every request. */
+const mailboxes = new Set<Mailbox>();
+let created = 0;
 
 /** Whether the tests run in the environment of a page, such as jsdom, in which nobody starts a server. */
 const isInPage = 'window' in globalThis;
@@ -41,10 +44,20 @@ export function everywhere(title: string, ...rest: [Body] | [Options, Body]): vo
 type Task = TestContext['task'];
 
 async function inProcess(task: Task, options: Options, body: Body): Promise<void> {
-  mailboxes += 1;
-  const mailbox = createMailbox({ ...options, baseUrl: `https://n${mailboxes}.mailbox.test` });
-  interceptor.use(...mailbox.handlers);
-  await body(createWorld(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
+  created += 1;
+  const mailbox = createMailbox({ ...options, baseUrl: `https://n${created}.mailbox.test` });
+  mailboxes.add(mailbox);
+  interceptTheirs();
+  try {
+    await body(createWorld(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
+  } finally {
+    mailboxes.delete(mailbox);
+    interceptTheirs();
+  }
+}
+
+function interceptTheirs(): void {
+  interceptor.resetHandlers(...[...mailboxes].flatMap(({ handlers }) => handlers));
 }
 
 async function overHttp(task: Task, options: Options, body: Body): Promise<void> {
@@ -75,14 +88,20 @@ function throughPrism({ meta }: Task, server: MailboxServer): Send {
   return (method, path, options = {}) => sendChecked(target, { method, path, options }, meta);
 }
 
-let isIntercepting = false;
+let listeners = 0;
 
-/** Call once at the top of a test file that uses `everywhere`; one file may import another that has called it. */
+/**
+ * Call once at the top of a test file that uses `everywhere`; one file may import another that has called it.
+ */
 export function interceptRequests(): void {
-  if (isIntercepting) return;
-  isIntercepting = true;
-  beforeAll(() => interceptor.listen({ onUnhandledRequest: 'bypass' }));
-  afterAll(() => interceptor.close());
+  beforeAll(() => {
+    if (listeners === 0) interceptor.listen({ onUnhandledRequest: 'bypass' });
+    listeners += 1;
+  });
+  afterAll(() => {
+    listeners -= 1;
+    if (listeners === 0) interceptor.close();
+  });
 }
 
 function createWorld(task: Task, mailbox: Mailbox, url: string, sendTo: Send): World {

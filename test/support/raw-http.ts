@@ -91,7 +91,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
 }
 
 /** Fails what hangs, long before the test itself would time out and long after anything healthy is done. */
-export async function within<Value>(promise: Promise<Value>, limitMs = 8_000): Promise<Value> {
+export async function within<Value>(promise: Promise<Value>, limitMs = 20_000): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error(`Nothing happened within ${limitMs} ms.`);

@@ -1,51 +1,29 @@
 import { once } from 'node:events';
-import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../../src/contract/stream-protocol.ts';
+import { MAX_FRAME_BYTES } from '../../../src/contract/stream-protocol.ts';
 import { createHttpServer } from '../../../src/server/http/http-server.ts';
 import { createBareApp } from '../../support/bare-app.ts';
 import { checkReply } from '../../support/check-reply.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimeOfDay, withoutTimes } from '../../support/log.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from '../../support/raw-http.ts';
-import { openSocket, type Refused, refusalOf, type SocketClient } from '../../support/stream-client.ts';
+import {
+  expectServed,
+  frameOf,
+  KEY,
+  listen,
+  openRawStream,
+  type Served,
+  upgrade,
+  withKey,
+} from '../../support/served-streams.ts';
+import { openSocket, type Refused, refusalOf } from '../../support/stream-client.ts';
 import { KEYS } from '../../support/streams.ts';
 
 watchForCrashes();
 
-const KEY = `X-API-Key: ${KEYS.acme.tenant}`;
 const { helpdesk, billing } = IDS.acme.inboxes;
-
-/** The lines by which a client asks for a WebSocket; a field given as `undefined` is left out. */
-function upgrade(fields: Record<string, string | undefined> = {}): string[] {
-  const all = {
-    Connection: 'Upgrade',
-    Upgrade: 'websocket',
-    'Sec-WebSocket-Version': '13',
-    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    ...fields,
-  };
-  return Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]));
-}
-
-type Served = Pick<MailboxServer, 'mailbox' | 'url' | 'port'>;
-
-const withKey = (headers: Record<string, string> = {}) => ({ 'X-API-Key': KEYS.acme.tenant, ...headers });
-
-/** Opens a stream of Acme that gets every event. */
-async function listen({ url }: Pick<Served, 'url'>, headers = withKey()): Promise<SocketClient> {
-  const client = await openSocket(`${url}/v1/ws`, headers);
-  await client.next('connected');
-  await client.subscribe();
-  return client;
-}
-
-/** Shows that streams are served: a client is told of an event. */
-async function expectServed(server: Pick<Served, 'url' | 'mailbox'>): Promise<void> {
-  await using client = await listen(server);
-  server.mailbox.trigger('message.received', { inboxId: helpdesk });
-  expect(await client.next()).toMatchObject({ type: 'event', message: { inbox_id: helpdesk } });
-}
 
 function expectError(server: Served, reply: RawReply, status: number, code: string): void {
   checkReply(server.mailbox, 'GET', '/', reply);
@@ -264,24 +242,6 @@ async function readUntil(socket: NodeJS.EventEmitter, wanted: string): Promise<v
   );
 }
 
-/** A frame as a client writes it: masked, unless it does wrong. */
-function frameOf(text: string | Buffer, { opcode = 1, masked = true, final = true } = {}): Buffer {
-  const payload = Buffer.from(text);
-  const mask = Buffer.from([1, 2, 3, 4]);
-  const length = payload.length < 126 ? [payload.length] : [126, payload.length >> 8, payload.length & 0xff];
-  const head = [(final ? 0x80 : 0) | opcode, (masked ? 0x80 : 0) | (length[0] ?? 0), ...length.slice(1)];
-  if (!masked) return Buffer.concat([Buffer.from(head), payload]);
-  return Buffer.concat([Buffer.from(head), mask, payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0))]);
-}
-
-/** A stream by a raw socket, past its upgrade. */
-async function openRawStream(server: Served) {
-  const connection = await openConnection(server);
-  await connection.send(request('GET /v1/ws', [KEY, ...upgrade()]));
-  expect((await connection.reply()).status).toBe(101);
-  return connection;
-}
-
 const WRONG_BYTES: Record<string, Buffer> = {
   'no frames': Buffer.from('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   'a frame without a mask': frameOf('{"type":"pong"}', { masked: false }),
@@ -381,79 +341,6 @@ test('close() tells open streams that it ends, and waits for none that does not 
   await silent.over();
   paused.socket.resume();
   expect([1001, 1006]).toContain((await paused.closed).code);
-});
-
-const MIB = 1024 * 1024;
-
-test('a client that does not read is cut off, and what waits for it is bounded', async () => {
-  await using server = await startServer({ port: 0 });
-  await using quick = await listen(server);
-  await using slow = await listen(server);
-  slow.socket.pause();
-  const subject = 'x'.repeat(64 * 1024);
-  const isRead = async () => {
-    server.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
-    await quick.next('event');
-  };
-  // More than what the sockets of a system hold, many times over.
-  for (let sent = 0; sent < 32 * MIB; sent += subject.length) await isRead();
-  slow.socket.resume();
-  const { code } = await slow.closed;
-  expect(code).toBe(4429);
-  const received = slow.frames.length * subject.length;
-  expect(received).toBeLessThan(24 * MIB);
-  expect(await quick.news()).toEqual([]);
-  await expectServed(server);
-});
-
-test('a client that reads slowly, but reads, is told everything', async () => {
-  await using server = await startServer({ port: 0 });
-  await using client = await listen(server);
-  const subject = 'x'.repeat(MAX_BUFFERED_BYTES / 8);
-  for (let round = 0; round < 10; round += 1) {
-    client.socket.pause();
-    for (let left = 4; left > 0; left -= 1) server.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
-    client.socket.resume();
-    for (let left = 4; left > 0; left -= 1) expect((await client.next('event')).message.subject).toBe(subject);
-  }
-});
-
-test('an event larger than what may wait is told to a client that reads', async () => {
-  await using server = await startServer({ port: 0 });
-  await using client = await listen(server);
-  const subject = 'x'.repeat(MAX_BUFFERED_BYTES * 3);
-  server.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
-  expect((await client.next('event')).message.subject).toHaveLength(subject.length);
-  await expectServed(server);
-});
-
-test('a client that asks without reading the answers is cut off, and what waits for it is bounded', async () => {
-  await using server = await startServer({ port: 0 });
-  await using connection = await openRawStream(server);
-  connection.socket.pause();
-  const asked = Buffer.concat(Array.from({ length: 2_000 }, () => frameOf('{}')));
-  for (let left = 200; left > 0; left -= 1) await connection.send(asked);
-  await expectServed(server);
-  connection.socket.resume();
-  connection.socket.end();
-  await connection.over();
-  expect(connection.socket.bytesRead).toBeLessThan(16 * MIB);
-});
-
-test('a client that pings without reading the pongs is cut off', async () => {
-  await using server = await startServer({ port: 0 });
-  await using connection = await openRawStream(server);
-  connection.socket.pause();
-  const pings = Buffer.concat(Array.from({ length: 2_000 }, () => frameOf('x'.repeat(125), { opcode: 9 })));
-  const flood = async () => {
-    for (let left = 200; left > 0; left -= 1) await connection.send(pings);
-  };
-  await flood().catch(() => {});
-  await expectServed(server);
-  connection.socket.resume();
-  connection.socket.end();
-  await connection.over();
-  expect(connection.socket.bytesRead).toBeLessThan(16 * MIB);
 });
 
 /** A server whose patience for requests is short. */

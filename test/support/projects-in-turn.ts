@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Shuffles the files of each project, and lets no project begin before the one that is listed above it. */
+export class ProjectsInTurn extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const places = this.ctx.projects.map(({ name }) => name);
+    const keyOf = ({ project, moduleId }: TestSpecification) => {
+      const place = String(places.indexOf(project.name)).padStart(3, '0');
+      return place + createHash('sha1').update(`${this.ctx.config.sequence.seed} ${moduleId}`).digest('hex');
+    };
+    const keyed = files.map((file) => ({ file, key: keyOf(file) }));
+    return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ file }) => file);
+  }
+}
