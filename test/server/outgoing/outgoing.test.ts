@@ -142,7 +142,7 @@ describe('the rules', () => {
     const rules = createReceiverRules([entry]);
     for (const target of permitted) expect(rules(...target), target.join()).toBeUndefined();
     for (const target of refused)
-      expect(rules(...target), target.join()).toContain('is no loopback address; to let it be');
+      expect(rules(...target), target.join()).toContain('is not a loopback address; start with');
   });
 
   test.for([
