@@ -1,5 +1,5 @@
 import { createConnect } from './adapters/connect-stream.ts';
-import { createFetch, isBelow } from './adapters/fetch.ts';
+import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/msw.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
@@ -140,7 +140,7 @@ function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMa
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
-    isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+    isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
     handlers: createHandlers(baseUrl, { fetch, connect, report }),
     fetch: (request: Request) => fetch(request, prefixOf(request)),

@@ -1,15 +1,15 @@
-import type { Answer, AnyReply, ApiRequest } from '../pipeline/http.ts';
+import type { HandlerResult, AnyReply, ApiRequest } from '../pipeline/http.ts';
 
 /** Answers a fetch `Request` whose URL starts with `prefix`; without one, its whole path counts. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
 
 /** Says whether a URL is the base URL, or a path below it. */
-export function isBelow(baseUrl: string, url: string): boolean {
+export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
   return url.startsWith(baseUrl) && /^(?:[/?#]|$)/.test(url.slice(baseUrl.length));
 }
 
 /** Turns what answers plain requests into what answers fetch requests. */
-export function createFetch(answer: (request: ApiRequest) => Promise<Answer>): Fetch {
+export function createFetch(answer: (request: ApiRequest) => Promise<HandlerResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) =>
     toResponse((await answer(toApiRequest(request, prefix))).reply);
 }

@@ -27,7 +27,7 @@ import { getThread, listThreads } from './threads.ts';
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from './webhooks.ts';
 import { createWorkspace, deleteWorkspace, getWorkspace, listWorkspaces } from './workspaces.ts';
 
-/** The code of every operation; the compiler refuses a table row without one. */
+/** The code of every operation. A table row without code does not compile. */
 export const RUN = {
   createWebhook,
   listWebhooks,

@@ -40,7 +40,7 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
     return toErrorReply(exchange.error, exchange.choose);
   });
   const finished = Object.assign(exchange, {
-    reply: stripBodyForHead(request.method, nameAssumptions(service, exchange, reply)),
+    reply: stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply)),
     durationMs: performance.now() - exchange.startedMs,
   });
   for (const observe of service.observers) observe(finished);
@@ -94,7 +94,7 @@ function runOperation(
 }
 
 /** Names the choices that shaped a reply and that the service document does not state. */
-function nameAssumptions({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
+function addAssumedHeader({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
   const assumed = [...read].filter((id) => isAssumed(id, choices)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

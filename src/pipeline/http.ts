@@ -30,7 +30,7 @@ export interface StreamReply extends Pick<ApiReply, 'status' | 'headers'> {
 export type AnyReply = ApiReply | StreamReply;
 
 /** What a request is answered with. */
-export interface Answer {
+export interface HandlerResult {
   readonly reply: AnyReply;
   /** Why it was refused, with the reason that the reply does not tell. */
   readonly error?: ApiError | undefined;

@@ -95,7 +95,7 @@ function parse(
   ledger: Ledger,
 ): Record<string, unknown> {
   const parsed = resolved.schema.safeParse(value);
-  nameDecidingChoices(resolved, value, parsed, ledger);
+  recordDecisiveChoices(resolved, value, parsed, ledger);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);
 }
@@ -104,7 +104,7 @@ function parse(
 const LONG: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Reads the choices without which this very value would have been taken, or refused. */
-function nameDecidingChoices(
+function recordDecisiveChoices(
   { assumes, others }: ResolvedSchema,
   value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
@@ -118,7 +118,7 @@ function nameDecidingChoices(
 
 function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'broken') throw malformed('The body broke off before its end.', ledger);
+  if (received === 'truncated') throw malformed('The body broke off before its end.', ledger);
   if (received === 'too-large') {
     ledger.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');

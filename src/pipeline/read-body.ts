@@ -4,7 +4,7 @@ import type { ApiRequest } from './http.ts';
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A body as it arrived: nothing, its bytes, more than may be sent, or broken off. */
-export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'broken';
+export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'truncated';
 
 /** Reads a body up to the limit. It never throws: what is wrong with a body is said after the key is checked. */
 export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES): Promise<ReceivedBody> {
@@ -13,7 +13,7 @@ export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES)
   try {
     return await readUpToLimit(request.body, limitBytes);
   } catch {
-    return 'broken';
+    return 'truncated';
   }
 }
 

@@ -70,18 +70,18 @@ function resolveSchema(
   assumes: readonly AssumptionId[],
 ): ResolvedSchema {
   const { value: schema } = traceChoices(build, choices);
-  return { schema, assumes, others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })) };
+  return { schema, assumes, others: evaluateAlternatives(build, choices).map(({ id, value }) => ({ id, schema: value })) };
 }
 
 /** Says whether any choice, switched, would change whether a tier is admitted. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
   const admitted = traceChoices(tiers, choices).value.includes(tier);
-  return otherReadings(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
+  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
 }
 
 /** Evaluates `build` under each other value of each choice that it reads, one at a time. */
-function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices) {
+function evaluateAlternatives<Value>(build: (choose: Choose) => Value, choices: Choices) {
   return traceChoices(build, choices).read.flatMap((id) =>
     Object.keys(readingsOf(id).choices)
       .filter((value) => value !== choices[id])

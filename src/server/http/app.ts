@@ -5,14 +5,14 @@ import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { BuiltMailbox } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
-import type { Answer, ApiRequest } from '../../pipeline/http.ts';
+import type { ApiRequest, HandlerResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/admit.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
 import { createStreamServer, type StreamServer } from '../websocket/stream-server.ts';
 import { allowOrigin, createOriginRule, type OriginRule } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
-import type { Served } from './http-server.ts';
+import type { ServerApp } from './http-server.ts';
 import { readRequest } from './read-request.ts';
 import { sendReply } from './send-reply.ts';
 import type { Upgrades } from './upgrade.ts';
@@ -33,12 +33,12 @@ export interface AppOptions {
 }
 
 /** The guards, and behind them the mailbox, its streams and its control plane: what answers each request of Node. */
-export class App implements Served {
+export class App implements ServerApp {
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
   readonly #isAllowed: OriginRule;
   readonly #streams: StreamServer;
-  readonly #control: (request: ApiRequest) => Promise<Answer>;
+  readonly #control: (request: ApiRequest) => Promise<HandlerResult>;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -73,7 +73,7 @@ export class App implements Served {
   }
 
   /** Answers a request, or has something else write the response; then there is no answer to send. */
-  async #route(message: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+  async #route(message: IncomingMessage, response: ServerResponse): Promise<HandlerResult | undefined> {
     const request = this.#guard(message);
     if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#control(request));
     if (this.#isForPages(request.path) && allowOrigin(message, response, this.#isAllowed)) return PREFLIGHT;
@@ -88,20 +88,20 @@ export class App implements Served {
     guardHost(message.headers, this.#options.allowedHosts);
     guardTarget(message);
     const request = readRequest(message);
-    if (isBelow(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
+    if (isUnder(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
     return request;
   }
 
   /** Pages of allowed origins may call the service, and the routes that a user adds. */
   #isForPages(path: string): boolean {
-    return isBelow('/v1', path) || this.#options.userHandlers !== undefined;
+    return isUnder('/v1', path) || this.#options.userHandlers !== undefined;
   }
 }
 
-const PREFLIGHT: Answer = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
+const PREFLIGHT: HandlerResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
 /** Guards ask whatever the letter case of a path, lest another spelling pass them by. */
-function isBelow(folder: string, path: string): boolean {
+function isUnder(folder: string, path: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { METHODS } from './guards.ts';
+import { ROUTED_METHODS } from './guards.ts';
 
 /** Says whether pages of an origin may call the API. */
 export type OriginRule = (origin: string) => boolean;
@@ -17,7 +17,7 @@ function isLoopbackOrigin(origin: string): boolean {
 }
 
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Methods': METHODS.join(','),
+  'Access-Control-Allow-Methods': ROUTED_METHODS.join(','),
   'Access-Control-Allow-Headers': 'X-API-Key,Authorization,Content-Type',
   'Access-Control-Max-Age': '600',
 };

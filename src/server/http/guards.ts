@@ -6,10 +6,10 @@ import { NAME } from '../../version.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 
 /** The methods that some path takes. */
-const TAKEN = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
+const SUPPORTED_METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The methods that reach the service, which then says itself which of them a path takes. */
-export const METHODS = [...TAKEN, 'PUT'];
+export const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
 
 /**
  * Refuses a request whose `Host` is neither this machine nor allowed. A page that rebinds its own name to 127.0.0.1
@@ -30,13 +30,15 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
 
 /** Refuses methods that no path takes, and targets that are not a path. */
 export function guardTarget({ method = '', url = '' }: IncomingMessage): void {
-  if (!METHODS.includes(method)) throw wrongMethod(method);
+  if (!ROUTED_METHODS.includes(method)) throw wrongMethod(method);
   if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
 }
 
 /** The error for a method that no path takes. */
 export function wrongMethod(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, { headers: { allow: TAKEN.join(', ') } });
+  return new ApiError('METHOD_NOT_ALLOWED', `Nothing here takes ${method}.`, {
+    headers: { allow: SUPPORTED_METHODS.join(', ') },
+  });
 }
 
 /**

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerBrokenRequest } from './broken-request.ts';
-import { hangUp } from './hang-up.ts';
-import { type Answers, Turns } from './turns.ts';
+import { closeGracefully } from './close-gracefully.ts';
+import { refuseMalformedRequest } from './malformed-request.ts';
+import { type NodeRequestHandler, RequestQueue } from './request-queue.ts';
 import { UpgradableMessage, type Upgrades } from './upgrade.ts';
 
 /** How long a client may keep the server waiting. */
@@ -23,19 +23,19 @@ const TIME_LIMITS: TimeLimits = { requestMs: 10_000, idleMs: 5_000, checkMs: 1_0
 
 /** An HTTP server that no client can hold up, nor keep from closing. */
 export interface HttpServer {
-  /** Answers the port that it listens on. */
+  /** NodeRequestHandler the port that it listens on. */
   listen(port: number, host: string): Promise<number>;
   close(): Promise<void>;
 }
 
 /** What an HTTP server serves. */
-export interface Served extends Answers {
+export interface ServerApp extends NodeRequestHandler {
   /** Where the server puts the connections of requests that ask for another protocol. */
   readonly upgrades: Upgrades;
 }
 
 /** Creates the HTTP server around what answers its requests. */
-export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMITS): HttpServer {
+export function createHttpServer(served: ServerApp, limits: TimeLimits = TIME_LIMITS): HttpServer {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
@@ -75,15 +75,15 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
     // Node calls this after the last reply of a connection.
-    socket.destroySoon = () => hangUp(socket);
+    socket.destroySoon = () => closeGracefully(socket);
   });
   return sockets;
 }
 
-function serve(server: Server, served: Served): void {
-  const connections = new WeakMap<Duplex, Turns>();
-  const turnsOf = (duplex: Duplex): Turns => {
-    const turns = connections.get(duplex) ?? new Turns(duplex as Socket, served);
+function serve(server: Server, served: ServerApp): void {
+  const connections = new WeakMap<Duplex, RequestQueue>();
+  const turnsOf = (duplex: Duplex): RequestQueue => {
+    const turns = connections.get(duplex) ?? new RequestQueue(duplex as Socket, served);
     connections.set(duplex, turns);
     return turns;
   };
@@ -105,7 +105,7 @@ function serve(server: Server, served: Served): void {
     served.upgrades.set(request, { socket, head });
     detached(request, socket);
   });
-  server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, turnsOf(socket)));
+  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, turnsOf(socket)));
 }
 
 /** A response to CONNECT or Upgrade: by then Node has let go of the socket, and expects something else on it. */
@@ -113,7 +113,7 @@ function createDetachedResponse(request: IncomingMessage, socket: Socket): Serve
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.once('finish', () => hangUp(socket));
+  response.once('finish', () => closeGracefully(socket));
   return response;
 }
 

@@ -5,7 +5,7 @@ import express from 'express';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
 import type { Environment } from '../../environment.ts';
-import type { Answer, ApiRequest } from '../../pipeline/http.ts';
+import type { ApiRequest, HandlerResult } from '../../pipeline/http.ts';
 import { readBody } from '../../pipeline/read-body.ts';
 import { readRequest } from './read-request.ts';
 
@@ -13,8 +13,8 @@ import { readRequest } from './read-request.ts';
 export type UserHandlers = (
   message: IncomingMessage,
   response: ServerResponse,
-  next: (request: ApiRequest) => Promise<Answer>,
-) => Promise<Answer | undefined>;
+  next: (request: ApiRequest) => Promise<HandlerResult>,
+) => Promise<HandlerResult | undefined>;
 
 /** The largest body that a user's handler gets, in bytes. */
 const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ export function createUserHandlers(given: unknown, report: Environment['report']
   return async (message, response, next) => {
     const request = readRequest(message);
     const received = await readBody(request, MAX_USER_BODY_BYTES);
-    if (received === 'broken') return next(readRequest(message));
+    if (received === 'truncated') return next(readRequest(message));
     if (received === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 16 MiB.');
     const body = received === 'empty' ? [] : [received];
     endWithStream(response, report);

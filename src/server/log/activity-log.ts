@@ -10,7 +10,7 @@ export type AttemptFacts = Pick<AttemptActivity, 'state' | 'reason' | 'status' |
 export function logActivity(activity: Activity, log: Log): void {
   activity.subscribe((entry) => {
     const { text, status } = WRITERS[entry.kind](entry as never);
-    log(printable(text), status);
+    log(toPrintable(text), status);
   });
 }
 
@@ -22,7 +22,7 @@ interface Line {
 
 const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line } = {
   attempt: (entry) => ({
-    text: `${start(entry)} ${attemptText(entry)}`,
+    text: `${start(entry)} ${formatAttempt(entry)}`,
     status: entry.status ?? (entry.state === 'refused' ? 403 : 504),
   }),
   'delivery-ended': (entry) => ({
@@ -40,7 +40,7 @@ function start({ event, webhookId }: DeliveryActivity): string {
 }
 
 /** Says what came of an attempt: `503 in 12 ms, again in 5s`. */
-export function attemptText({ state, reason, status, error, durationMs, retryInMs }: AttemptFacts): string {
+export function formatAttempt({ state, reason, status, error, durationMs, retryInMs }: AttemptFacts): string {
   if (state === 'refused') return `refused: ${reason}`;
   const answer = status === null ? `no answer (${messageOf(error)})` : String(status);
   return `${answer} in ${durationMs} ms${nextText({ state, reason, retryInMs })}`;
@@ -55,6 +55,6 @@ function nextText({ state, reason, retryInMs }: Pick<AttemptFacts, 'state' | 're
 const MAX_LENGTH = 300;
 
 /** Takes out what would break or fake a line, or move the cursor of a terminal. */
-function printable(text: string): string {
+function toPrintable(text: string): string {
   return text.slice(0, MAX_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

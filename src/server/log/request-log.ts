@@ -18,7 +18,7 @@ export function logRequest(
     const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
     const result = () => (isWhole ? resultOf(response, readError()) : 'aborted');
     const reason = () => (isWhole ? reasonOf(readError()) : '');
-    const parts = () => [request.method, printable(request.url ?? ''), result(), duration, sentKey(request)];
+    const parts = () => [request.method, toPrintable(request.url ?? ''), result(), duration, sentKey(request)];
     log(() => parts().filter(Boolean).join(' ') + reason(), isWhole ? response.statusCode : 499);
   });
 }
@@ -37,13 +37,13 @@ function reasonOf(error: ApiError | undefined): string {
 function sentKey({ headers }: IncomingMessage): string {
   const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
   if (credential === '') return '';
-  return KEY.test(String(credential)) ? printable(String(credential)) : '(not a key)';
+  return KEY.test(String(credential)) ? toPrintable(String(credential)) : '(not a key)';
 }
 
 const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
 
 /** Decodes what hides a key, and takes out what would break or fake a line. */
-function printable(text: string): string {
+function toPrintable(text: string): string {
   return decode(text.slice(0, 600))
     .replace(/[^\x21-\x7e]/g, '?')
     .slice(0, 200);

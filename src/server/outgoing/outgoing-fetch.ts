@@ -5,7 +5,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../outgoing.ts';
 import type { ReceiverRules } from './address-rules.ts';
-import { isOfThisMachine } from './this-machine.ts';
+import { isLocalAddress } from './local-address.ts';
 
 /** What calls receivers, behind the guard. */
 export interface OutgoingFetch {
@@ -53,8 +53,8 @@ function createGuardedAgent(rules: ReceiverRules) {
   return {
     agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } }),
     check(host: string): void {
-      const hindrance = isIP(host) === 0 ? undefined : rules(host);
-      if (hindrance !== undefined) throw new RefusedError(hindrance);
+      const reason = isIP(host) === 0 ? undefined : rules(host);
+      if (reason !== undefined) throw new RefusedError(reason);
     },
   };
 }
@@ -65,7 +65,7 @@ function portOf({ port, protocol }: URL): number {
 
 /** Why an address is not called at the port on which the emulator listens; `undefined` for one of another machine. */
 function findOwnAddress(address: string): string | undefined {
-  return isOfThisMachine(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
+  return isLocalAddress(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
 }
 
 /** The highest that a response can have. */
@@ -106,10 +106,10 @@ function createLookup(rules: ReceiverRules): LookupFunction {
 /** The addresses of a name that may be called. @throws {RefusedError} when there is none. */
 async function resolve(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
   const addresses = await lookUp(host, rules);
-  const hindrances = addresses.map(({ address }) => rules(host, address));
-  const [first, ...others] = addresses.filter((_, index) => hindrances[index] === undefined);
+  const reasons = addresses.map(({ address }) => rules(host, address));
+  const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
-  throw new RefusedError(hindrances[0] ?? `${host} leads to no address.`);
+  throw new RefusedError(reasons[0] ?? `${host} leads to no address.`);
 }
 
 /** A name that leads nowhere is refused if it could not be called anyway. */
@@ -117,7 +117,7 @@ async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress
   try {
     return await lookup(host, { all: true });
   } catch (error) {
-    const hindrance = rules(host);
-    throw hindrance === undefined ? error : new RefusedError(hindrance);
+    const reason = rules(host);
+    throw reason === undefined ? error : new RefusedError(reason);
   }
 }

@@ -7,7 +7,7 @@ const LINGER_MS = 2_000;
  * Ends a connection once everything written has left, and reads on until the client has ended it too: closing while
  * bytes wait unread resets the connection, and a reply that the client has not read yet is lost with it.
  */
-export function hangUp(socket: Duplex, lastWords?: string): void {
+export function closeGracefully(socket: Duplex, lastWords?: string): void {
   if (!socket.writable) return;
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));

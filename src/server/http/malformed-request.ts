@@ -2,10 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { wrongMethod } from './guards.ts';
-import type { Turns } from './turns.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 /** What Node says about bytes that it cannot read. */
-export interface BrokenRequest extends NodeJS.ErrnoException {
+export interface MalformedRequest extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
   readonly rawPacket?: Buffer;
 }
@@ -16,7 +16,7 @@ const BROKEN: Record<string, readonly [ErrorCode, string]> = {
 };
 
 /** Answers what never became a request, such as bytes that are not HTTP or headers that never end, and hangs up. */
-export function answerBrokenRequest(problem: BrokenRequest, socket: Duplex, turns: Turns): void {
+export function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, turns: RequestQueue): void {
   if (problem.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -24,7 +24,7 @@ export function answerBrokenRequest(problem: BrokenRequest, socket: Duplex, turn
   turns.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || isToHead(problem)));
 }
 
-function toError(problem: BrokenRequest): ApiError {
+function toError(problem: MalformedRequest): ApiError {
   const method = problem.code === 'HPE_INVALID_METHOD' ? readMethod(problem) : undefined;
   if (method) return wrongMethod(method);
   return new ApiError(
@@ -33,7 +33,7 @@ function toError(problem: BrokenRequest): ApiError {
 }
 
 /** The method of a request line that is sound but for a method that Node does not know. */
-function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: BrokenRequest): string | undefined {
+function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedRequest): string | undefined {
   const lineStart = bytesParsed === 0 ? 0 : rawPacket.lastIndexOf('\n', bytesParsed - 1) + 1;
   return /^([A-Z]{1,20}) \//.exec(rawPacket.toString('latin1', lineStart, lineStart + 22))?.[1];
 }
@@ -42,7 +42,7 @@ function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: BrokenRequ
  * Says whether what cannot be read is the head of a HEAD request, which is answered without a body. It begins behind
  * the head before it, and behind a body where that head has one.
  */
-function isToHead({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: BrokenRequest): boolean {
+function isToHead({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedRequest): boolean {
   const parsed = rawPacket.subarray(0, bytesParsed).toString('latin1');
   const [line = ''] = parsed
     .slice(parsed.lastIndexOf('\r\n\r\n') + 1)

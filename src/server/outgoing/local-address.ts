@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
 /** Says whether this is an IP address at which a connection ends at this machine. */
-export function isOfThisMachine(address: string): boolean {
+export function isLocalAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const target = ipaddr.process(address);
   if (['loopback', 'unspecified'].includes(target.range())) return true;

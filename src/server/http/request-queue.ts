@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hangUp } from './hang-up.ts';
+import { closeGracefully } from './close-gracefully.ts';
 
 /** A request with what makes the response to it, once the connection is free. */
 interface Waiting {
@@ -9,22 +9,22 @@ interface Waiting {
 }
 
 /** What answers requests. */
-export interface Answers {
+export interface NodeRequestHandler {
   /** Answers a request; it never rejects. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 /** The requests of one connection, of which one at a time is answered: until then it owns the socket. */
-export class Turns {
+export class RequestQueue {
   readonly #socket: Socket;
-  readonly #served: Answers;
+  readonly #served: NodeRequestHandler;
   readonly #waiting: Waiting[] = [];
   readonly #reading: Reading;
   #latest: ServerResponse | undefined;
   #isAnswering = false;
   #refusal: string | undefined;
 
-  constructor(socket: Socket, served: Answers) {
+  constructor(socket: Socket, served: NodeRequestHandler) {
     this.#socket = socket;
     this.#served = served;
     this.#reading = createReading(socket);
@@ -57,7 +57,7 @@ export class Turns {
     const partial = this.#findPartial();
     this.#refusal = writeReply(partial?.method);
     if (partial && partial === this.#latest?.req) {
-      hangUp(this.#socket, this.#latest.headersSent ? undefined : this.#refusal);
+      closeGracefully(this.#socket, this.#latest.headersSent ? undefined : this.#refusal);
       return;
     }
     if (partial) this.#waiting.pop();
@@ -84,7 +84,7 @@ export class Turns {
     const next = this.#waiting.shift();
     if (this.#waiting.length === 0 && (!next || this.#refusal === undefined)) this.#reading.release();
     if (next) this.#start(next);
-    else if (this.#refusal !== undefined) hangUp(this.#socket, this.#refusal);
+    else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
   }
 
   /** The request that has not arrived whole, to which the bytes belong that come next. */
