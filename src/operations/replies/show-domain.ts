@@ -13,17 +13,13 @@ export function showDomains(rows: readonly DomainRow[], choose: Choose) {
 }
 
 const DOMAIN_BODIES = {
-  reference: showReference,
+  reference: showFlat,
   wrapped: (row: DomainRow, choose: Choose) => ({ domain: showWrapped(row, choose) }),
 };
 
 const LIST_BODIES = {
-  reference: (rows: readonly DomainRow[], choose: Choose) => ({
-    domains: rows.map((row) => showReference(row, choose)),
-  }),
-  wrapped: (rows: readonly DomainRow[], choose: Choose) => ({
-    domains: rows.map((row) => showWrapped(row, choose)),
-  }),
+  reference: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showFlat(row, choose)) }),
+  wrapped: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showWrapped(row, choose)) }),
 };
 
 /** Maps a domain's status to the smaller set of the reference. */
@@ -35,7 +31,7 @@ const REFERENCE_STATUS = {
   failed: 'failed',
 } as const satisfies Record<DomainRow['status'], DomainRow['status']>;
 
-function showReference(row: DomainRow, choose: Choose) {
+function showFlat(row: DomainRow, choose: Choose) {
   const { id, domain, workspaceId, updatedAt } = row;
   const status = REFERENCE_STATUS[row.status];
   const dnsRecords = recordsOf(row, choose).map((record) => ({ ...record, status }));

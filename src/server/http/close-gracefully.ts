@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
 
-/** How long a connection that is being closed may still send. */
+/** The time that a client has to end its side of a closing connection. */
 const LINGER_MS = 2_000;
 
 /**
- * Ends a connection once everything written has left, and reads on until the client has ended it too: closing while
- * bytes wait unread resets the connection, and a reply that the client has not read yet is lost with it.
+ * Ends a connection after all written bytes are sent, and keeps reading until the client ends it too. Closing a socket
+ * with unread bytes would reset the connection, and the client could lose a reply that it has not read yet.
  */
-export function closeGracefully(socket: Duplex, lastWords?: string): void {
+export function closeGracefully(socket: Duplex, finalData?: string): void {
   if (!socket.writable) return;
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(cut));
-  socket.end(lastWords);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(finalData);
   socket.resume();
 }

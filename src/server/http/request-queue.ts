@@ -2,137 +2,137 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeGracefully } from './close-gracefully.ts';
 
-/** A request with what makes the response to it, once the connection is free. */
-interface Waiting {
+/** A queued request. Its response is created when the connection is free. */
+interface QueuedRequest {
   readonly request: IncomingMessage;
-  readonly respond: () => ServerResponse;
+  readonly createResponse: () => ServerResponse;
 }
 
-/** What answers requests. */
+/** A handler of Node's HTTP requests. */
 export interface NodeRequestHandler {
-  /** Answers a request; it never rejects. */
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Handles a request; it never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** The requests of one connection, of which one at a time is answered: until then it owns the socket. */
+/** The queue of one connection's requests. They run one at a time, because a response owns the socket until it ends. */
 export class RequestQueue {
   readonly #socket: Socket;
-  readonly #served: NodeRequestHandler;
-  readonly #waiting: Waiting[] = [];
-  readonly #reading: Reading;
+  readonly #handler: NodeRequestHandler;
+  readonly #pending: QueuedRequest[] = [];
+  readonly #input: InputControl;
   #latest: ServerResponse | undefined;
-  #isAnswering = false;
+  #isBusy = false;
   #refusal: string | undefined;
 
-  constructor(socket: Socket, served: NodeRequestHandler) {
+  constructor(socket: Socket, handler: NodeRequestHandler) {
     this.#socket = socket;
-    this.#served = served;
-    this.#reading = createReading(socket);
+    this.#handler = handler;
+    this.#input = createInputControl(socket);
   }
 
-  /** Answers a request as soon as those before it have been answered. */
-  take(request: IncomingMessage, respond: () => ServerResponse): void {
-    // Behind the last reply nothing is answered, and Node may have given the socket to a response that waits.
+  /** Handles a request as soon as all requests before it are finished. */
+  enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
+    // Requests after the last reply are ignored, because Node may have assigned the socket to another response.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
-    if (!this.#isAnswering && this.#waiting.length === 0) {
-      this.#reading.release();
-      this.#start({ request, respond });
+    if (!this.#isBusy && this.#pending.length === 0) {
+      this.#input.resume();
+      this.#start({ request, createResponse });
       return;
     }
-    this.#waiting.push({ request, respond });
-    this.#reading.hold();
+    this.#pending.push({ request, createResponse });
+    this.#input.pause();
   }
 
-  /** Lets Node's HTTP parser go: nobody but the owner reads the socket from now on. */
+  /** Detaches Node's HTTP parser: from now on, only the new owner of the socket reads it. */
   detach(): void {
-    this.#reading.detach();
-    // Node listens for these two until it lets the socket go, and the owner still depends on them.
+    this.#input.detach();
+    // Node removes its listeners for these two events when it releases the socket, but the response needs them.
     this.#socket.on('drain', () => this.#latest?.emit('drain'));
     this.#socket.on('timeout', () => this.#socket.destroy());
   }
 
-  /** Refuses what cannot be read as a request, in its turn, and ends the connection. */
+  /** Sends a refusal of a malformed request after all earlier replies, then closes the connection. */
   refuse(writeReply: (method: string | undefined) => string): void {
     if (this.#refusal !== undefined) return;
-    const partial = this.#findPartial();
-    this.#refusal = writeReply(partial?.method);
-    if (partial && partial === this.#latest?.req) {
+    const incomplete = this.#findIncomplete();
+    this.#refusal = writeReply(incomplete?.method);
+    if (incomplete && incomplete === this.#latest?.req) {
       closeGracefully(this.#socket, this.#latest.headersSent ? undefined : this.#refusal);
       return;
     }
-    if (partial) this.#waiting.pop();
-    this.#reading.hold();
+    if (incomplete) this.#pending.pop();
+    this.#input.pause();
     this.#startNext();
   }
 
-  #start({ request, respond }: Waiting): void {
-    const response = respond();
+  #start({ request, createResponse }: QueuedRequest): void {
+    const response = createResponse();
     this.#latest = response;
-    this.#isAnswering = true;
+    this.#isBusy = true;
     response.once('finish', () => discardRest(request));
     response.once('close', () => {
-      this.#isAnswering = false;
-      // Other connections come first: a client may have sent hundreds of requests at once.
-      if (this.#waiting.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
+      this.#isBusy = false;
+      // setImmediate lets other connections run first, because a client may send hundreds of requests at once.
+      if (this.#pending.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
     });
-    void this.#served.answer(request, response);
+    void this.#handler.handle(request, response);
   }
 
   #startNext(): void {
-    if (this.#isAnswering) return;
-    if (!this.#socket.writable) this.#waiting.length = 0;
-    const next = this.#waiting.shift();
-    if (this.#waiting.length === 0 && (!next || this.#refusal === undefined)) this.#reading.release();
+    if (this.#isBusy) return;
+    if (!this.#socket.writable) this.#pending.length = 0;
+    const next = this.#pending.shift();
+    if (this.#pending.length === 0 && (!next || this.#refusal === undefined)) this.#input.resume();
     if (next) this.#start(next);
     else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
   }
 
-  /** The request that has not arrived whole, to which the bytes belong that come next. */
-  #findPartial(): IncomingMessage | undefined {
-    const last = this.#waiting.at(-1)?.request ?? this.#latest?.req;
+  /** Finds the request whose body has not been received completely. The next bytes belong to it. */
+  #findIncomplete(): IncomingMessage | undefined {
+    const last = this.#pending.at(-1)?.request ?? this.#latest?.req;
     return last?.complete ? undefined : last;
   }
 }
 
-interface Reading {
-  /** Reads nothing more: what waits is enough. */
-  hold(): void;
-  release(): void;
-  /** Holds the socket until its new owner has it. */
+interface InputControl {
+  /** Stops reading: enough requests are queued. */
+  pause(): void;
+  resume(): void;
+  /** Stops reading until the new owner takes the socket. */
   detach(): void;
 }
 
 /**
- * Node reads on by itself whenever a request is read or answered, so holding a socket takes `resume` away from it.
- * A socket that Node has let go is not resumed: what arrives is for whoever takes it over.
+ * Node resumes a socket after each request and reply, so `pause` also disables the socket's `resume` method. A detached
+ * socket is not resumed: its bytes are for its new owner.
  */
-function createReading(socket: Socket): Reading {
-  let isHeld = false;
+function createInputControl(socket: Socket): InputControl {
+  let isPaused = false;
   let isDetached = false;
-  const hold = () => {
-    if (isHeld) return;
-    isHeld = true;
+  const pause = () => {
+    if (isPaused) return;
+    isPaused = true;
     if (!isDetached) socket.pause();
     Object.assign(socket, { resume: () => socket });
   };
   return {
-    hold,
-    release() {
-      if (!isHeld) return;
-      isHeld = false;
+    pause,
+    resume() {
+      if (!isPaused) return;
+      isPaused = false;
       Reflect.deleteProperty(socket, 'resume');
       if (!isDetached) socket.resume();
-      // Node took its listeners from a socket that was paused, and the stream still takes itself to be reading.
+      // Node removed its listeners while the socket was paused. push('') makes the stream continue reading.
       else socket.push('');
     },
     detach() {
       isDetached = true;
-      hold();
+      pause();
     },
   };
 }
 
-/** Reads what is left of a body that nobody waits for, so that a client can send to the end and read its reply. */
+/** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
 function discardRest(request: IncomingMessage): void {
   if (request.readableEnded) return;
   request.removeAllListeners('data');

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** Says whether this is an IP address at which a connection ends at this machine. */
+/** Returns whether a connection to an IP address ends at this machine. */
 export function isLocalAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const target = ipaddr.process(address);
