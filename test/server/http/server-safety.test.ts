@@ -14,7 +14,7 @@ const PATHS = ['/', '/health', '/v1', '/v1/webhooks', '/__mock', '/__mock/health
 
 type Served = Pick<MailboxServer, 'port' | 'mailbox'>;
 
-/** Runs what a client does wrong, and checks that it did no harm: the state is as before and requests are served. */
+/** Runs wrong client behaviour and checks that the state is unchanged and requests are still served. */
 async function expectNoHarm(server: Served, act: () => Promise<void>): Promise<void> {
   const before = server.mailbox.snapshot();
   await act();
@@ -27,7 +27,7 @@ function expectError(server: Served, reply: RawReply, status: number, code: stri
   expect([reply.status, reply.json]).toEqual([status, { error: expect.any(String), code }]);
 }
 
-/** Sends one wrong request to a server of its own. */
+/** Sends one invalid request to a new server. */
 async function expectRefusal(bytes: string | Uint8Array, status: number, code: string): Promise<RawReply> {
   await using server = await startServer({ port: 0 });
   let reply: RawReply | undefined;
@@ -137,7 +137,7 @@ test.each([
   'OPTIONS /__mock/reset',
   'POST /__mock/reset',
   'GET /x/../__mock/clock',
-])('with a host allowed, %s needs a header there that pages cannot send, and none at loopback', async (line) => {
+])('at an allowed host, %s needs a header that pages cannot send; at loopback it needs none', async (line) => {
   await using server = await startServer({ port: 0, allowHosts: ['mailbox.example'] });
   const statusOf = async (...headers: string[]) =>
     (await exchange(server, request(line, headers), { toHead: line.startsWith('HEAD') })).status;
@@ -176,12 +176,12 @@ test.each([
   'GET /__mock%2fhealth',
   'GET /__proto__',
   `GET /v1/${'a'.repeat(8_000)}`,
-])('%s leads nowhere', async (line) => {
+])('%s is not found', async (line) => {
   await expectRefusal(request(line, [KEY]), 404, 'NOT_FOUND');
 });
 
 test.each(['/v1/../v1/./webhooks', '/x/%2e%2e/v1/webhooks'])(
-  'the path %s is read as fetch reads it, with CORS',
+  'the path %s is normalised as in fetch, with CORS',
   async (path) => {
     await using server = await startServer({ port: 0 });
     const reply = await exchange(server, request(`GET ${path}`, [KEY, 'Origin: http://localhost:3000']));
@@ -194,13 +194,13 @@ test.each(
   ['TRACE', 'CONNECT', 'PROPFIND', 'M-SEARCH', 'FOO', 'GETS', 'G'].flatMap((method) =>
     ['/v1/webhooks', '/health', '/__mock/reset', '/unknown'].map((path) => [method, path]),
   ),
-)('the method %s on %s is refused with the methods there are', async (method, path) => {
+)('the method %s on %s is refused with the supported methods', async (method, path) => {
   const target = method === 'CONNECT' ? 'localhost:80' : path;
   const reply = await expectRefusal(request(`${method} ${target}`, [KEY]), 405, 'METHOD_NOT_ALLOWED');
   expect(reply.headers.get('allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
 });
 
-test('a client that asked for a tunnel is cut off', async () => {
+test('a client that requested a tunnel is disconnected', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('CONNECT localhost:80'));
@@ -208,7 +208,7 @@ test('a client that asked for a tunnel is cut off', async () => {
   await connection.over();
 });
 
-test('a client that resets the connection on which it asked for a tunnel does no harm', async () => {
+test('a client that resets a connection after requesting a tunnel does no harm', async () => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server, { halfOpen: true });
@@ -244,7 +244,7 @@ test.each([
   ['a length and chunks', request('POST /v1/webhooks', [KEY, 'Content-Length: 2', 'Transfer-Encoding: chunked'], '{}')],
   ['a chunk of no size', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n')],
   ['an unknown transfer encoding', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: rot13'], '{}')],
-])('what is not HTTP is refused: %s', async (_, bytes) => {
+])('invalid HTTP is refused: %s', async (_, bytes) => {
   await expectRefusal(bytes, 400, 'VALIDATION_ERROR');
 });
 
@@ -299,7 +299,7 @@ test.each([
   expect([reply.status, reply.json]).toEqual([200, { status: 'ok' }]);
 });
 
-test('a GET with a body is answered as one without, and so is the next request of its connection', async () => {
+test('a GET with a body is handled like one without, and so is the next request of its connection', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   const length = 2 * MIB;
@@ -319,13 +319,13 @@ test('Expect: 100-continue is answered with 100 and then with the reply', async 
   expect((await connection.reply()).status).toBe(201);
 });
 
-/** A webhook that is this many bytes long. */
+/** Creates the JSON of a webhook with a given length in bytes. */
 function webhookOf(length: number): string {
   const text = JSON.stringify({ url: 'http://127.0.0.1:9/', events: ['message.received'], pad: '' });
   return text.replace('"pad":""', `"pad":"${'x'.repeat(length - text.length)}"`);
 }
 
-/** A body in chunks, without the last. */
+/** Encodes a body in chunks, without the final chunk. */
 function chunked(body: string): string {
   const chunks = body.match(/.{1,50000}/gs) ?? [];
   return chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
@@ -339,7 +339,7 @@ const FRAMES: [string, (body: string) => string][] = [
   ],
 ];
 
-test.each(FRAMES)('a body of exactly 1 MiB %s is taken', async (_, frame) => {
+test.each(FRAMES)('a body of exactly 1 MiB %s is accepted', async (_, frame) => {
   await using server = await startServer({ port: 0 });
   expect((await exchange(server, frame(webhookOf(MIB)))).status).toBe(201);
 });
@@ -359,7 +359,7 @@ test.each([
     'in chunks without end',
     request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(' '.repeat(2 * MIB))),
   ],
-])('a client of a body far over 1 MiB %s can read that it is refused', async (_, text = '') => {
+])('a client that sends far more than 1 MiB %s can read the refusal', async (_, text = '') => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -396,7 +396,7 @@ test('a body that ends before its length is refused', async () => {
   });
 });
 
-test('what follows a request and is not HTTP is refused after the reply to the request', async () => {
+test('invalid HTTP after a request is refused after the reply to that request', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('POST /v1/webhooks', [KEY, 'Content-Length: 500'], `${webhookOf(500)}and more`));
@@ -405,7 +405,7 @@ test('what follows a request and is not HTTP is refused after the reply to the r
   await connection.over();
 });
 
-test('what is not HTTP is refused on a connection that has been served before', async () => {
+test('invalid HTTP is refused on a connection that was used before', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /health'));
@@ -415,7 +415,7 @@ test('what is not HTTP is refused on a connection that has been served before', 
   await connection.over();
 });
 
-test('a client that goes on sending on a connection that is closed is cut off, and nothing of it is done', async () => {
+test('a client that keeps sending on a closing connection is disconnected without any effect', async () => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server, { halfOpen: true });
@@ -436,7 +436,7 @@ test('a client that stops sending but still reads gets its reply', async () => {
   await connection.over();
 });
 
-test('requests that are sent at once are answered in order', async () => {
+test('pipelined requests get their replies in order', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(['/health', '/v1/webhooks', '/__mock/health'].map((path) => request(`GET ${path}`)).join(''));
@@ -453,7 +453,7 @@ test.each([
   ['in a body that nobody reads', request('POST /unknown', ['Content-Length: 9999'], webhookOf(500))],
   ['in a tunnel', request('CONNECT localhost:80')],
   ['in a body that is too large', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999999'], webhookOf(500))],
-])('a client that goes away %s does no harm', async (_, text) => {
+])('a client that disconnects %s does no harm', async (_, text) => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     for (const leave of ['destroy', 'resetAndDestroy'] as const) {
@@ -465,7 +465,7 @@ test.each([
   });
 });
 
-/** A server that is as patient as a test wants it. */
+/** Starts a server with time limits for a test. */
 async function startWithLimits(
   limits: Partial<TimeLimits>,
 ): Promise<Served & Pick<MailboxServer, 'close'> & AsyncDisposable> {
@@ -486,7 +486,7 @@ test.each([
   ['stops in its head', 'POST /v1/webhooks HTTP/1.1\r\nHost: localhost\r\n'],
   ['stops in its body', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999'], webhookOf(500))],
   ['stops in its chunks', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(webhookOf(500)))],
-])('a client that %s is told so and cut off', async (_, text) => {
+])('a client that %s receives an error and is disconnected', async (_, text) => {
   await using server = await startWithLimits({ requestMs: 1_000 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -496,7 +496,7 @@ test.each([
   });
 });
 
-test('a client that sends a little now and then is cut off', async () => {
+test('a client that sends very slowly is disconnected', async () => {
   await using server = await startWithLimits({ requestMs: 1_000 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -507,7 +507,7 @@ test('a client that sends a little now and then is cut off', async () => {
   });
 });
 
-test('a client that goes on sending a refused body is cut off without another reply', async () => {
+test('a client that keeps sending a refused body is disconnected without another reply', async () => {
   await using server = await startWithLimits({ requestMs: 2_000 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -519,7 +519,7 @@ test('a client that goes on sending a refused body is cut off without another re
   });
 });
 
-test('an idle connection is ended, before the time that Node would give it', async () => {
+test("an idle connection is closed before Node's own time limit", async () => {
   await using server = await startWithLimits({ idleMs: 100 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /health'));
@@ -527,7 +527,7 @@ test('an idle connection is ended, before the time that Node would give it', asy
   await connection.over(4_000);
 });
 
-test('close() lets a request that is being answered have its reply', async () => {
+test('close() waits for the reply to a running request', async () => {
   await using server = await startWithLimits({ closeMs: 60_000 });
   await using connection = await openConnection(server);
   const body = JSON.stringify({ url: 'http://127.0.0.1:9/', events: ['message.received'] });

@@ -16,7 +16,7 @@ watchForCrashes();
 const KEY = `X-API-Key: ${KEYS.acme.tenant}`;
 const { helpdesk, billing } = IDS.acme.inboxes;
 
-/** The lines by which a client asks for a WebSocket; a field given as `undefined` is left out. */
+/** Returns the header lines of a WebSocket upgrade; a field that is `undefined` is omitted. */
 function upgrade(fields: Record<string, string | undefined> = {}): string[] {
   const all = {
     Connection: 'Upgrade',
@@ -32,7 +32,7 @@ type Served = Pick<MailboxServer, 'mailbox' | 'url' | 'port'>;
 
 const withKey = (headers: Record<string, string> = {}) => ({ 'X-API-Key': KEYS.acme.tenant, ...headers });
 
-/** Opens a stream of Acme that hears of everything. */
+/** Opens a stream of Acme that receives all events. */
 async function listen({ url }: Pick<Served, 'url'>, headers = withKey()): Promise<SocketClient> {
   const client = await openSocket(`${url}/v1/ws`, headers);
   await client.next('connected');
@@ -40,7 +40,7 @@ async function listen({ url }: Pick<Served, 'url'>, headers = withKey()): Promis
   return client;
 }
 
-/** Shows that streams are served: a client is told of an event. */
+/** Checks that streams are served: a client receives an event. */
 async function expectServed(server: Pick<Served, 'url' | 'mailbox'>): Promise<void> {
   await using client = await listen(server);
   server.mailbox.trigger('message.received', { inboxId: helpdesk });
@@ -79,7 +79,7 @@ test.each(['/v1/nowhere', '/v1/ws/', '/v1/ws/x', '/ws', '/', '/__mock/ws', '/v1/
   },
 );
 
-test('an upgrade on an operation is answered as a request', async () => {
+test('an upgrade request for an operation is handled as a plain request', async () => {
   await using server = await startServer({ port: 0 });
   const { status, json } = await refusalOf(openSocket(`${server.url}/v1/webhooks`, withKey()));
   expect([status, json.webhooks.length]).toEqual([200, 2]);
@@ -163,13 +163,13 @@ test.each([
   await expectServed(server);
 });
 
-test('Upgrade without Connection asks for nothing', async () => {
+test('Upgrade without Connection is ignored', async () => {
   await using server = await startServer({ port: 0 });
   const lines = upgrade({ Connection: 'keep-alive' });
   expectError(server, await exchange(server, request('GET /v1/ws', [KEY, ...lines])), 426, 'UPGRADE_REQUIRED');
 });
 
-test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is told of GET', async (method) => {
+test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is refused with a hint to GET', async (method) => {
   await using server = await startServer({ port: 0 });
   const reply = await exchange(server, request(`${method} /v1/ws`, [KEY, ...upgrade()]));
   expectError(server, reply, 405, 'METHOD_NOT_ALLOWED');
@@ -178,7 +178,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is told of GET
 
 const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];
 
-test('a request that offers another protocol, and has no body, is answered as usual', async () => {
+test('a request without a body that asks for another protocol is handled as usual', async () => {
   await using server = await startServer({ port: 0 });
   for (const offer of [H2C, ['Connection: Upgrade', 'Upgrade: TLS/1.0, HTTP/1.1'], upgrade({ Upgrade: 'wss' })]) {
     const list = await exchange(server, request('GET /v1/webhooks', [KEY, ...offer]));
@@ -192,11 +192,11 @@ test('a request that offers another protocol, and has no body, is answered as us
 
 const WEBHOOK = '{"url":"http://127.0.0.1:9/","events":["message.received"]}';
 
-// As Java's client sends every request.
+// Java's client sends every request like this.
 test.each([
   [`Content-Length: ${WEBHOOK.length}`, WEBHOOK],
   ['Transfer-Encoding: chunked', `${WEBHOOK.length.toString(16)}\r\n${WEBHOOK}\r\n0\r\n\r\n`],
-])('a request that offers another protocol has its body by %s', async (length, body) => {
+])('a request that asks for another protocol has its body by %s', async (length, body) => {
   await using server = await startServer({ port: 0 });
   for (const offer of [H2C, upgrade()]) {
     const lines = [KEY, 'Content-Type: application/json', length, ...offer];
@@ -212,19 +212,19 @@ const BEHIND: [title: string, second: string, status: number][] = [
   ['a tunnel', request('CONNECT localhost:80'), 405],
 ];
 
-test.each(BEHIND)('%s that is asked for right behind another request does no harm', async (_, second, status) => {
+test.each(BEHIND)('%s that is requested right after another request does no harm', async (_, second, status) => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /v1/webhooks', [KEY]) + second);
   expect((await connection.reply()).status).toBe(200);
   const reply = await connection.reply().catch(() => undefined);
-  // Answered in its turn, or refused: what must not be is silence, or an end of the server.
+  // It may be served in order or refused, but the server must respond and keep running.
   if (reply) expect([status, 400]).toContain(reply.status);
   else await connection.over();
   await expectServed(server);
 });
 
-test.each(BEHIND)('a client that goes while %s waits for its turn does no harm', async (_, second) => {
+test.each(BEHIND)('a client that disconnects while %s is queued does no harm', async (_, second) => {
   await using server = await startServer({ port: 0 });
   const first = request('GET /v1/webhooks', [KEY]);
   for (let count = 1; count <= 20; count += 1) {
@@ -236,7 +236,7 @@ test.each(BEHIND)('a client that goes while %s waits for its turn does no harm',
   await expectServed(server);
 });
 
-test('a stream that is asked for on a connection that was used before is opened', async () => {
+test('a stream can be opened on a connection that was used before', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /health'));
@@ -264,7 +264,7 @@ async function readUntil(socket: NodeJS.EventEmitter, wanted: string): Promise<v
   );
 }
 
-/** A frame as a client writes it: masked, unless it does wrong. */
+/** Creates a client frame; it is masked by default. */
 function frameOf(text: string | Buffer, { opcode = 1, masked = true, final = true } = {}): Buffer {
   const payload = Buffer.from(text);
   const mask = Buffer.from([1, 2, 3, 4]);
@@ -274,7 +274,7 @@ function frameOf(text: string | Buffer, { opcode = 1, masked = true, final = tru
   return Buffer.concat([Buffer.from(head), mask, payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0))]);
 }
 
-/** A stream by a raw socket, past its upgrade. */
+/** Opens a stream on a raw socket and completes the upgrade. */
 async function openRawStream(server: Served) {
   const connection = await openConnection(server);
   await connection.send(request('GET /v1/ws', [KEY, ...upgrade()]));
@@ -294,7 +294,7 @@ const WRONG_BYTES: Record<string, Buffer> = {
   'a length of 2^63': Buffer.from([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]),
 };
 
-test.each(Object.entries(WRONG_BYTES))('a stream on which %s come ends, and no other', async (_, bytes) => {
+test.each(Object.entries(WRONG_BYTES))('a stream that receives %s is closed, and no other stream', async (_, bytes) => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   await using connection = await openRawStream(server);
@@ -306,7 +306,7 @@ test.each(Object.entries(WRONG_BYTES))('a stream on which %s come ends, and no o
   await expectServed(server);
 });
 
-test.each(['destroy', 'resetAndDestroy'] as const)('a client that goes by %s() does no harm', async (leave) => {
+test.each(['destroy', 'resetAndDestroy'] as const)('a client that disconnects by %s() does no harm', async (leave) => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   const half = request('GET /v1/ws', [KEY, ...upgrade()]);
@@ -325,7 +325,7 @@ test.each(['destroy', 'resetAndDestroy'] as const)('a client that goes by %s() d
   await expectServed(server);
 });
 
-test('a message in many parts is one frame', async () => {
+test('a message in many fragments is handled as one', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openRawStream(server);
   const parts = ['{"type":', '"subscr', 'ibe"}'];
@@ -335,7 +335,7 @@ test('a message in many parts is one frame', async () => {
   await readUntil(connection.socket, '"type":"subscribed"');
 });
 
-test('a frame that is too large ends its stream with 1009, and no other', async () => {
+test('a frame that is too large closes its stream with 1009, and no other stream', async () => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   await using client = await listen(server);
@@ -358,7 +358,7 @@ test('a protocol ping is answered, and a close is answered with its code', async
   expect((await client.closed).code).toBe(4000);
 });
 
-test('200 clients at once are all told of an event', async () => {
+test('200 clients at once all receive an event', async () => {
   await using server = await startServer({ port: 0 });
   const clients = await Promise.all(Array.from({ length: 200 }, () => listen(server)));
   server.mailbox.trigger('message.received', { inboxId: helpdesk, subject: 'To all' });
@@ -370,7 +370,7 @@ test('200 clients at once are all told of an event', async () => {
   expect(new Set(codes)).toEqual(new Set([1001]));
 });
 
-test('close() tells open streams that it ends, and waits for none that does not answer', async () => {
+test('close() sends a close frame to open streams, and does not wait for unresponsive clients', async () => {
   const server = await startServer({ port: 0 });
   await using client = await listen(server);
   await using silent = await openRawStream(server);
@@ -385,7 +385,7 @@ test('close() tells open streams that it ends, and waits for none that does not 
 
 const MIB = 1024 * 1024;
 
-test('a client that does not read is cut off, and what waits for it is bounded', async () => {
+test('a client that does not read is disconnected, and its buffer is bounded', async () => {
   await using server = await startServer({ port: 0 });
   await using quick = await listen(server);
   await using slow = await listen(server);
@@ -395,7 +395,7 @@ test('a client that does not read is cut off, and what waits for it is bounded',
     server.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
     await quick.next('event');
   };
-  // More than what the sockets of a system hold, many times over.
+  // This is many times more than the system's socket buffers hold.
   for (let sent = 0; sent < 32 * MIB; sent += subject.length) await isRead();
   slow.socket.resume();
   const { code } = await slow.closed;
@@ -406,7 +406,7 @@ test('a client that does not read is cut off, and what waits for it is bounded',
   await expectServed(server);
 });
 
-test('a client that reads slowly, but reads, is told everything', async () => {
+test('a client that reads slowly receives everything', async () => {
   await using server = await startServer({ port: 0 });
   await using client = await listen(server);
   const subject = 'x'.repeat(MAX_BUFFERED_BYTES / 8);
@@ -418,7 +418,7 @@ test('a client that reads slowly, but reads, is told everything', async () => {
   }
 });
 
-test('an event larger than what may wait is told to a client that reads', async () => {
+test('an event larger than the buffer limit reaches a client that reads', async () => {
   await using server = await startServer({ port: 0 });
   await using client = await listen(server);
   const subject = 'x'.repeat(MAX_BUFFERED_BYTES * 3);
@@ -427,7 +427,7 @@ test('an event larger than what may wait is told to a client that reads', async 
   await expectServed(server);
 });
 
-test('a client that asks without reading the answers is cut off, and what waits for it is bounded', async () => {
+test('a client that sends requests without reading replies is disconnected, and its buffer is bounded', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openRawStream(server);
   connection.socket.pause();
@@ -440,7 +440,7 @@ test('a client that asks without reading the answers is cut off, and what waits 
   expect(connection.socket.bytesRead).toBeLessThan(16 * MIB);
 });
 
-test('a client that pings without reading the pongs is cut off', async () => {
+test('a client that pings without reading the pongs is disconnected', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openRawStream(server);
   connection.socket.pause();
@@ -456,7 +456,7 @@ test('a client that pings without reading the pongs is cut off', async () => {
   expect(connection.socket.bytesRead).toBeLessThan(16 * MIB);
 });
 
-/** A server whose patience for requests is short. */
+/** Starts a server with short time limits for requests. */
 async function startImpatient() {
   const { app, mailbox } = createBareApp();
   const limits = { requestMs: 200, idleMs: 200, checkMs: 20, closeMs: 0 };
@@ -468,7 +468,7 @@ async function startImpatient() {
 test('a stream may be silent for longer than a request', async () => {
   await using server = await startImpatient();
   await using client = await listen(server);
-  // Three in turn wait until they are cut off, so that the stream is silent for longer than any limit.
+  // Three clients, one after the other, wait for a timeout, so the stream is silent for longer than any limit.
   for (let left = 3; left > 0; left -= 1) {
     await using connection = await openConnection(server);
     await connection.send('GET /hea');
@@ -478,7 +478,7 @@ test('a stream may be silent for longer than a request', async () => {
   expect(await client.next()).toMatchObject({ type: 'event' });
 });
 
-test('the log has lines for a stream when it opens and when it is over, with its key masked', async () => {
+test('the log has a line when a stream opens and when it closes, with its key masked', async () => {
   const log: string[] = [];
   await using server = await startServer({ port: 0, log: (line) => log.push(line) });
   const byQuery = await openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}`);
@@ -505,7 +505,7 @@ test('the log has lines for a stream when it opens and when it is over, with its
   ]);
 });
 
-test('the log has each stream once, when the server ends too', async () => {
+test('the log has each closed stream only once, also when the server closes', async () => {
   const log: string[] = [];
   const server = await startServer({ port: 0, log: (line) => log.push(line) });
   await using one = await listen(server);
@@ -519,7 +519,7 @@ test('the log has each stream once, when the server ends too', async () => {
   expect(lines().sort()).toEqual([...each, ...each].sort());
 });
 
-test('the control plane ends a stream by a reset, and pings it by the clock', async () => {
+test('a reset closes a stream, and moving the clock pings it', async () => {
   await using server = await startServer({ port: 0 });
   const control = (path: string, body?: object) =>
     fetch(server.control + path, { method: 'POST', ...(body && { body: JSON.stringify(body) }) });
@@ -530,7 +530,7 @@ test('the control plane ends a stream by a reset, and pings it by the clock', as
   expect((await client.closed).code).toBe(4401);
 });
 
-test('an open stream keeps no listener on what it shares with others', async () => {
+test('an open stream leaves no listener on shared objects', async () => {
   const warnings: string[] = [];
   const warn = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`);
   process.on('warning', warn);
