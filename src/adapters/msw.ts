@@ -38,8 +38,8 @@ export function createHandlers(
 }
 
 /**
- * The only link, shared by all mailboxes, because msw never removes the listeners that a link adds to the process. Its
- * URL matches no connection: each handler has a predicate that selects its own connections.
+ * The only link, shared by all mailboxes, because msw never releases the resources of a link. Its URL matches no
+ * connection: each handler has a predicate that selects its own connections.
  */
 const STREAM_LINK = ws.link('wss://streams.invalid');
 

@@ -42,7 +42,7 @@ export function wrongMethod(method: string): ApiError {
 
 /**
  * Guards the control plane. If `token` is set, because other machines can reach the server, a call must send it.
- * Otherwise a call must send the header only if its host name is not a loopback name.
+ * Otherwise a call needs the header, with any value, only if its host name is not a loopback name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined): void {
   guardFromDeliveries(headers);

@@ -20,7 +20,7 @@ export class RequestQueue {
   readonly #handler: NodeRequestHandler;
   readonly #pending: QueuedRequest[] = [];
   readonly #input: InputControl;
-  #latest: ServerResponse | undefined;
+  #latestResponse: ServerResponse | undefined;
   #isBusy = false;
   #refusal: string | undefined;
 
@@ -47,7 +47,7 @@ export class RequestQueue {
   detach(): void {
     this.#input.detach();
     // Node removes its listeners for these two events when it releases the socket, but the response needs them.
-    this.#socket.on('drain', () => this.#latest?.emit('drain'));
+    this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
     this.#socket.on('timeout', () => this.#socket.destroy());
   }
 
@@ -56,8 +56,8 @@ export class RequestQueue {
     if (this.#refusal !== undefined) return;
     const incomplete = this.#findIncomplete();
     this.#refusal = writeReply(incomplete?.method);
-    if (incomplete && incomplete === this.#latest?.req) {
-      closeGracefully(this.#socket, this.#latest.headersSent ? undefined : this.#refusal);
+    if (incomplete && incomplete === this.#latestResponse?.req) {
+      closeGracefully(this.#socket, this.#latestResponse.headersSent ? undefined : this.#refusal);
       return;
     }
     if (incomplete) this.#pending.pop();
@@ -67,7 +67,7 @@ export class RequestQueue {
 
   #start({ request, createResponse }: QueuedRequest): void {
     const response = createResponse();
-    this.#latest = response;
+    this.#latestResponse = response;
     this.#isBusy = true;
     response.once('finish', () => discardRest(request));
     response.once('close', () => {
@@ -89,7 +89,7 @@ export class RequestQueue {
 
   /** Finds the request whose body has not been received completely. The next bytes belong to it. */
   #findIncomplete(): IncomingMessage | undefined {
-    const last = this.#pending.at(-1)?.request ?? this.#latest?.req;
+    const last = this.#pending.at(-1)?.request ?? this.#latestResponse?.req;
     return last?.complete ? undefined : last;
   }
 }

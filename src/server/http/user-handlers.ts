@@ -24,8 +24,8 @@ const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
  *
  * @throws {TypeError} when one of them is not a request handler of msw.
  */
-export function createUserHandlers(given: unknown, report: Environment['report']): UserHandlers {
-  const handlers = parseHandlers(given);
+export function createUserHandlers(input: unknown, report: Environment['report']): UserHandlers {
+  const handlers = parseHandlers(input);
   // The middleware is CommonJS, so its types come from another build of msw. The handlers are the same at run time.
   const middleware = createMiddleware(...(handlers as never[]));
   const app = express();

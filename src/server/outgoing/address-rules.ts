@@ -10,7 +10,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type ReceiverRules = (host: string, address?: string) => string | undefined;
 
 /** Addresses of cloud metadata services, which give out credentials. Link-local addresses are checked separately. */
-const METADATA = new Set([
+const METADATA_ADDRESSES = new Set([
   'fd00:ec2::254',
   'fd20:ce::254',
   'fd00:42::42',
@@ -20,7 +20,7 @@ const METADATA = new Set([
 ]);
 
 /** The address ranges that are reserved for translation from IPv6 to IPv4. */
-const KNOWN_PREFIXES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
+const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
 
 /** The byte positions of an IPv4 address that is embedded in an IPv6 address (RFC 6052, section 2.2). */
 const EMBEDDED_POSITIONS = [
@@ -44,7 +44,7 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
   return (host, text = host) => {
     const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
     const shown = text === host ? host : `${host} (${text})`;
-    if (isNeverCalled(address)) return `${shown} is a link-local or metadata address, which is never called.`;
+    if (isForbidden(address)) return `${shown} is a link-local or metadata address, which is never called.`;
     if (address?.range() === 'loopback' || matchers.some((matches) => matches(host, address))) return undefined;
     return `${shown} is no loopback address; to let it be called, start with --deliver-to ${host}.`;
   };
@@ -60,9 +60,9 @@ function toMatcher(entry: string): Matcher {
   return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, prefixLength));
 }
 
-function isNeverCalled(address: Address | undefined): boolean {
+function isForbidden(address: Address | undefined): boolean {
   const addresses = address ? [address, ...embeddedAddresses(address)] : [];
-  return addresses.some((each) => each.range() === 'linkLocal' || METADATA.has(each.toString()));
+  return addresses.some((each) => each.range() === 'linkLocal' || METADATA_ADDRESSES.has(each.toString()));
 }
 
 /** Returns the IPv4 addresses that an IPv6 address may reach through a tunnel or a translator. */
@@ -70,7 +70,7 @@ function embeddedAddresses(address: Address): Address[] {
   const bytes = address.toByteArray();
   if (bytes.length !== 16) return [];
   return [
-    ...translatedAddresses(bytes, KNOWN_PREFIXES.has(address.range())),
+    ...translatedAddresses(bytes, TRANSLATION_RANGES.has(address.range())),
     ...(TUNNEL_ENDS[address.range()]?.(bytes) ?? []),
   ].map((four) => new ipaddr.IPv4(four));
 }

@@ -6,6 +6,6 @@ export function isLocalAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const target = ipaddr.process(address);
   if (['loopback', 'unspecified'].includes(target.range())) return true;
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return own.some((each) => ipaddr.process(each.address).toNormalizedString() === target.toNormalizedString());
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return ownAddresses.some((each) => ipaddr.process(each.address).toNormalizedString() === target.toNormalizedString());
 }

@@ -71,7 +71,7 @@ function ownHostReason(address: string): string | undefined {
 const MAX_STATUS = 599;
 
 /** The statuses of a `Response` that must not have a body. */
-const WITHOUT_BODY = [204, 205, 304];
+const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Response {
   const fields = Object.entries(headers).flatMap(([name, value = '']) =>
@@ -81,7 +81,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
     body.on('error', () => {}).destroy();
     throw new Error(`The receiver answered ${statusCode}, which is no HTTP status.`);
   }
-  const isEmpty = WITHOUT_BODY.includes(statusCode);
+  const isEmpty = STATUSES_WITHOUT_BODY.includes(statusCode);
   if (isEmpty) body.resume();
   return new Response(isEmpty ? null : (body.body as unknown as ReadableStream), {
     status: statusCode,
@@ -92,7 +92,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
 /** Creates a look-up function for Node that returns only addresses that may be called. */
 function createLookup(rules: ReceiverRules): LookupFunction {
   return (hostname, options, done) => {
-    resolve(hostname.replace(/\.$/, ''), rules).then(
+    resolveAllowed(hostname.replace(/\.$/, ''), rules).then(
       ([first, ...others]) => {
         if (options.all) done(null, [first, ...others]);
         else done(null, first.address, first.family);
@@ -103,8 +103,8 @@ function createLookup(rules: ReceiverRules): LookupFunction {
 }
 
 /** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
-async function resolve(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUp(host, rules);
+async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await lookUpOrRefuse(host, rules);
   const reasons = addresses.map(({ address }) => rules(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
@@ -112,7 +112,7 @@ async function resolve(host: string, rules: ReceiverRules): Promise<[LookupAddre
 }
 
 /** Looks up a name. If it does not resolve and is not allowed, the error is the refusal. */
-async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
+async function lookUpOrRefuse(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
   try {
     return await lookup(host, { all: true });
   } catch (error) {
