@@ -73,14 +73,14 @@ interface PickedName {
 }
 
 /** Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. */
-function pickName(context: CreateContext, username: string, domain: string, strict: boolean): PickedName {
+function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, choose, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
   // Recorded for every owner, so that a workspace key cannot detect that another workspace of its tenant has the name.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
-  if (strict) throw usernameTaken(`${username}@${domain}`);
+  if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
   const existing = numbered
     .map((name) => ({ name, inbox: findReachableInbox(context, `${name}@${domain}`) }))

@@ -77,8 +77,8 @@ function resolveSchema(
 /** Returns whether a different value of any single choice would admit or refuse a tier differently. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
-  const admitted = traceChoices(tiers, choices).value.includes(tier);
-  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
+  const isAdmitted = traceChoices(tiers, choices).value.includes(tier);
+  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== isAdmitted);
 }
 
 /** Evaluates `build` under each other value of each choice that it reads, changing one choice at a time. */

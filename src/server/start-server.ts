@@ -74,7 +74,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   readonly controlToken: string | undefined;
   /** The port for incoming mail over SMTP; `undefined` without SMTP. */
   readonly smtp: { readonly port: number } | undefined;
-  /** Closes the server and its connections; takes at most about a second. */
+  /** Closes the server and all its connections within a second. */
   close(): Promise<void>;
 }
 

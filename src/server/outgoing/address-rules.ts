@@ -86,9 +86,9 @@ const TUNNEL_ENDS: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
  * unknown prefix, only an address with zeroes where translators put them is treated as translated.
  */
 function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
-  const looksTranslated = (positions: readonly number[]) =>
+  const mayBeTranslated = (positions: readonly number[]) =>
     bytes.every((byte, index) => (index === 8 || index > (positions.at(-1) ?? 0) ? byte === 0 : true));
-  return EMBEDDED_POSITIONS.filter((positions) => isKnownPrefix || looksTranslated(positions)).map((positions) =>
+  return EMBEDDED_POSITIONS.filter((positions) => isKnownPrefix || mayBeTranslated(positions)).map((positions) =>
     positions.map((position) => bytes[position] ?? 0),
   );
 }

@@ -349,17 +349,17 @@ test.each(FRAMES)('a body of one byte over 1 MiB %s is refused', async (_, frame
 });
 
 test.each([
-  ...FRAMES.map(([name, frame]) => [`${name}, sent to its end before it reads`, frame(' '.repeat(16 * MIB))]),
+  ...FRAMES.map(([name, frame]) => [`${name}, sent completely before reading`, frame(' '.repeat(16 * MIB))]),
   ...FRAMES.map(([name, frame]) => [
-    `${name} on a connection to close, sent to its end before it reads`,
+    `${name} with Connection: close, sent completely before reading`,
     frame(' '.repeat(16 * MIB)).replace('\r\n', '\r\nConnection: close\r\n'),
   ]),
-  ['with a length, of which it sends nothing', request('POST /v1/webhooks', [KEY, `Content-Length: ${5 * MIB}`])],
+  ['with a length but no data', request('POST /v1/webhooks', [KEY, `Content-Length: ${5 * MIB}`])],
   [
-    'in chunks without end',
+    'in chunks that never end',
     request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(' '.repeat(2 * MIB))),
   ],
-])('a client that sends far more than 1 MiB %s can read the refusal', async (_, text = '') => {
+])('a client can read the refusal of a body far over 1 MiB %s', async (_, text = '') => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -371,12 +371,12 @@ test.each([
 });
 
 test.each([
-  ['is too large', 'POST /v1/webhooks', 3 * MIB, 413],
-  ['nobody asked for', 'POST /v1/unknown', MIB / 2, 404],
-  ['nobody asked for and is too large', 'POST /v1/unknown', 3 * MIB, 404],
-  ['the wrong method has', 'PUT /v1/webhooks', MIB / 2, 405],
-  ['the control plane does not take', 'POST /__mock/reset', MIB / 2, 200],
-])('a connection serves the next request after a body that %s', async (_, line, length, status) => {
+  ['that is too large', 'POST /v1/webhooks', 3 * MIB, 413],
+  ['for an unknown path', 'POST /v1/unknown', MIB / 2, 404],
+  ['that is too large, for an unknown path', 'POST /v1/unknown', 3 * MIB, 404],
+  ['of a wrong method', 'PUT /v1/webhooks', MIB / 2, 405],
+  ['that the control plane does not read', 'POST /__mock/reset', MIB / 2, 200],
+])('a connection serves the next request after a body %s', async (_, line, length, status) => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request(line, [KEY, `Content-Length: ${length}`], ' '.repeat(length)));
@@ -450,7 +450,7 @@ test.each([
   ['in its body', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999'], webhookOf(500))],
   ['in its chunks', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(webhookOf(500)))],
   ['in a body without a key', request('POST /v1/webhooks', ['Content-Length: 9999'], webhookOf(500))],
-  ['in a body that nobody reads', request('POST /unknown', ['Content-Length: 9999'], webhookOf(500))],
+  ['in a body that is not read', request('POST /unknown', ['Content-Length: 9999'], webhookOf(500))],
   ['in a tunnel', request('CONNECT localhost:80')],
   ['in a body that is too large', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999999'], webhookOf(500))],
 ])('a client that disconnects %s does no harm', async (_, text) => {

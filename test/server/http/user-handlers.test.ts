@@ -38,14 +38,14 @@ test('a function of handlers gets the mailbox of the server', async () => {
 });
 
 test.for([
-  ['no handler', []],
-  ['a handler that passes on', [http.all('/v1/*', () => passthrough())]],
+  ['without handlers', []],
+  ['after a handler that passes it through', [http.all('/v1/*', () => passthrough())]],
   [
     'a handler that reads the body and answers nothing',
     [http.all('/v1/*', async ({ request: sent }) => void (await sent.text()))],
   ],
   ['a handler that cancels the body', [http.all('/v1/*', ({ request: sent }) => void sent.body?.cancel())]],
-] as const)('a body reaches the emulator whole behind %s', async ([, handlers]) => {
+] as const)('a body reaches the emulator completely %s', async ([, handlers]) => {
   await using server = await startWith(handlers);
   const json = JSON.stringify({ url: 'https://agent.example/é', events: ['message.received'] });
   const headers = [KEY, JSON_TYPE, `Content-Length: ${Buffer.byteLength(json)}`];

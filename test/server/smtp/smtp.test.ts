@@ -26,7 +26,7 @@ async function startWithSmtp() {
 }
 
 /** Opens a connection and returns a function that sends a line and resolves with the server's reply line. */
-async function talk(port: number): Promise<(line: string) => Promise<string>> {
+async function openConnection(port: number): Promise<(line: string) => Promise<string>> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   await once(socket, 'data');
   return async (line) => {
@@ -98,15 +98,15 @@ describe('SMTP', () => {
   test('refuses the 51st recipient at once, and accepts the mail for the first 50', async () => {
     await using running = await startWithSmtp();
     const before = running.server.mailbox.snapshot().tenants[0]?.messages.length ?? 0;
-    const say = await talk(running.port);
-    await say('EHLO x');
-    await say('MAIL FROM:<a@b.test>');
-    const answers: string[] = [];
-    for (let count = 0; count < 52; count += 1) answers.push(await say(`RCPT TO:<helpdesk+${count}@acme.test>`));
-    expect(answers.map((answer) => answer.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
-    expect(answers[50]).toBe('452 4.5.3 A mail has at most 50 recipients.');
-    expect(await say('DATA')).toMatch(/^354/);
-    expect(await say('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
+    const sendLine = await openConnection(running.port);
+    await sendLine('EHLO x');
+    await sendLine('MAIL FROM:<a@b.test>');
+    const replies: string[] = [];
+    for (let count = 0; count < 52; count += 1) replies.push(await sendLine(`RCPT TO:<helpdesk+${count}@acme.test>`));
+    expect(replies.map((reply) => reply.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
+    expect(replies[50]).toBe('452 4.5.3 A mail has at most 50 recipients.');
+    expect(await sendLine('DATA')).toMatch(/^354/);
+    expect(await sendLine('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
     expect(running.server.mailbox.snapshot().tenants[0]?.messages).toHaveLength(before + 1);
   });
 

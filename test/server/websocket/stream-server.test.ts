@@ -205,14 +205,14 @@ test.each([
   }
 });
 
-const BEHIND: [title: string, second: string, status: number][] = [
+const UPGRADES: [title: string, second: string, status: number][] = [
   ['a stream', request('GET /v1/ws', [KEY, ...upgrade()]), 101],
   ['a stream that is refused', request('GET /v1/ws', upgrade()), 401],
   ['another protocol', request('GET /health', H2C), 200],
   ['a tunnel', request('CONNECT localhost:80'), 405],
 ];
 
-test.each(BEHIND)('%s that is requested right after another request does no harm', async (_, second, status) => {
+test.each(UPGRADES)('%s that is requested right after another request does no harm', async (_, second, status) => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /v1/webhooks', [KEY]) + second);
@@ -224,7 +224,7 @@ test.each(BEHIND)('%s that is requested right after another request does no harm
   await expectServed(server);
 });
 
-test.each(BEHIND)('a client that disconnects while %s is queued does no harm', async (_, second) => {
+test.each(UPGRADES)('a client that disconnects while %s is queued does no harm', async (_, second) => {
   await using server = await startServer({ port: 0 });
   const first = request('GET /v1/webhooks', [KEY]);
   for (let count = 1; count <= 20; count += 1) {
