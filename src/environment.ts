@@ -1,24 +1,24 @@
 import { toBase64, toHex } from './contract/base64.ts';
 import { fetchInProcess } from './fetch-in-process.ts';
 
-/** The outside world as an argument: time, chance, who can be called, and who is told of a bug. Replace any to make a mailbox repeatable. */
+/** The external dependencies of a mailbox. Replace any of them to make its behaviour repeatable. */
 export interface Environment {
-  /** The present moment; `createdAt` and every other timestamp comes from here. */
+  /** Returns the current time, from which `createdAt` and all other timestamps are made. */
   now(): Date;
-  /** Calls `wake` once, after so many real milliseconds; the answer cancels it. */
-  setTimer(delayMs: number, wake: () => void): () => void;
-  /** This many unpredictable bytes; ids, keys and secrets are made of them. */
+  /** Calls `callback` once after a real delay in milliseconds. Returns a function that cancels the timer. */
+  setTimer(delayMs: number, callback: () => void): () => void;
+  /** Returns `length` unpredictable bytes, from which ids, keys and secrets are made. */
   randomBytes(length: number): Uint8Array;
   /**
-   * Calls a receiver, as the platform's own `fetch`. By default it reaches loopback addresses and what is intercepted
-   * in this process; anything else it refuses.
+   * Calls a receiver, with the signature of the platform's `fetch`. By default it allows only loopback addresses and
+   * requests that are intercepted in this process, and rejects all others.
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Prints a failure of the emulator itself, once; by default with its cause and its stack by `console.error`. */
+  /** Reports a failure of the emulator itself. By default it prints the error with its stack by `console.error`. */
   report(error: unknown): void;
 }
 
-/** The real clock, the platform's source of randomness, and its `fetch` with a guard before it. */
+/** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
 export function createEnvironment(overrides: Partial<Environment> = {}): Environment {
   return {
     now: () => new Date(),
@@ -31,14 +31,14 @@ export function createEnvironment(overrides: Partial<Environment> = {}): Environ
 }
 
 function printError(error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: this is the one place where a failure of ours is printed.
+  // biome-ignore lint/suspicious/noConsole: this is the only place where a failure of the emulator is printed.
   console.error(error);
 }
 
-/** How many bytes are fetched at once: asking the platform takes longer than what most ids need. */
+/** Number of random bytes to generate at once, because many small calls to the platform are slow. */
 const POOL_BYTES = 4096;
 
-/** Hands out the platform's random bytes, each of them once. */
+/** Creates a function that returns the platform's random bytes from a pool, each byte only once. */
 function createRandomBytes(): (length: number) => Uint8Array {
   let pool = new Uint8Array(0);
   return (length) => {
@@ -50,19 +50,19 @@ function createRandomBytes(): (length: number) => Uint8Array {
   };
 }
 
-/** A timer of the platform that does not keep a process alive. */
-function startTimer(delayMs: number, wake: () => void): () => void {
-  const timer: unknown = setTimeout(wake, delayMs);
+/** Starts a timer of the platform that does not keep the process alive. */
+function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer: unknown = setTimeout(callback, delayMs);
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer.unref as () => void)();
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
 }
 
-/** The present moment as the service writes it: ISO 8601 UTC with milliseconds. */
+/** Returns the current time in the service's format: ISO 8601, UTC, with milliseconds. */
 export function timestampNow(environment: Environment): string {
   return environment.now().toISOString();
 }
 
-/** A new version 4 UUID. `crypto.randomUUID` is not used, because insecure pages do not have it. */
+/** Returns a new version 4 UUID. `crypto.randomUUID` is not used, because it is missing in insecure pages. */
 export function newId(environment: Environment): string {
   const bytes = environment.randomBytes(16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -70,12 +70,12 @@ export function newId(environment: Environment): string {
   return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** New hexadecimal digits in lower case, two for each of this many bytes. */
+/** Returns random hexadecimal digits in lower case, two for each byte. */
 export function newHex(environment: Environment, bytes: number): string {
   return toHex(environment.randomBytes(bytes));
 }
 
-/** A new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
+/** Returns a new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
 export function newKey(environment: Environment, prefix: string): string {
   return prefix + newText(environment, 24);
 }
@@ -84,12 +84,12 @@ function newText(environment: Environment, bytes: number): string {
   return toBase64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** A new password of 24 letters, digits, `_` and `-`. */
+/** Returns a new password of 24 letters, digits, `_` and `-`. */
 export function newPassword(environment: Environment): string {
   return newText(environment, 18);
 }
 
-/** A new webhook secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 bytes. */
+/** Returns a new webhook secret in the format of Standard Webhooks: `whsec_` and 32 bytes in base64. */
 export function newWebhookSecret(environment: Environment): string {
   return `whsec_${toBase64(environment.randomBytes(32))}`;
 }

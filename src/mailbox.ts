@@ -1,5 +1,5 @@
 import { createConnect } from './adapters/connect-stream.ts';
-import { createFetch, isBelow } from './adapters/fetch.ts';
+import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import { createHandlers } from './adapters/msw.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
@@ -34,38 +34,38 @@ import { createStreams, type Streams } from './stream/streams.ts';
 
 export type { Mailbox } from './control/mailbox-interface.ts';
 
-/** What `createMailbox` takes; everything has a default. */
+/** Options of `createMailbox`; each has a default. */
 export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
-  /** Where agent code thinks the service is. Default: `https://mailbox.test`. */
+  /** The URL at which agent code calls the service. Default: `https://mailbox.test`. */
   readonly baseUrl?: string;
-  /** What the mailbox starts with. Default: Acme and Globex, as in `fixtures/default.json`. */
+  /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
   readonly fixtures?: F;
-  /** Other readings of what the service document leaves open, by ledger id. */
+  /** Values of behaviours that the service document leaves open, by ledger id. Default: the ledger's defaults. */
   readonly behaviours?: BehaviourOptions;
   /**
-   * How much mail is stored at most, in bytes, with its files and of every tenant; what does not fit is refused.
-   * Default: 256 MiB.
+   * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
+   * refused. Default: 256 MiB.
    */
   readonly maxMailBytes?: number | undefined;
-  /** Another clock, source of randomness or `fetch`, to make a mailbox repeatable or to let it call elsewhere. */
+  /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
   readonly environment?: Partial<Environment>;
 }
 
 /**
- * Creates a mailbox with Acme and Globex in it.
+ * Creates a mailbox with the default fixture: the tenants Acme and Globex.
  *
  * @example
  * const mailbox = createMailbox();
  * const server = setupServer(...mailbox.handlers);
  * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
  *
- * @throws {FixtureError} when the fixture is not valid, with every problem and its JSON path.
- * @throws {BehaviourError} on an unknown behaviour or value, with what may have been meant.
- * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the fixture has more mail than that.
+ * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
+ * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
-/** Creates a mailbox with a fixture of one's own; `keys` and `ids` then have the fixture's handles. */
+/** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
 export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
@@ -73,22 +73,22 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   return buildMailbox(options).mailbox;
 }
 
-/** A mailbox with what only our own server uses of it. */
+/** A mailbox with the internal parts that the server uses. */
 export interface BuiltMailbox extends Streams {
   readonly mailbox: Mailbox<never, never>;
-  /** Answers a request to the service; it never rejects. */
+  /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
-  /** Reports a failure of the emulator, as an activity too. */
+  /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
 
-/** Creates a mailbox as `createMailbox` does, for our own server. */
+/** Creates a mailbox with the internal parts that the server uses. */
 export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbox {
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, outside } = watchFailures(createEnvironment(options.environment));
+  const { activity, outside } = publishFailures(createEnvironment(options.environment));
   const { report } = outside;
   const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.fail('an event', error));
@@ -125,22 +125,22 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   return { mailbox, activity, report, handle, admit };
 }
 
-/** Publishes each failure of the emulator as an activity, and reports it as before. */
-function watchFailures(given: Environment) {
-  const activity: Activity = createEventBus(given.report);
+/** Wraps `report` so that each failure of the emulator is also published as an activity. */
+function publishFailures(environment: Environment) {
+  const activity: Activity = createEventBus(environment.report);
   const report = (error: unknown) => {
-    given.report(error);
+    environment.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, outside: { ...given, report } };
+  return { activity, outside: { ...environment, report } };
 }
 
-/** The ways in for whoever is in the same process. */
+/** Creates the functions and handlers that serve code in the same process. */
 function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMailbox, 'mailbox' | 'activity'>) {
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
-    isBelow(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+    isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
     handlers: createHandlers(baseUrl, { fetch, connect, report }),
     fetch: (request: Request) => fetch(request, prefixOf(request)),
@@ -148,7 +148,7 @@ function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMa
   };
 }
 
-/** Makes the document once it is asked for, and answers a copy each time. */
+/** Returns a function that creates the document on the first call and returns a copy on each call. */
 function createOpenApiReader(choices: Choices): () => OpenApiDocument {
   let document: OpenApiDocument | undefined;
   return () => {

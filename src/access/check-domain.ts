@@ -2,23 +2,23 @@ import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import type { Reach } from './find-in-reach.ts';
 
-/** The behaviours that say what answers a domain which may not be used. */
+/** The behaviours that decide which error refuses a domain. */
 type DomainBehaviour = 'inboxes.create.domain' | 'inboxes.addresses.create.domain';
 
 /**
- * Refuses a domain on which a workspace may have no address: any but the default one and those verified for it.
+ * Checks that a workspace may have addresses on a domain: the default domain or one that is verified for the workspace.
  *
- * @throws {ApiError} VALIDATION_ERROR or FORBIDDEN, as the behaviour says.
+ * @throws {ApiError} VALIDATION_ERROR or FORBIDDEN, depending on the behaviour.
  */
 export function checkDomain(reach: Reach, workspaceId: string, domain: string, behaviour: DomainBehaviour): void {
-  if (mayUse(reach, workspaceId, domain)) return;
+  if (mayUseDomain(reach, workspaceId, domain)) return;
   throw new ApiError(
     REFUSALS[reach.choose(behaviour)],
     `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
   );
 }
 
-function mayUse({ principal }: Reach, workspaceId: string, domain: string): boolean {
+function mayUseDomain({ principal }: Reach, workspaceId: string, domain: string): boolean {
   if (domain === DEFAULT_DOMAIN) return true;
   return principal.world.domains
     .by('domain', domain)

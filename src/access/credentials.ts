@@ -15,7 +15,7 @@ interface CredentialSource {
  * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
  * `?api_key=` is for WebSocket connections and is not read here.
  *
- * @throws {ApiError} UNAUTHORIZED when there is no key, or what there is does not have the form of one.
+ * @throws {ApiError} UNAUTHORIZED when the key is missing or malformed.
  */
 export function readKey(source: CredentialSource, choose: Choose): string {
   const key = readHeaderKey(source, choose);
@@ -24,17 +24,17 @@ export function readKey(source: CredentialSource, choose: Choose): string {
 }
 
 /**
- * Reads the key of a request for an event stream: from a header, or else from `?api_key=` (service document, section 5,
- * rule 1: for WebSocket connections).
+ * Reads the key of a request for an event stream from a header or, if there is none, from `?api_key=`, which is for
+ * WebSocket connections (service document, section 5, rule 1).
  *
  * @throws {ApiError} UNAUTHORIZED as `readKey` does.
  */
 export function readStreamKey(source: CredentialSource, choose: Choose): string {
-  const mayBeInQuery = choose('stream.key') === 'header-or-query';
-  const inQuery = (mayBeInQuery && source.query.get('api_key')) || undefined;
-  const key = readHeaderKey(source, choose) ?? inQuery;
+  const isQueryAllowed = choose('stream.key') === 'header-or-query';
+  const queryKey = (isQueryAllowed && source.query.get('api_key')) || undefined;
+  const key = readHeaderKey(source, choose) ?? queryKey;
   if (key !== undefined) return checkForm(key);
-  throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${mayBeInQuery ? ', or as ?api_key=<key>' : ''}.`);
+  throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
 function readHeaderKey({ headers }: CredentialSource, choose: Choose): string | undefined {
@@ -52,9 +52,9 @@ function readBearer(headers: HeaderReader): string | undefined {
 
 function pickKey(apiKey: string | undefined, bearer: string | undefined, choose: Choose): string | undefined {
   if (apiKey === undefined || bearer === undefined || apiKey === bearer) return apiKey ?? bearer;
-  const winner = choose('auth.both-headers');
-  if (winner === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
-  return winner === 'x-api-key' ? apiKey : bearer;
+  const choice = choose('auth.both-headers');
+  if (choice === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
+  return choice === 'x-api-key' ? apiKey : bearer;
 }
 
 function missingKey(query: URLSearchParams): ApiError {
@@ -70,7 +70,7 @@ function malformedKey(): ApiError {
   );
 }
 
-/** The error for a request whose key is missing or not valid, with the challenge that HTTP asks for. */
+/** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */
 export function unauthorized(message: string): ApiError {
   return new ApiError('UNAUTHORIZED', message, { headers: { 'www-authenticate': 'Bearer' } });
 }

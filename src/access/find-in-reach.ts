@@ -7,19 +7,19 @@ import type { Worlds } from '../store/worlds.ts';
 import { mayReach, type Place } from './policy.ts';
 import type { TenantPrincipal } from './principal.ts';
 
-/** The part of an operation's context that a look-up needs. */
+/** The part of an operation's context that is needed to find a resource within the scope of the caller's key. */
 export interface Reach {
   readonly principal: TenantPrincipal;
   readonly worlds: Worlds;
   readonly choose: Choose;
 }
 
-/** Where a row lies; `undefined` for one that is deleted. */
-type Placed = {
+/** Functions that return the place of a row, or `undefined` if the row is deleted. */
+type PlaceFunctions = {
   [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => Place | undefined;
 };
 
-const PLACE_OF: Placed = {
+const PLACE_OF: PlaceFunctions = {
   workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
   inboxes: (row) => (row.deletedAt === null ? { workspaceId: row.workspaceId, inboxId: row.id } : undefined),
   webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
@@ -29,31 +29,31 @@ const PLACE_OF: Placed = {
   }),
 };
 
-/** A kind of row that lies in a workspace or in the tenant itself. */
-type PlacedKind = keyof Placed;
+/** A kind of row that belongs to a workspace or directly to the tenant. */
+type PlacedKind = keyof PlaceFunctions;
 
-/** A kind of row that lies in an inbox. */
-type InboxedKind = 'messages' | 'drafts' | 'lists';
+/** A kind of row that belongs to an inbox. */
+type InboxContentKind = 'messages' | 'drafts' | 'lists';
 
 /**
- * Finds a row by id, in the principal's own tenant and within its reach.
- * Another tenant's row is not even looked at: its world has a database of its own.
+ * Finds a row by id in the principal's tenant, within its reach. Each tenant has its own database, so the search never
+ * reads another tenant's rows.
  *
- * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` where the row exists elsewhere.
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` if the row exists elsewhere.
  */
 export function findInReach<Kind extends PlacedKind>(reach: Reach, kind: Kind, id: string): Rows[Kind] {
   const { world } = reach.principal;
-  const row = rowOf(world, kind, id);
+  const row = getRow(world, kind, id);
   if (row && isInReach(reach, kind, row, world)) return row;
-  throw outOfReach(reach, withId(NAMES[kind]), (other) => isThere(other, kind, id));
+  throw outOfReach(reach, withId(NOUNS[kind]), (other) => isPresent(other, kind, id));
 }
 
 /**
- * Finds a row of an inbox by the ids of both, the inbox within the principal's reach.
+ * Finds a row by its id and the id of its inbox. The inbox must be within the principal's reach.
  *
  * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInReach` does.
  */
-export function findInInbox<Kind extends InboxedKind>(
+export function findInInbox<Kind extends InboxContentKind>(
   reach: Reach,
   kind: Kind,
   inboxId: string,
@@ -61,14 +61,14 @@ export function findInInbox<Kind extends InboxedKind>(
 ): { readonly inbox: InboxRow; readonly row: Rows[Kind] } {
   const inbox = findInReach(reach, 'inboxes', inboxId);
   const { world } = reach.principal;
-  const row = rowOf(world, kind, id);
+  const row = getRow(world, kind, id);
   if (row?.inboxId === inbox.id) return { inbox, row };
   const other = row && world.inboxes.get(row.inboxId);
   if (other && isInReach(reach, 'inboxes', other, world)) throw notFound(kind);
-  throw outOfReach(reach, withId(NAMES[kind]), (world) => world[kind].get(id) !== undefined);
+  throw outOfReach(reach, withId(NOUNS[kind]), (world) => world[kind].get(id) !== undefined);
 }
 
-function rowOf<Kind extends RowKind>(database: Database, kind: Kind, id: string): Rows[Kind] | undefined {
+function getRow<Kind extends RowKind>(database: Database, kind: Kind, id: string): Rows[Kind] | undefined {
   return database[kind].get(id);
 }
 
@@ -77,12 +77,12 @@ function isInReach<Kind extends PlacedKind>({ principal }: Reach, kind: Kind, ro
   return place !== undefined && mayReach(principal, place);
 }
 
-function isThere<Kind extends PlacedKind>(world: World, kind: Kind, id: string): boolean {
-  const row = rowOf(world, kind, id);
+function isPresent<Kind extends PlacedKind>(world: World, kind: Kind, id: string): boolean {
+  const row = getRow(world, kind, id);
   return row !== undefined && PLACE_OF[kind](row, world) !== undefined;
 }
 
-const NAMES: Record<PlacedKind | InboxedKind, string> = {
+const NOUNS: Record<PlacedKind | InboxContentKind, string> = {
   workspaces: 'workspace',
   inboxes: 'inbox',
   webhooks: 'webhook',
@@ -93,16 +93,16 @@ const NAMES: Record<PlacedKind | InboxedKind, string> = {
 };
 
 /**
- * The error for an id or a name that leads to nothing within reach: the same whether or not it exists elsewhere,
- * unless the ledger wants that told.
+ * Creates the error for an id or name that is not found within reach. By default it does not reveal whether the
+ * resource exists elsewhere; `errors.foreign-resource=forbidden` makes it do so.
  */
 export function outOfReach(
   { principal, worlds, choose }: Reach,
   what: string,
   isElsewhere: (world: World) => boolean,
 ): ApiError {
-  const answer = choose('errors.foreign-resource');
-  if (answer === 'forbidden' && worlds.some(isElsewhere)) {
+  const choice = choose('errors.foreign-resource');
+  if (choice === 'forbidden' && worlds.some(isElsewhere)) {
     return new ApiError('FORBIDDEN', `This key does not reach the ${what}.`);
   }
   const explain = () => {
@@ -113,12 +113,12 @@ export function outOfReach(
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { explain });
 }
 
-/** The error for an id that names nothing. */
-export function notFound(kind: PlacedKind | InboxedKind): ApiError {
-  return new ApiError('NOT_FOUND', `There is no ${withId(NAMES[kind])}.`);
+/** Creates the NOT_FOUND error for an unknown id. */
+export function notFound(kind: PlacedKind | InboxContentKind): ApiError {
+  return new ApiError('NOT_FOUND', `There is no ${withId(NOUNS[kind])}.`);
 }
 
-/** How errors speak of something that was looked up by its id. */
+/** Describes a resource in an error text, for a look-up by id. */
 export function withId(noun: string): string {
   return `${noun} with this id`;
 }

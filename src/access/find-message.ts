@@ -3,7 +3,7 @@ import type { InboxRow, MessageRow } from '../store/rows.ts';
 import { findInInbox, notFound, type Reach } from './find-in-reach.ts';
 
 /**
- * Finds a message of an inbox that is not deleted, or any message of it under `messages.deleted=shown`.
+ * Finds a message of an inbox. Deleted messages are found only under `messages.deleted=shown`.
  *
  * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInReach` does.
  */

@@ -2,8 +2,8 @@ import { withoutTag } from '../contract/email-address.ts';
 import type { Reach } from './find-in-reach.ts';
 
 /**
- * Says whether an inbox may not get an address, because another one would lose mail by it: the address itself, the one
- * without its tag, or one with a tag belongs to another inbox.
+ * Returns whether an address is unavailable to an inbox because another inbox would lose mail: that inbox has the
+ * address itself, its form without the plus tag, or a form with a plus tag.
  */
 export function isAddressTaken(
   { worlds, choose }: Pick<Reach, 'worlds' | 'choose'>,
@@ -13,5 +13,5 @@ export function isAddressTaken(
   if (worlds.findAddress(address)) return true;
   const base = worlds.findAddress(withoutTag(address));
   const related = [...(base ? [base] : []), ...worlds.findTagged(address)];
-  return related.some((holder) => holder.inboxId !== inboxId) && choose('sending.plus-tags') === 'delivered';
+  return related.some((owner) => owner.inboxId !== inboxId) && choose('sending.plus-tags') === 'delivered';
 }

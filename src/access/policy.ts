@@ -1,18 +1,18 @@
 import type { Tier } from '../contract/tiers.ts';
 import type { Principal } from './principal.ts';
 
-/** Where a resource lives inside its tenant; null where it belongs to the tenant as a whole. */
+/** The place of a resource inside its tenant. An id is null if the resource belongs to no single workspace or inbox. */
 export interface Place {
   readonly workspaceId: string | null;
   readonly inboxId: string | null;
 }
 
-/** Says whether a principal's tier is among those that may call an operation. */
+/** Returns whether a principal's tier may call an operation. */
 export function mayCall(principal: Principal, tiers: readonly Tier[]): boolean {
   return tiers.includes(principal.tier);
 }
 
-/** Says whether a principal reaches a resource of its own tenant (service document, section 5: scope of each tier). */
+/** Returns whether a principal may access a resource of its own tenant (service document, section 5). */
 export function mayReach(principal: Principal, place: Place): boolean {
   switch (principal.tier) {
     case 'operator':

@@ -3,29 +3,29 @@ import type { KeyHolder, World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { unauthorized } from './credentials.ts';
 
-/** Who a key speaks for: its tier, its tenant's world, and the workspace or inbox it is bound to. */
+/** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =
   | { readonly tier: 'operator' }
   | { readonly tier: 'tenant'; readonly world: World }
   | { readonly tier: 'workspace'; readonly world: World; readonly workspaceId: string }
   | { readonly tier: 'inbox'; readonly world: World; readonly workspaceId: string; readonly inboxId: string };
 
-/** A principal that lives in a tenant's world: any but the operator. */
+/** A principal that belongs to a tenant: any except the operator. */
 export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 
 /**
- * Finds who a key speaks for.
+ * Finds the principal of a key.
  *
- * @throws {ApiError} UNAUTHORIZED when no such key is valid now.
+ * @throws {ApiError} UNAUTHORIZED when the key is unknown or revoked.
  */
 export function findPrincipal(worlds: Worlds, key: string): Principal {
-  const holder = worlds.findKey(key);
-  if (holder === undefined) throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
-  return toPrincipal(holder);
+  const keyHolder = worlds.findKey(key);
+  if (keyHolder === undefined) throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
+  return toPrincipal(keyHolder);
 }
 
-function toPrincipal(holder: KeyHolder): Principal {
-  return 'tier' in holder ? { tier: 'operator' } : BY_TIER[holder.row.tier](holder.world, holder.row);
+function toPrincipal(keyHolder: KeyHolder): Principal {
+  return 'tier' in keyHolder ? { tier: 'operator' } : BY_TIER[keyHolder.row.tier](keyHolder.world, keyHolder.row);
 }
 
 const BY_TIER: Record<ApiKeyRow['tier'], (world: World, row: ApiKeyRow) => TenantPrincipal> = {

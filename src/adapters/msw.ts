@@ -8,10 +8,10 @@ import type { AcceptStream } from '../stream/streams.ts';
 import type { Connect } from './connect-stream.ts';
 import type { Fetch } from './fetch.ts';
 
-/** The paths that are ours; anything else at the same origin, such as a page's own files, is left alone. */
+/** Matches the paths of the service. Other paths of the same origin, such as a page's own files, are not handled. */
 const API_PATH = /^\/(?:v1|health)(?:[/?#]|$)/;
 
-/** What answers requests and streams, and who is told of a bug. */
+/** The functions that the msw handlers call. */
 export interface HandlerParts {
   readonly fetch: Fetch;
   readonly connect: Connect;
@@ -19,19 +19,18 @@ export interface HandlerParts {
 }
 
 /**
- * Makes the msw handlers of a mailbox: one for requests and one for event streams. One handler serves the whole
- * operation table, so the number of operations does not show in the time of a request, and it matches by a string
- * comparison before anything is parsed. It is made with `http.all` and a predicate: public exports that msw 2 and 3
- * share.
+ * Creates the msw handlers of a mailbox: one for requests and one for event streams. One handler serves all operations
+ * and matches by string comparison before it parses anything, so the number of operations does not slow down a request.
+ * `http.all` with a predicate is public in both msw 2 and msw 3.
  */
 export function createHandlers(
   baseUrl: string,
   { fetch, connect, report }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
-  const isOurs = ({ url }: Request) => url.startsWith(baseUrl) && API_PATH.test(url.slice(baseUrl.length));
+  const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && API_PATH.test(url.slice(baseUrl.length));
   return [
     http.all(
-      ({ request }) => isOurs(request),
+      ({ request }) => isServiceRequest(request),
       ({ request }) => fetch(request, baseUrl),
     ),
     createStreamHandler(baseUrl, connect, report),
@@ -39,14 +38,14 @@ export function createHandlers(
 }
 
 /**
- * One link for every mailbox, because what each one adds to the process stays for good. Its URL is nobody's: which
- * connections are whose is for the handlers to say.
+ * The only link, shared by all mailboxes, because msw never releases the resources of a link. Its URL matches no
+ * connection: each handler has a predicate that selects its own connections.
  */
-const STREAMS = ws.link('wss://streams.invalid');
+const STREAM_LINK = ws.link('wss://streams.invalid');
 
-/** Serves clients that use the global `WebSocket`, which Node has from version 22 on. */
+/** Creates the handler for clients that use the global `WebSocket`, which Node has since version 22. */
 function createStreamHandler(baseUrl: string, connect: Connect, report: Environment['report']): WebSocketHandler {
-  const handler = STREAMS.addEventListener('connection', ({ client }) => {
+  const handler = STREAM_LINK.addEventListener('connection', ({ client }) => {
     const request = { url: client.url.href, headers: new Headers() };
     try {
       serve(client, connect(request, baseUrl));
@@ -54,11 +53,11 @@ function createStreamHandler(baseUrl: string, connect: Connect, report: Environm
       refuse(client, toApiError(error, report));
     }
   });
-  return confine(handler, baseUrl.replace(/^http/, 'ws'));
+  return limitToStreams(handler, baseUrl.replace(/^http/, 'ws'));
 }
 
-/** Makes a handler one of the streams of one mailbox, and of nothing else. */
-function confine(handler: WebSocketHandler, prefix: string): WebSocketHandler {
+/** Limits a handler to the event streams of one mailbox. */
+function limitToStreams(handler: WebSocketHandler, prefix: string): WebSocketHandler {
   const run = handler.run.bind(handler);
   return Object.assign(handler, {
     predicate({ url }: { readonly url: string | URL }) {
@@ -66,7 +65,7 @@ function confine(handler: WebSocketHandler, prefix: string): WebSocketHandler {
       const target = origin.replace(/^http/, 'ws') + pathname;
       return target.startsWith(prefix) && isStreamPath(target.slice(prefix.length));
     },
-    // Some functions of msw, such as `getResponse`, give requests to every handler.
+    // Some functions of msw, such as `getResponse`, pass HTTP requests to every handler.
     run: async (...[connection, context]: Parameters<typeof run>) =>
       'client' in connection ? run(connection, context) : null,
   });
@@ -90,10 +89,10 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: CLOSE_CODES.notFound,
 };
 
-/** The most bytes that the reason of a close may have (RFC 6455, section 5.5). */
+/** The maximum length of a close reason, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** Where there is no upgrade to refuse, the connection is closed with the kind of error as its code. */
+/** Closes the connection with a code for the kind of error, because msw offers no upgrade that could be refused. */
 function refuse(client: Client, { code, message }: ApiError): void {
   client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
 }

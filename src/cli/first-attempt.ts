@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Attempt, Delivery } from '../delivery/delivery.ts';
-import { attemptText } from '../server/log/activity-log.ts';
+import { formatAttempt } from '../server/log/activity-log.ts';
 import type { ControlClient } from './control-client.ts';
 
 /** How long first attempts are waited for: longer than any receiver may take. */
@@ -49,6 +49,6 @@ function describe(delivery: Delivery): string {
 
 function describeAttempt({ state, reason }: Delivery, first: Attempt): string {
   const retryInMs = first.nextAttemptAt === null ? null : Date.parse(first.nextAttemptAt) - Date.parse(first.at);
-  const text = attemptText({ ...first, state, reason, retryInMs });
+  const text = formatAttempt({ ...first, state, reason, retryInMs });
   return first.error === null ? `delivered, ${text}` : text;
 }

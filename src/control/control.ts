@@ -5,7 +5,7 @@ import { readSilently } from '../contract/ledger-reader.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
-import { type Answer, type AnyReply, type ApiRequest, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
+import { type AnyReply, type ApiRequest, type ApiResult, optionsReply, stripBodyForHead } from '../pipeline/http.ts';
 import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
@@ -22,7 +22,7 @@ export function createControl(
   mailbox: Controlled,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
-): (request: ApiRequest) => Promise<Answer> {
+): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
   const fixedReplies = new Map<ControlRow, AnyReply>();
 
@@ -35,7 +35,7 @@ export function createControl(
     return reply;
   }
 
-  async function answerOrFail(request: ApiRequest): Promise<Answer> {
+  async function answerOrFail(request: ApiRequest): Promise<ApiResult> {
     try {
       const found = findRow(route, withoutSlash(request), LEDGER.choose);
       return {
@@ -61,7 +61,7 @@ function withoutSlash({ method, path }: ApiRequest) {
 const ANY_OBJECT = z.looseObject({});
 
 async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], others: [] });
+  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
   if (query) refuseUnknown(query, request.query);
   const bodySchema = uncheckedBody ? ANY_OBJECT : body;
   return {

@@ -4,12 +4,12 @@ import type { Ledger } from '../contract/ledger-reader.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
-import { cutPage } from './replies/page.ts';
-import { SHOW_PAGE, threadOf } from './replies/show-page.ts';
+import { paginate } from './replies/paginate.ts';
+import { SHOW_PAGE, threadKey } from './replies/show-page.ts';
 
 type Folder = (typeof FOLDERS)[number];
 
-const IS_IN: Record<Folder, (message: MessageRow) => boolean> = {
+const FOLDER_FILTERS: Record<Folder, (message: MessageRow) => boolean> = {
   inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
   sent: ({ direction, isArchived, deletedAt }) => direction === 'outbound' && !isArchived && deletedAt === null,
   starred: ({ isStarred, deletedAt }) => isStarred && deletedAt === null,
@@ -20,13 +20,13 @@ const IS_IN: Record<Folder, (message: MessageRow) => boolean> = {
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const found = messagesInReach(context, query).filter(isWanted(query.folder, context));
+  const found = messagesInReach(context, query).filter(createFolderFilter(query.folder, context));
   const isGrouped = query.group === 'thread';
-  const page = cutPage(isGrouped ? latestOfEachThread(found) : found, query, choose);
+  const page = paginate(isGrouped ? latestOfEachThread(found) : found, query, choose);
   return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, context, isGrouped) };
 };
 
-/** Every message of the inboxes in reach, or of those that are selected, in the order of arrival. */
+/** Returns the messages of the inboxes within reach that match the selectors, in order of arrival. */
 function messagesInReach(
   reach: Reach,
   { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
@@ -35,16 +35,16 @@ function messagesInReach(
   return reach.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
 }
 
-function isWanted(folder: Folder | undefined, { choose, assume }: Ledger): (message: MessageRow) => boolean {
+function createFolderFilter(folder: Folder | undefined, { choose, assume }: Ledger): (message: MessageRow) => boolean {
   if (folder === undefined && choose('messages.all.folder') === 'all') return ({ deletedAt }) => deletedAt === null;
   assume('messages.folders');
-  return IS_IN[folder ?? 'inbox'];
+  return FOLDER_FILTERS[folder ?? 'inbox'];
 }
 
 function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
   const seen = new Set<string>();
   const latestFirst = messages.toReversed().filter((message) => {
-    const thread = threadOf(message);
+    const thread = threadKey(message);
     return !seen.has(thread) && seen.add(thread);
   });
   return latestFirst.reverse();
@@ -52,16 +52,16 @@ function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
   const messages = messagesInReach(context, query);
-  const count = (folder: Folder) => messages.filter(IS_IN[folder]).length;
-  const unread = messages.filter((message) => IS_IN.inbox(message) && !message.isRead).length;
+  const count = (folder: Folder) => messages.filter(FOLDER_FILTERS[folder]).length;
+  const unread = messages.filter((message) => FOLDER_FILTERS.inbox(message) && !message.isRead).length;
   const inbox = { unread, total: count('inbox') };
   const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
-  return { body: { inbox, ...COUNTS[context.choose('messages.folders.counts')](others) } };
+  return { body: { inbox, ...COUNT_BODIES[context.choose('messages.folders.counts')](others) } };
 };
 
 type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;
 
-const COUNTS = {
+const COUNT_BODIES = {
   objects: ({ sent, starred, archived, trash }: OtherCounts) => ({
     sent: { total: sent },
     starred: { total: starred },

@@ -27,14 +27,14 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
     headers: {
       'content-type': mediaTypeOf(row.contentType),
       'content-disposition': `${disposition}; ${filenameParameters(row.filename)}`,
-      // Whatever it is, a browser must not take it for a page of ours.
+      // These headers keep a browser from running the attachment as a page of this origin.
       'x-content-type-options': 'nosniff',
       'content-security-policy': 'sandbox',
     },
   };
 };
 
-/** The file name for old clients, and whole in UTF-8 for the others (RFC 6266). */
+/** Returns the file name in ASCII for old clients and, if it differs, also in UTF-8 for all others (RFC 6266). */
 function filenameParameters(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
   const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(

@@ -5,13 +5,13 @@ import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** What an operation works with besides its input; what it reads of the ledger is named in `X-Mock-Assumed`. */
+/** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
 export interface Context<Id extends OperationId = OperationId> extends Ledger {
-  /** Who calls: one of the tiers that the operation's row names, so already authorised. */
+  /** The caller. It is already authorised, so its tier is one that the operation's row lists. */
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
   readonly worlds: Worlds;
   readonly environment: Environment;
-  /** Where the events that an operation causes are published. */
+  /** Publishes the events that an operation causes. */
   readonly events: EventBus;
 }
 
@@ -23,8 +23,8 @@ export interface Input<Id extends OperationId> {
 }
 
 /**
- * What an operation answers; the status is that of its row unless it says otherwise.
- * A body of bytes goes out as it is, with the content type that its headers give.
+ * The outcome of an operation. Without `status`, the status of the operation's row is used. A body of bytes is sent
+ * unchanged, with the content type from `headers`.
  */
 export interface Outcome<Body = unknown> {
   readonly body: Body;
@@ -33,7 +33,7 @@ export interface Outcome<Body = unknown> {
 }
 
 /**
- * The code of one operation: synchronous, so that "check, then change" cannot be interrupted.
+ * The code of one operation. It is synchronous, so no other request can run between a check and the change.
  *
  * @throws {ApiError} to end the request with an error.
  */

@@ -1,7 +1,7 @@
 import { checkDomain } from '../access/check-domain.ts';
+import { createKey } from '../access/create-key.ts';
 import { findInReach } from '../access/find-in-reach.ts';
 import { isAddressTaken } from '../access/is-address-taken.ts';
-import { mintKey } from '../access/mint-key.ts';
 import { mayReach } from '../access/policy.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
 import { isBareAddress } from '../contract/email-address.ts';
@@ -16,24 +16,24 @@ import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 type CreateContext = Context<'createInbox'>;
 
 /**
- * Creates an inbox with an address, a key and a password; a second call for the same address answers the inbox that
- * has it, without credentials. A name that somebody else has gets a number (reference).
+ * Creates an inbox with an address, a key and a password. If the caller can already reach an inbox with this address,
+ * that inbox is returned without credentials. Otherwise a number is appended to a taken name (reference).
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
-  if (!isBareAddress(address)) throw tooLong(context, address);
-  const existing = findOwn(context, address);
-  if (existing) return answerExisting(context, existing, address);
+  if (!isBareAddress(address)) throw addressTooLong(context, address);
+  const existing = findReachableInbox(context, address);
+  if (existing) return returnExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const { name, inbox } = pickName(context, username, domain, query.strict === true);
-  if (inbox) return answerExisting(context, inbox, `${name}@${domain}`);
-  return add(context, workspace, { username: name, domain, displayName: body.displayName || null });
+  if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
+  return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
 
-function tooLong({ assume }: CreateContext, address: string): ApiError {
+function addressTooLong({ assume }: CreateContext, address: string): ApiError {
   assume('sending.addresses');
   return new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
 }
@@ -44,8 +44,8 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   if (selected) return selected;
   if (principal.tier === 'workspace') return findInReach(context, 'workspaces', principal.workspaceId);
   assume('inboxes.create.workspace');
-  const standard = defaultWorkspace(principal.world);
-  if (standard) return standard;
+  const defaultRow = defaultWorkspace(principal.world);
+  if (defaultRow) return defaultRow;
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
@@ -54,48 +54,48 @@ function generateUsername({ environment, assume }: CreateContext): string {
   return `agent-${newHex(environment, 4)}`;
 }
 
-/** The inbox within reach that has an address. */
-function findOwn({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
-  const holder = worlds.findAddress(address);
-  const inbox = holder?.world === principal.world ? principal.world.inboxes.get(holder.inboxId) : undefined;
+/** Finds the inbox with an address, if it is within reach. */
+function findReachableInbox({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
+  const owner = worlds.findAddress(address);
+  const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;
   return inbox && mayReach(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
 }
 
-function answerExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
-  if (context.choose('inboxes.create.existing') === 'conflict') throw taken(address);
+function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
+  if (context.choose('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
   return { status: 200, body: { ...showPlainInbox(context.principal.world, inbox, context), existed: true } };
 }
 
-/** A name for a new inbox, or the inbox that has it already. */
+/** A user name for a new inbox, or the existing inbox that has it. */
 interface PickedName {
   readonly name: string;
   readonly inbox?: InboxRow | undefined;
 }
 
-/** Picks the name that was asked for, or, where somebody else has it, that name with a number. */
-function pickName(context: CreateContext, username: string, domain: string, strict: boolean): PickedName {
+/** Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. */
+function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, choose, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // Whoever has it: what is named must not tell a workspace key whether another workspace of its tenant does.
+  // Recorded for every owner, so that a workspace key cannot detect that another workspace of its tenant has the name.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
-  if (strict) throw taken(`${username}@${domain}`);
+  if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
-  const own = numbered
-    .map((name) => ({ name, inbox: findOwn(context, `${name}@${domain}`) }))
+  const existing = numbered
+    .map((name) => ({ name, inbox: findReachableInbox(context, `${name}@${domain}`) }))
     .find(({ inbox }) => inbox !== undefined);
-  if (own && choose('inboxes.create.again') === 'existing') return own;
+  if (existing && choose('inboxes.create.again') === 'existing') return existing;
   const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
   if (free !== undefined) return { name: free };
-  throw taken(`${username}@${domain}`);
+  throw usernameTaken(`${username}@${domain}`);
 }
 
-function taken(address: string): ApiError {
+function usernameTaken(address: string): ApiError {
   return new ApiError('USERNAME_TAKEN', `The address ${address} is taken.`);
 }
 
-function add(
+function insertInbox(
   context: CreateContext,
   workspace: WorkspaceRow,
   { username, domain, displayName }: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
@@ -104,7 +104,7 @@ function add(
   const { world } = principal;
   const createdAt = timestampNow(environment);
   const id = newId(environment);
-  const key = mintKey(environment, { tier: 'inbox', ownerId: id });
+  const key = createKey(environment, { tier: 'inbox', ownerId: id });
   const address = { id: newId(environment), inboxId: id, address: `${username}@${domain}`, isPrimary: true, createdAt };
   const inbox = world.inboxes.insert({
     id,

@@ -62,12 +62,12 @@ function findDomain(reach: Reach, domain: string): DomainRow {
   throw outOfReach(reach, 'domain with this name', (world) => world.domains.by('domain', domain).length > 0);
 }
 
-/** Finds out whether the DNS records of a domain are in place; no DNS is asked, the name decides. */
+/** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { id, domain, verifiedAt } = findDomain(context, params.domain);
-  const status = outcomeByName(domain);
-  if (status === 'verified') checkIsFree(context, domain);
+  const status = outcomeOf(domain);
+  if (status === 'verified') checkNotVerifiedElsewhere(context, domain);
   const updatedAt = timestampNow(environment);
   const row = principal.world.domains.update(id, {
     status,
@@ -79,16 +79,16 @@ export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
 
 const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
 
-const NAMES_AN_OUTCOME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
+const OUTCOME_IN_NAME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
 
-function outcomeByName(domain: string): DomainRow['status'] {
-  const [, first, last] = NAMES_AN_OUTCOME.exec(domain) ?? [];
+function outcomeOf(domain: string): DomainRow['status'] {
+  const [, first, last] = OUTCOME_IN_NAME.exec(domain) ?? [];
   const name = (first ?? last) as keyof typeof OUTCOMES | undefined;
   return name === undefined ? 'verified' : OUTCOMES[name];
 }
 
-/** Refuses to verify what another tenant has verified: mail there is that tenant's. Nothing else is told of it. */
-function checkIsFree({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
+/** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
+function checkNotVerifiedElsewhere({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
   const isTaken = worlds.some((world) => world !== principal.world && hasVerified(world, domain));
   if (!isTaken || choose('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
@@ -97,10 +97,10 @@ function checkIsFree({ principal, worlds, choose }: Context<'verifyDomain'>, dom
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
   context.principal.world.domains.remove(row.id);
-  return { body: DELETED[context.choose('domains.delete.body')](row) };
+  return { body: DELETE_BODIES[context.choose('domains.delete.body')](row) };
 };
 
-const DELETED = {
+const DELETE_BODIES = {
   'deleted-and-domain': ({ domain }: DomainRow) => ({ deleted: true as const, domain }),
   'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
   empty: () => ({}),

@@ -7,8 +7,8 @@ import { sizeOfMailRow } from '../store/row-size.ts';
 import type { DraftRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
-import { fitBodies } from './replies/fit-bodies.ts';
-import { cutPage } from './replies/page.ts';
+import { limitBodies } from './replies/limit-bodies.ts';
+import { paginate } from './replies/paginate.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
   const { principal, environment } = context;
@@ -38,15 +38,15 @@ const EMPTY: DraftContent = {
   replyToMessageId: null,
 };
 
-/** What a request sets; null empties a field, and one that is not sent stays. */
+/** Returns the changes that a request makes: null clears a field, and a field that is not sent is unchanged. */
 function changesOf(
   reach: Reach,
   inboxId: string,
   body: BodyOf<'createDraft'>,
   { replyToMessageId }: Pick<DraftContent, 'replyToMessageId'> = EMPTY,
 ): Partial<DraftContent> {
-  const { replyToMessageId: wanted } = body;
-  if (typeof wanted === 'string' && wanted !== replyToMessageId) checkMessage(reach, inboxId, wanted);
+  const { replyToMessageId: newMessageId } = body;
+  if (typeof newMessageId === 'string' && newMessageId !== replyToMessageId) checkMessage(reach, inboxId, newMessageId);
   const sent = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
 }
@@ -65,13 +65,13 @@ function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
   const { principal, choose, assume } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
-  const { rows, pagination } = cutPage(
+  const { rows, pagination } = paginate(
     principal.world.drafts.by('inboxId', inbox.id),
     query,
     choose,
     'drafts.list.order',
   );
-  const drafts = fitBodies(rows, assume).map(showDraft);
+  const drafts = limitBodies(rows, assume).map(showDraft);
   return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
 };
 

@@ -16,11 +16,11 @@ import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const { principal, choose } = context;
   const rows = selectInboxes(context, { workspace: query.workspace });
-  const show = SHOWN[choose('inboxes.list.credentials')];
+  const show = SHOW_INBOX[choose('inboxes.list.credentials')];
   return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
 };
 
-const SHOWN = { omitted: showPlainInbox, included: showInbox };
+const SHOW_INBOX = { omitted: showPlainInbox, included: showInbox };
 
 export const getInbox: Run<'getInbox'> = (context, { params }) => {
   return { body: showInbox(context.principal.world, findInReach(context, 'inboxes', params.id), context) };
@@ -36,7 +36,7 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
   return { body: updated(id) };
 };
 
-/** Deletes an inbox softly: its mail is kept out of sight; its keys are refused from now on. */
+/** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
@@ -86,10 +86,10 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     assume('inboxes.addresses.delete.primary');
     makePrimary(world, canonical);
   }
-  return { body: ADDRESS_DELETED[choose('inboxes.addresses.delete.body')](row.address) };
+  return { body: ADDRESS_DELETE_BODIES[choose('inboxes.addresses.delete.body')](row.address) };
 };
 
-const ADDRESS_DELETED = {
+const ADDRESS_DELETE_BODIES = {
   'deleted-and-address': (address: string) => ({ deleted: true as const, address }),
   empty: () => ({}),
 };

@@ -1,16 +1,16 @@
+import { createKey } from '../access/create-key.ts';
 import { findInReach, notFound } from '../access/find-in-reach.ts';
-import { mintKey } from '../access/mint-key.ts';
 import { keyPrefix } from '../contract/tiers.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 
-/** Service document, section 4.4: a new key for the same inbox; the previous one ends now, the mail stays. */
+/** Creates a key for an inbox and revokes the previous one; the mail stays (service document, section 4.4). */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { world } = principal;
   const inbox = findInReach(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
-  const row = world.addKey(mintKey(environment, { tier: 'inbox', ownerId: inbox.id }));
+  const row = world.addKey(createKey(environment, { tier: 'inbox', ownerId: inbox.id }));
   for (const { id } of previous) world.removeKey(id);
   return { body: ROTATE_BODIES[choose('inboxes.rotate.reply')](row) };
 };
@@ -29,8 +29,8 @@ const ROTATE_BODIES = {
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
   const { principal, environment } = context;
   const workspaceId = findInReach(context, 'workspaces', params.id).id;
-  const minted = mintKey(environment, { tier: 'workspace', ownerId: workspaceId, name: body.name });
-  const { id, key, name, createdAt } = principal.world.addKey(minted);
+  const created = createKey(environment, { tier: 'workspace', ownerId: workspaceId, name: body.name });
+  const { id, key, name, createdAt } = principal.world.addKey(created);
   return { body: { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt } };
 };
 
@@ -42,7 +42,7 @@ export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params })
   };
 };
 
-/** Service document, section 4.4: removes a workspace key; a new one is then issued by `createWorkspaceKey`. */
+/** Revokes a workspace key (service document, section 4.4). `createWorkspaceKey` issues a replacement. */
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
   const workspace = findInReach(context, 'workspaces', params.id);
   const key = findInReach(context, 'apiKeys', params.key_id);

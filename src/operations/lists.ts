@@ -24,14 +24,14 @@ export const createList: Run<'createList'> = (context, { params, body }) => {
 export const listLists: Run<'listLists'> = (context, { params }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
-  const show = LISTED[choose('lists.list.entries')];
+  const show = LIST_ITEMS[choose('lists.list.entries')];
   const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
   return { body: { lists } };
 };
 
 type ShownList = ReturnType<typeof showList>;
 
-const LISTED = {
+const LIST_ITEMS = {
   included: (list: ShownList) => list,
   omitted: ({ entries: _, ...list }: ShownList) => list,
 };

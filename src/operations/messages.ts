@@ -6,8 +6,8 @@ import { composeMail } from '../mail/mime/compose-mail.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
-import { fitBodies } from './replies/fit-bodies.ts';
-import { cutPage } from './replies/page.ts';
+import { limitBodies } from './replies/limit-bodies.ts';
+import { paginate } from './replies/paginate.ts';
 import { showMessage } from './replies/show-message.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
@@ -17,8 +17,8 @@ export const listMessages: Run<'listMessages'> = (context, { params, query }) =>
   const messages = world.messages
     .by('inboxId', inbox.id)
     .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
-  const { rows, pagination } = cutPage(messages, query, choose);
-  return { body: { messages: fitBodies(rows, assume).map((row) => showMessage(world, row, choose)), pagination } };
+  const { rows, pagination } = paginate(messages, query, choose);
+  return { body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, choose)), pagination } };
 };
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {
@@ -35,21 +35,21 @@ function markRead({ principal, choose }: Reach, message: MessageRow): MessageRow
 export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const message = findChangeable(context, params);
+  const message = findUpdatable(context, params);
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
-  const answer = choose('messages.update.reply');
-  return { body: answer === 'message' ? showMessage(world, row, choose) : updated(row.id) };
+  const shape = choose('messages.update.reply');
+  return { body: shape === 'message' ? showMessage(world, row, choose) : updated(row.id) };
 };
 
-/** Finds a message that may be changed: one in the trash too, unless the ledger says that it is out of sight. */
-function findChangeable(reach: Reach, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
+/** Finds a message that may be changed. Deleted messages are included unless `messages.update.deleted` hides them. */
+function findUpdatable(reach: Reach, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
   const { row } = findInInbox(reach, 'messages', id, messageId);
   if (row.deletedAt === null || reach.choose('messages.update.deleted') === 'changed') return row;
   return findMessage(reach, { id, messageId }).message;
 }
 
-/** Deletes a message softly: it leaves the lists, and its thread keeps it. */
+/** Soft-deletes a message: lists no longer contain it, but its thread still does. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { message } = findMessage(context, params);

@@ -7,7 +7,7 @@ import type { Context, Input, Run } from './context.ts';
 
 type Query = Input<'getMetrics'>['query'];
 
-/** A span of time; both ends are in it. */
+/** A time span; both ends are inclusive. */
 interface Window {
   readonly from: string;
   readonly to: string;
@@ -31,27 +31,27 @@ function windowOf({ environment }: Context<'getMetrics'>, { from, to }: Query): 
   throw new ApiError('VALIDATION_ERROR', 'The query is not valid: from must not be later than to.');
 }
 
-/** What the numbers are about: the selectors within the scope of the key. */
+/** Returns the scope of the metrics: the selected resources within the scope of the key. */
 function scopeOf({ principal }: Context<'getMetrics'>, { workspace, inbox }: Query) {
-  const own = principal.tier === 'inbox' ? principal.inboxId : null;
-  const inboxId = inbox ?? own;
-  const of = inboxId === null ? undefined : principal.world.inboxes.get(inboxId)?.workspaceId;
-  const bound = principal.tier === 'tenant' ? (workspace ?? null) : principal.workspaceId;
-  return { tenantId: principal.world.id, workspaceId: of ?? bound, inboxId };
+  const ownInboxId = principal.tier === 'inbox' ? principal.inboxId : null;
+  const inboxId = inbox ?? ownInboxId;
+  const inboxWorkspaceId = inboxId === null ? undefined : principal.world.inboxes.get(inboxId)?.workspaceId;
+  const selectedWorkspaceId = principal.tier === 'tenant' ? (workspace ?? null) : principal.workspaceId;
+  return { tenantId: principal.world.id, workspaceId: inboxWorkspaceId ?? selectedWorkspaceId, inboxId };
 }
 
 function countMessages({ principal }: Context<'getMetrics'>, inboxes: readonly InboxRow[], { from, to }: Window) {
-  const isIn = (time: string | null) => time !== null && time >= from && time <= to;
+  const isInWindow = (time: string | null) => time !== null && time >= from && time <= to;
   const messages = inboxes.flatMap(({ id }) => principal.world.messages.by('inboxId', id));
-  const inWindow = messages.filter(({ receivedAt }) => isIn(receivedAt));
+  const inWindow = messages.filter(({ receivedAt }) => isInWindow(receivedAt));
   return {
     sent: inWindow.filter(({ direction }) => direction === 'outbound').length,
     received: inWindow.filter(({ direction }) => direction === 'inbound').length,
-    bounced: messages.filter(({ bouncedAt }) => isIn(bouncedAt)).length,
+    bounced: messages.filter(({ bouncedAt }) => isInWindow(bouncedAt)).length,
   };
 }
 
-/** The domains of the tenant, or of the one workspace; an inbox has none. */
+/** Counts the domains of the tenant or of the selected workspace. An inbox has no domains. */
 function countDomains({ principal }: Context<'getMetrics'>, scope: ReturnType<typeof scopeOf>): number {
   if (scope.inboxId !== null) return 0;
   const domains = principal.world.domains.all();

@@ -10,7 +10,7 @@ import type { Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
 import type { Sending } from './sending.ts';
 
-/** Sends a draft, which is gone then: a second time it is not found. A draft that cannot be sent stays. */
+/** Sends a draft and then deletes it. A draft that cannot be sent is kept. */
 export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
   const { principal, choose } = context;
   const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
@@ -21,7 +21,7 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
 };
 
 function toMail(context: Sending, inbox: InboxRow, draft: DraftRow): OutgoingMail {
-  const repliesTo = messageOf(context, draft);
+  const repliesTo = findOriginal(context, draft);
   const recipients = recipientsOf(context, inbox, draft, repliesTo);
   const { to, cc, bcc } = recipients;
   return {
@@ -36,8 +36,8 @@ function toMail(context: Sending, inbox: InboxRow, draft: DraftRow): OutgoingMai
   };
 }
 
-/** The message that a draft replies to; one that was deleted since still counts. */
-function messageOf({ principal }: Sending, { replyToMessageId }: DraftRow): MessageRow | null {
+/** Finds the message that a draft replies to, even if it has been deleted since. */
+function findOriginal({ principal }: Sending, { replyToMessageId }: DraftRow): MessageRow | null {
   return replyToMessageId === null ? null : (principal.world.messages.get(replyToMessageId) ?? null);
 }
 
@@ -52,7 +52,7 @@ function recipientsOf(
   throw noRecipient(context.assume);
 }
 
-/** A draft keeps what was typed; only now it must be addresses. */
+/** Checks the addresses of a draft. This happens on sending only, because a draft may contain invalid addresses. */
 function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>>(
   recipients: Recipients,
   { choose, assume }: Ledger,

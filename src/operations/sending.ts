@@ -11,29 +11,29 @@ import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { Outcome, Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
 
-/** What sending works with, whichever operation it is for. */
+/** The context of every operation that sends mail. */
 export type Sending = MailContext & Reach;
 
-/** The bodies of a mail as a request has them. */
+/** The bodies of a mail in a request. */
 interface Bodies {
   readonly plainBody?: string | null | undefined;
   readonly htmlBody?: string | null | undefined;
 }
 
-/** Who gets a copy as a request names them. */
-interface Copies {
+/** The copy recipients in a request. */
+interface CopyRecipients {
   readonly cc?: readonly string[] | null | undefined;
   readonly bcc?: readonly string[] | null | undefined;
 }
 
-const NOTHING_ELSE = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
+const EMPTY_MAIL = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
 
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInReach(context, 'inboxes', params.id);
   const { to, subject, replyTo = null, verified } = body;
   const { cc, bcc } = copiesOf(body);
   const guard = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
-  return send(context, inbox, { ...NOTHING_ELSE, ...bodiesOf(body), to, cc, bcc, subject, replyTo, guard });
+  return send(context, inbox, { ...EMPTY_MAIL, ...bodiesOf(body), to, cc, bcc, subject, replyTo, guard });
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
@@ -46,15 +46,15 @@ export const replyToMessage: Run<'replyToMessage'> = (context, { params, body })
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
-  const { to, cc: others } = recipientsOfReply(context, inbox, message);
-  const { cc: further, bcc } = copiesOf(body);
-  const cc = [...others, ...further];
+  const { to, cc: originalCc } = recipientsOfReply(context, inbox, message);
+  const { cc: addedCc, bcc } = copiesOf(body);
+  const cc = [...originalCc, ...addedCc];
   const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] };
   return send(context, inbox, { ...replyTo(message, context.assume), ...bodiesOf(body), to, cc, bcc, guard });
 };
 
 function replyTo(message: MessageRow, assume: Assume) {
-  return { ...NOTHING_ELSE, subject: replySubject(message, assume), repliesTo: message };
+  return { ...EMPTY_MAIL, subject: replySubject(message, assume), repliesTo: message };
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
@@ -64,14 +64,14 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context);
   const { cc, bcc } = copiesOf(body);
   const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['send-and-forward', 'every-send'] };
-  return send(context, inbox, { ...NOTHING_ELSE, ...forward, attachments, to, cc, bcc, guard });
+  return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, guard });
 };
 
 function bodiesOf({ plainBody, htmlBody }: Bodies) {
   return { plainBody: plainBody ?? '', htmlBody: htmlBody ?? null };
 }
 
-function copiesOf({ cc, bcc }: Copies) {
+function copiesOf({ cc, bcc }: CopyRecipients) {
   return { cc: cc ?? [], bcc: bcc ?? [] };
 }
 

@@ -27,11 +27,11 @@ function emailOf(principal: Principal): string | null {
 
 export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
   const email = body.email.trim().toLowerCase();
-  const reason = reasonAgainst(context, email);
+  const reason = findInvalidReason(context, email);
   return { body: { email, valid: reason === null, reason } };
 };
 
-function reasonAgainst(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
+function findInvalidReason(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
   if (!isBareAddress(email)) {
     context.assume('sending.addresses');
     return 'syntax';

@@ -1,22 +1,22 @@
-import { mintKey } from '../access/mint-key.ts';
+import { createKey } from '../access/create-key.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 
-/** Creates a tenant with a workspace called Default (reference) and a first tenant key. */
+/** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds, environment }, { body }) => {
   const createdAt = timestampNow(environment);
   const tenant = { id: newId(environment), name: body.name, createdAt };
   const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
-  const key = mintKey(environment, { tier: 'tenant', ownerId: tenant.id });
+  const key = createKey(environment, { tier: 'tenant', ownerId: tenant.id });
   const world = worlds.add(tenant);
   world.workspaces.insert(workspace);
   world.addKey(key);
   return { body: { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
 };
 
-/** Deletes a tenant: its world is gone, and every key of it is refused from the next request on. */
+/** Deletes a tenant with all its data. Its keys are refused from the next request on. */
 export const deleteTenant: Run<'deleteTenant'> = ({ worlds, choose }, { params }) => {
   if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   return { body: DELETED[choose('tenants.delete.body')](params.id) };

@@ -3,25 +3,25 @@ import type { Choose } from '../contract/behaviours.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
-import { fitBodies } from './replies/fit-bodies.ts';
-import { cutPage } from './replies/page.ts';
+import { limitBodies } from './replies/limit-bodies.ts';
+import { paginate } from './replies/paginate.ts';
 import { showMessage } from './replies/show-message.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { principal, choose } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
-  const threads = threadsOf(principal.world.messages.by('inboxId', inbox.id), choose);
-  const { rows, pagination } = cutPage(threads, query, choose);
+  const threads = groupByThread(principal.world.messages.by('inboxId', inbox.id), choose);
+  const { rows, pagination } = paginate(threads, query, choose);
   return { body: { threads: rows.map(summarise), pagination } };
 };
 
 type Thread = [MessageRow, ...MessageRow[]];
 
 /**
- * Groups messages by thread; a thread of deleted messages only is left out. They are in the order of their first
- * messages, or of their latest ones where what is newest is to come first.
+ * Groups messages by thread and omits threads that have only deleted messages. Threads are ordered by first message, or
+ * by latest message under `messages.list.order=newest-first`.
  */
-function threadsOf(messages: readonly MessageRow[], choose: Choose): Thread[] {
+function groupByThread(messages: readonly MessageRow[], choose: Choose): Thread[] {
   const threads = new Map<string, Thread>();
   for (const message of messages) {
     const thread = threads.get(message.threadId);
@@ -44,13 +44,13 @@ function summarise(thread: Thread) {
   };
 }
 
-/** A thread with its whole history, deleted messages included. */
+/** Returns a thread with all its messages, including deleted ones. */
 export const getThread: Run<'getThread'> = (context, { params }) => {
   const { principal, choose, assume } = context;
   const inbox = findInReach(context, 'inboxes', params.id);
   const rows = principal.world.messages.by('threadId', params.threadId).filter(({ inboxId }) => inboxId === inbox.id);
   if (rows.length === 0) throw outOfReach(context, withId('thread'), (world) => hasThread(world, params.threadId));
-  const messages = fitBodies(rows, assume).map((row) => showMessage(principal.world, row, choose));
+  const messages = limitBodies(rows, assume).map((row) => showMessage(principal.world, row, choose));
   return { body: { threadId: params.threadId, messageCount: messages.length, messages } };
 };
 

@@ -19,7 +19,7 @@ export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
     id: newId(environment),
     workspaceId: principal.tier === 'workspace' ? principal.workspaceId : (workspace?.id ?? null),
     url: body.url,
-    events: eventsToKeep(body.events ?? ['message.received'], choose),
+    events: withoutRepeats(body.events ?? ['message.received'], choose),
     secret: newWebhookSecret(environment),
     isActive: choose('webhooks.create.is-active') === 'active',
     createdAt: timestampNow(environment),
@@ -27,7 +27,7 @@ export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
   return { body: toReply(row) };
 };
 
-function eventsToKeep(events: readonly EventKind[], choose: Choose): readonly EventKind[] {
+function withoutRepeats(events: readonly EventKind[], choose: Choose): readonly EventKind[] {
   const kinds = [...new Set(events)];
   if (kinds.length === events.length) return events;
   return choose('webhooks.create.repeated-events') === 'merged' ? kinds : events;
@@ -38,7 +38,7 @@ export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
   const workspace = selectWorkspace(context, query.workspace);
   const visible = visibleWebhooks(principal, choose);
   const selected = workspace ? visible.filter((row) => row.workspaceId === workspace.id) : visible;
-  const rows = inOrder(selected, choose);
+  const rows = sortWebhooks(selected, choose);
   const toItem = choose('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
   return { body: { webhooks: rows.map(toItem) } };
 };
@@ -50,7 +50,7 @@ function visibleWebhooks(principal: WebhookPrincipal, choose: Choose): WebhookRo
   return webhooks.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
 }
 
-function inOrder(rows: WebhookRow[], choose: Choose): WebhookRow[] {
+function sortWebhooks(rows: WebhookRow[], choose: Choose): WebhookRow[] {
   return rows.length > 1 && choose('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
 }
 
@@ -67,7 +67,7 @@ export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) =
   const { url, events, isActive } = body;
   const row = principal.world.webhooks.update(id, {
     ...(url !== undefined && { url }),
-    ...(events !== undefined && { events: eventsToKeep(events, choose) }),
+    ...(events !== undefined && { events: withoutRepeats(events, choose) }),
     ...(isActive !== undefined && { isActive }),
   });
   return { body: choose('webhooks.update.reply') === 'webhook' ? showWebhook(row, choose) : updated(id) };
@@ -85,7 +85,7 @@ export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
 
 const DELETE_BODIES = { ...DELETED, none: () => undefined };
 
-/** A webhook as clients see it: the six documented fields, in the document's order. */
+/** Returns a webhook as clients see it: the six documented fields, in the document's order. */
 function toReply({ id, url, events, secret, isActive, createdAt }: WebhookRow): WebhookReply {
   return { id, url, events: [...events], secret, isActive, createdAt };
 }

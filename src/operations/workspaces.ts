@@ -14,14 +14,14 @@ export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment
   const row = world.workspaces.insert({
     id: newId(environment),
     name: body.name,
-    slug: freeSlug(world, body.slug ?? slugOf(body.name, assume), choose),
+    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, assume), choose),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
   return { body: showWorkspace(world, row) };
 };
 
-/** Makes a slug of a name: "Acme Corp" gives `acme-corp` (reference). */
+/** Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). */
 function slugOf(name: string, assume: Assume): string {
   assume('workspaces.create.slug');
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -34,7 +34,7 @@ function slugOf(name: string, assume: Assume): string {
   );
 }
 
-function freeSlug(world: World, slug: string, choose: Choose): string {
+function pickFreeSlug(world: World, slug: string, choose: Choose): string {
   const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;
   if (!isTaken(slug)) return slug;
   if (choose('workspaces.create.slug-taken') === 'conflict') {
@@ -60,7 +60,7 @@ export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
   return { body: showWorkspace(context.principal.world, findInReach(context, 'workspaces', params.id)) };
 };
 
-/** Deletes a workspace with its inboxes, domains, webhooks and keys; all of its keys are refused from now on. */
+/** Deletes a workspace with its inboxes, domains, webhooks and keys. The keys are refused from now on. */
 export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => {
   const { principal, choose } = context;
   const { id, isDefault } = findInReach(context, 'workspaces', params.id);

@@ -9,18 +9,18 @@ import type { OperationRow } from './operation-rows.ts';
 import type { Service } from './service.ts';
 
 /**
- * Finds who calls.
+ * Finds the principal of a request.
  *
- * @throws {ApiError} UNAUTHORIZED without a key that is valid now.
+ * @throws {ApiError} UNAUTHORIZED when the key is missing or invalid.
  */
 export function authenticate({ worlds }: Service, { request, choose }: Exchange): Principal {
   return findPrincipal(worlds, readKey(request, choose));
 }
 
 /**
- * Finds who calls, and checks that the tier may call this operation; `undefined` for a public one.
+ * Finds the principal and checks that its tier may call this operation. Returns `undefined` for a public operation.
  *
- * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND for another tier, as the ledger says.
+ * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND (`auth.wrong-tier`) for a wrong tier.
  */
 export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
   const { tiers, tierChoices, tierAssumptions, tiersByChoice } = service.resolve(row.id);

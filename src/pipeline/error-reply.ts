@@ -4,8 +4,8 @@ import type { Environment } from '../environment.ts';
 import { type ApiReply, jsonReply } from './http.ts';
 
 /**
- * The one place where what was thrown becomes an error of the API. What is not one is a bug of ours: `report` gets it
- * whole, and the reply only says so.
+ * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is reported,
+ * and the reply does not contain its details.
  */
 export function toApiError(thrown: unknown, report: Environment['report']): ApiError {
   if (thrown instanceof ApiError) return thrown;
@@ -16,7 +16,7 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
   );
 }
 
-/** Writes an error in the shape that the ledger says. */
+/** Converts an error to a reply, in the shape that `errors.shape` decides. */
 export function toErrorReply({ status, message, code, headers }: ApiError, choose: Choose): ApiReply {
   const body = choose('errors.shape') === 'error-and-code' ? { error: message, code } : { error: message };
   return jsonReply(status, body, headers);

@@ -6,31 +6,31 @@ import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
 
 /**
- * One request on its way to its reply, and all that is known of it. The stages of `handle-request.ts` fill it in, each
- * once and in order; observers look at it when it is done.
+ * One request and its reply, with everything learned while handling it. The stages of `handle-request.ts` fill it in,
+ * in order; observers receive it when it is finished.
  */
 export interface Exchange extends LedgerReader {
   readonly request: ApiRequest;
-  /** When it began, in milliseconds of `performance.now()`. */
+  /** The start time, in milliseconds of `performance.now()`. */
   readonly startedMs: number;
-  /** The operation that it asks for; `undefined` until one is found. */
+  /** The requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
-  /** Who calls; `undefined` until the key is known to be valid, and for a public operation. */
+  /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
-  /** Why it was refused, with the reason that the reply does not tell; `undefined` after a success. */
+  /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
   reply: ApiReply | undefined;
-  /** How long it took, once it is done. */
+  /** The duration in milliseconds; 0 until it is finished. */
   durationMs: number;
 }
 
-/** An exchange that is done. */
+/** A finished exchange. */
 export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 
-/** Looks at an exchange that is done. */
+/** Observes finished exchanges. */
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
-/** Creates the exchange of a request that has just arrived. */
+/** Creates the exchange of a new request. */
 export function createExchange(request: ApiRequest, choices: Choices): Exchange {
   return {
     request,

@@ -2,38 +2,38 @@ import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Routable, type Router, type RowsByMethod, readParams, splitPath } from './router.ts';
 
-/** What a method and a path lead to: a row with its parameters, or the methods that OPTIONS asks for. */
+/** The result of a route look-up: a row with its parameters, or the allowed methods for an OPTIONS request. */
 export type Found<Row extends Routable> =
   | { readonly row: Row; readonly params: Record<string, string> }
   | { readonly allow: string };
 
 /**
- * Finds the row for a method and a path as they were sent.
+ * Finds the row for a method and a path.
  *
- * @throws {ApiError} VALIDATION_ERROR (percent-encoding), NOT_FOUND or METHOD_NOT_ALLOWED.
+ * @throws {ApiError} VALIDATION_ERROR (invalid percent-encoding), NOT_FOUND or METHOD_NOT_ALLOWED.
  */
 export function findRow<Row extends Routable>(
   router: Router<Row>,
   { method, path }: { readonly method: string; readonly path: string },
   choose: Choose,
 ): Found<Row> {
-  const segments = splitPath(withoutTrailingSlash(path, router, choose));
+  const segments = splitPath(stripTrailingSlash(path, router, choose));
   const decoded = decodeSegments(segments, choose);
   const rows = router(segments);
   if (!rows) throw routeNotFound();
   if (method === 'OPTIONS' && choose('requests.options') === 'allow') return { allow: allowedMethods(rows, choose) };
-  const row = rows.get(method === 'HEAD' ? headRow(rows, choose) : method);
+  const row = rows.get(method === 'HEAD' ? methodForHead(rows, choose) : method);
   if (!row) throw wrongMethod(method, rows, choose);
   return { row, params: readParams(row, decoded) };
 }
 
-/** The error for a path that leads nowhere, or that is to look so; then `why` is for the log. */
-export function routeNotFound(why?: string): ApiError {
-  return new ApiError('NOT_FOUND', 'There is no such route.', why === undefined ? {} : { explain: () => why });
+/** Creates the error for an unknown path. If the path is known but hidden, `reason` is the true reason for the log. */
+export function routeNotFound(reason?: string): ApiError {
+  return new ApiError('NOT_FOUND', 'There is no such route.', reason === undefined ? {} : { explain: () => reason });
 }
 
-/** Asks the ledger only where the slash makes the difference. */
-function withoutTrailingSlash<Row extends Routable>(path: string, router: Router<Row>, choose: Choose): string {
+/** Reads the ledger only if the slash matters, so that `X-Mock-Assumed` names the choice only then. */
+function stripTrailingSlash<Row extends Routable>(path: string, router: Router<Row>, choose: Choose): string {
   const trimmed = path.replace(/\/$/, '');
   if (trimmed === path || !router(splitPath(trimmed))) return path;
   return choose('requests.trailing-slash') === 'ignored' ? trimmed : path;
@@ -48,8 +48,8 @@ function decodeSegments(segments: readonly string[], choose: Choose): string[] {
   }
 }
 
-/** The method whose row answers HEAD; none where HEAD is refused or there is no GET. */
-function headRow(rows: RowsByMethod<Routable>, choose: Choose): string {
+/** Returns the method of the row that serves HEAD: GET if there is one and `requests.head` is `as-get`. */
+function methodForHead(rows: RowsByMethod<Routable>, choose: Choose): string {
   return rows.has('GET') && choose('requests.head') === 'as-get' ? 'GET' : 'HEAD';
 }
 
@@ -64,6 +64,6 @@ function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choos
 const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
 
 function allowedMethods(rows: RowsByMethod<Routable>, choose: Choose): string {
-  const methods = ALLOW_ORDER.filter((method) => rows.has(method === 'HEAD' ? headRow(rows, choose) : method));
+  const methods = ALLOW_ORDER.filter((method) => rows.has(method === 'HEAD' ? methodForHead(rows, choose) : method));
   return [...methods, ...(choose('requests.options') === 'allow' ? ['OPTIONS'] : [])].join(', ');
 }

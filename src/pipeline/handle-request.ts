@@ -22,7 +22,7 @@ import { readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
 import type { Service } from './service.ts';
 
-/** The event stream, as far as it is asked for without an upgrade; the server and msw serve the rest. */
+/** The event stream paths, for requests without an upgrade. The server and msw serve requests with one. */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 
 type Row = OperationRow | (typeof STREAM_ROWS)[number];
@@ -30,8 +30,8 @@ type Row = OperationRow | (typeof STREAM_ROWS)[number];
 const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
 
 /**
- * Takes one request from its arrival to its reply, and has the observers look at what became of it. It never rejects:
- * whatever goes wrong is an error reply.
+ * Handles one request and notifies the observers of the finished exchange. It never rejects: every failure becomes an
+ * error reply.
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
   const exchange = createExchange(request, service.choices);
@@ -40,14 +40,14 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
     return toErrorReply(exchange.error, exchange.choose);
   });
   const finished = Object.assign(exchange, {
-    reply: stripBodyForHead(request.method, nameAssumptions(service, exchange, reply)),
+    reply: stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply)),
     durationMs: performance.now() - exchange.startedMs,
   });
   for (const observe of service.observers) observe(finished);
   return finished;
 }
 
-/** The stages of a request that succeeds; each may throw instead, which ends it. */
+/** Runs the stages of a request in order. A stage that throws ends the request. */
 async function runStages(service: Service, exchange: Exchange): Promise<ApiReply> {
   const { request } = exchange;
   const found = findOperation(service, exchange);
@@ -56,7 +56,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
   const received = await readBody(request);
-  // From here on everything is synchronous: a key that is valid here is valid until the reply is made.
+  // Everything below is synchronous, so the key cannot be revoked before the reply is made.
   exchange.principal = authorise(service, exchange, row);
   const operation = service.resolve(row.id);
   const input = parseInput(operation, { request, params: found.params, received }, exchange);
@@ -74,7 +74,7 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
   }
 }
 
-/** Who may open an event stream is told how; anybody else is refused as from the stream itself. */
+/** Returns the error that asks for a WebSocket. Throws first if the client may not open an event stream. */
 function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): ApiError {
   admit({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
@@ -88,13 +88,13 @@ function runOperation(
   input: unknown,
 ): Outcome {
   const { environment } = principal && 'world' in principal ? principal.world : worlds;
-  // The table's types tie a row to its code; the look-up by id is where TypeScript loses the tie.
+  // The types guarantee that a row's code matches its input, but TypeScript cannot see that in a look-up by id.
   const run = RUN[id] as (context: Context, input: Input<never>) => Outcome;
   return run({ principal, worlds, environment, events, choose, assume } as Context, input as never);
 }
 
-/** Names the choices that shaped a reply and that the service document does not state. */
-function nameAssumptions({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
+/** Adds a header that lists the behaviours that shaped the reply and that the service document does not state. */
+function addAssumedHeader({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
   const assumed = [...read].filter((id) => isAssumed(id, choices)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

@@ -1,6 +1,6 @@
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 
-/** A row of the operation table with its id, as the router hands it out. */
+/** A row of the operation table with its id. */
 export type OperationRow = { readonly [Id in OperationId]: { readonly id: Id } & (typeof OPERATIONS)[Id] }[OperationId];
 
 /** The operation table as a list. */

@@ -6,7 +6,7 @@ import type { ApiRequest } from './http.ts';
 import type { ReceivedBody } from './read-body.ts';
 import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
 
-/** What an operation is to read its input from. */
+/** The parts of a request that contain an operation's input. */
 interface Received {
   readonly request: Pick<ApiRequest, 'query' | 'headers'>;
   readonly params: Record<string, string>;
@@ -14,9 +14,9 @@ interface Received {
 }
 
 /**
- * Parses what an operation was sent, by the schemas of its row.
+ * Parses the input of an operation by the schemas of its row.
  *
- * @throws {ApiError} for the first part that is not valid: the path, the query, the body.
+ * @throws {ApiError} for the first invalid part, in this order: path, query, body.
  */
 export function parseInput(
   operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
@@ -33,7 +33,7 @@ export function parseInput(
 /**
  * Parses the path parameters of an operation.
  *
- * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, as `requests.malformed-id` says.
+ * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, depending on `requests.malformed-id`.
  */
 function parseParams(
   schema: z.ZodObject | undefined,
@@ -42,12 +42,12 @@ function parseParams(
 ): Record<string, unknown> {
   const parsed = schema?.safeParse(params);
   if (!parsed) return {};
-  if (parsed.success) return inLowerCase(params, parsed.data, ledger);
+  if (parsed.success) return recordCaseChange(params, parsed.data, ledger);
   if (ledger.choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
 }
 
-function inLowerCase(
+function recordCaseChange(
   sent: Record<string, string>,
   parsed: Record<string, unknown>,
   ledger: Ledger,
@@ -57,7 +57,7 @@ function inLowerCase(
 }
 
 /**
- * Parses the query of an operation. Parameters that it does not know are ignored; of one that is repeated, the first counts.
+ * Parses the query of an operation. Unknown parameters are ignored; the first value of a repeated parameter is used.
  *
  * @throws {ApiError} VALIDATION_ERROR.
  */
@@ -73,7 +73,7 @@ export function parseQuery(
 }
 
 /**
- * Parses the body of an operation: nothing, or a JSON object that its schema takes.
+ * Parses the body of an operation: empty, or a JSON object that matches its schema.
  *
  * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
@@ -95,30 +95,30 @@ function parse(
   ledger: Ledger,
 ): Record<string, unknown> {
   const parsed = resolved.schema.safeParse(value);
-  nameDecidingChoices(resolved, value, parsed, ledger);
+  recordDecisiveChoices(resolved, value, parsed, ledger);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);
 }
 
-/** What is too long, where other values are too large. */
-const LONG: ReadonlySet<string> = new Set(['string', 'array']);
+/** The kinds of values that have a length limit; a limit of any other kind is about its size. */
+const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
-/** Reads the choices without which this very value would have been taken, or refused. */
-function nameDecidingChoices(
-  { assumes, others }: ResolvedSchema,
+/** Records the choices that decided whether this value is valid. */
+function recordDecisiveChoices(
+  { assumes, alternatives }: ResolvedSchema,
   value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
   ledger: Ledger,
 ): void {
-  if (error?.issues.some((issue) => issue.code === 'too_big' && LONG.has(issue.origin)))
+  if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     ledger.assume('requests.limits');
   if (!success) assumes.forEach(ledger.assume);
-  for (const other of others) if (other.schema.safeParse(value).success !== success) ledger.choose(other.id);
+  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) ledger.choose(id);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'broken') throw malformed('The request body was truncated.', ledger);
+  if (received === 'truncated') throw malformed('The request body was truncated.', ledger);
   if (received === 'too-large') {
     ledger.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');

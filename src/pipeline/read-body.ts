@@ -1,19 +1,19 @@
 import type { ApiRequest } from './http.ts';
 
-/** The largest body that is read, in bytes; the rest of a larger one is not even waited for. */
+/** The maximum size of a body, in bytes. A larger body is refused without waiting for the rest of it. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A body as it arrived: nothing, its bytes, more than may be sent, or broken off. */
-export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'broken';
+/** A received body: its bytes, or the reason why there are none. */
+export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'truncated';
 
-/** Reads a body up to the limit. It never throws: what is wrong with a body is said after the key is checked. */
+/** Reads a body up to the limit. It never throws, because the key must be checked before a wrong body is refused. */
 export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES): Promise<ReceivedBody> {
   if (!request.body) return 'empty';
   if (Number(request.headers.get('content-length')) > limitBytes) return 'too-large';
   try {
     return await readUpToLimit(request.body, limitBytes);
   } catch {
-    return 'broken';
+    return 'truncated';
   }
 }
 

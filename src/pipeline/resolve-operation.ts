@@ -12,32 +12,32 @@ import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
-/** What a body or a query may be under the choices of one mailbox. */
+/** The schema of a body or a query under the choices of one mailbox. */
 export interface ResolvedSchema {
   readonly schema: z.ZodObject;
-  /** The assumptions that say what it may be. */
+  /** The assumptions that shape the schema. */
   readonly assumes: readonly AssumptionId[];
-  /** What it would be under each other value of a choice that decides it. */
-  readonly others: readonly { readonly id: ChoiceId; readonly schema: z.ZodObject }[];
+  /** The schema under each other value of a choice that shapes it. */
+  readonly alternatives: readonly { readonly id: ChoiceId; readonly schema: z.ZodObject }[];
 }
 
-/** A row of the operation table under the choices of one mailbox, made once and kept. */
+/** A row of the operation table under the choices of one mailbox, resolved once and cached. */
 export interface ResolvedOperation {
-  /** The tiers that may call it; `undefined` for a public operation. */
+  /** The tiers that may call the operation; `undefined` for a public operation. */
   readonly tiers: readonly Tier[] | undefined;
-  /** What decides who may call it. */
+  /** The choices that decide which tiers may call the operation. */
   readonly tierChoices: readonly ChoiceId[];
   readonly tierAssumptions: readonly AssumptionId[];
-  /** The tiers that these choices admit or refuse; the others are settled whatever the choice. */
+  /** The tiers for which these choices make a difference. */
   readonly tiersByChoice: ReadonlySet<Tier>;
   readonly params: z.ZodObject | undefined;
   readonly query: ResolvedSchema | undefined;
   readonly body: ResolvedSchema | undefined;
-  /** The assumptions that shape every success. */
+  /** The assumptions that shape every successful reply. */
   readonly replyAssumptions: readonly AssumptionId[];
 }
 
-/** Evaluates what a row says as a function of the ledger. */
+/** Resolves the parts of a row that depend on the ledger. */
 export function resolveOperation(row: OperationDefinition, choices: Choices): ResolvedOperation {
   const { assumes = [] } = row;
   const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
@@ -71,18 +71,19 @@ function resolveSchema(
   assumes: readonly AssumptionId[],
 ): ResolvedSchema {
   const { value: schema } = trace(build, choices);
-  return { schema, assumes, others: otherReadings(build, choices).map(({ id, value }) => ({ id, schema: value })) };
+  const alternatives = evaluateAlternatives(build, choices).map(({ id, value }) => ({ id, schema: value }));
+  return { schema, assumes, alternatives };
 }
 
-/** Says whether any choice, switched, would change whether a tier is admitted. */
+/** Returns whether a different value of any single choice would admit or refuse a tier differently. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
-  const admitted = trace(tiers, choices).value.includes(tier);
-  return otherReadings(tiers, choices).some(({ value }) => value.includes(tier) !== admitted);
+  const isAdmitted = trace(tiers, choices).value.includes(tier);
+  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== isAdmitted);
 }
 
-/** Evaluates `build` under each other value of each choice that it reads, one at a time. */
-function otherReadings<Value>(build: (choose: Choose) => Value, choices: Choices) {
+/** Evaluates `build` under each other value of each choice that it reads, changing one choice at a time. */
+function evaluateAlternatives<Value>(build: (choose: Choose) => Value, choices: Choices) {
   return trace(build, choices).read.flatMap((id) =>
     Object.keys(readingsOf(id).choices)
       .filter((value) => value !== choices[id])

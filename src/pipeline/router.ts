@@ -1,13 +1,13 @@
-/** A row that the router can find: a method and a path with its parameters in braces. */
+/** A row that the router can find: a method and a path with parameters in braces. */
 export interface Routable {
   readonly method: string;
   readonly path: string;
 }
 
-/** What a path leads to: its rows by method. */
+/** The rows of one path, by method. */
 export type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
 
-/** Finds the rows of a path that is split, its parts as they were sent; `undefined` where there is no such path. */
+/** Finds the rows of a path by its encoded segments; returns `undefined` for an unknown path. */
 export type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
 
 interface Node<Row> {
@@ -16,11 +16,11 @@ interface Node<Row> {
   parameter?: Node<Row>;
 }
 
-/** Compiles a table into a tree of path segments: finding a row takes the same time however many there are. */
+/** Compiles a table into a tree of path segments, so that the look-up time does not grow with the table. */
 export function createRouter<Row extends Routable>(table: readonly Row[]): Router<Row> {
   const root = createNode<Row>();
   for (const row of table) addRow(root, row);
-  return (segments) => walk(root, segments, 0);
+  return (segments) => findRows(root, segments, 0);
 }
 
 /** Splits a path such as `/v1/webhooks` into its segments. */
@@ -28,7 +28,7 @@ export function splitPath(path: string): string[] {
   return path.split('/').slice(1);
 }
 
-/** Reads the parameters of a row's path out of the segments that led to it, decoded. */
+/** Reads the parameters of a row's path from the decoded segments of a request. */
 export function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [index, segment] of splitPath(row.path).entries()) {
@@ -62,8 +62,8 @@ function literalOf<Row>(node: Node<Row>, segment: string): Node<Row> {
   return next;
 }
 
-/** A literal wins over a parameter; where it leads nowhere, the parameter is tried. */
-function walk<Row extends Routable>(
+/** Tries a literal segment first, and a parameter only if the literal does not lead to any row. */
+function findRows<Row extends Routable>(
   node: Node<Row>,
   segments: readonly string[],
   index: number,
@@ -71,6 +71,6 @@ function walk<Row extends Routable>(
   const segment = segments[index];
   if (segment === undefined) return node.rows.size > 0 ? node.rows : undefined;
   const literal = node.literals.get(segment);
-  const found = literal && walk(literal, segments, index + 1);
-  return found ?? (node.parameter && segment !== '' ? walk(node.parameter, segments, index + 1) : undefined);
+  const found = literal && findRows(literal, segments, index + 1);
+  return found ?? (node.parameter && segment !== '' ? findRows(node.parameter, segments, index + 1) : undefined);
 }

@@ -1,5 +1,5 @@
-/** The port when none is asked for. */
+/** The default port. */
 export const DEFAULT_PORT = 4025;
 
-/** The address when none is asked for: this machine only. */
+/** The default address: only this machine can connect. */
 export const DEFAULT_HOST = '127.0.0.1';

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Says whether a host name, as a URL spells it, means this machine whatever DNS says. */
+/** Returns whether a host name, as written in a URL, always means this machine, independent of DNS. */
 export function isLoopbackHost(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
@@ -8,7 +8,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return isIPv4(name) && name.startsWith('127.');
 }
 
-/** The host name of a `Host` header or a URL authority, without port or final dot; `undefined` if it is not plain. */
+/** Returns the host name of a `Host` header or URL authority without port and final dot; `undefined` if invalid. */
 export function hostnameOf(authority: string): string | undefined {
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i.test(authority)) return undefined;
   const url = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`) : undefined;

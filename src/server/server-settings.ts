@@ -6,17 +6,17 @@ import { hostnameOf } from './loopback.ts';
 export interface SettingOptions {
   /** The port to listen on; 0 picks a free one. Default: 4025. */
   readonly port?: number;
-  /** The address to listen on. Default: `127.0.0.1`; on any other than loopback the control plane needs a token. */
+  /** The address to listen on. Default: `127.0.0.1`. On a non-loopback address, the control plane requires a token. */
   readonly host?: string;
-  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  /** Host names, besides loopback names, that a request's `Host` may have. Default: none. */
   readonly allowHosts?: readonly string[];
-  /** Origins, besides loopback ones, whose pages may call the API; `*` for all. */
+  /** Origins, besides loopback origins, whose pages may call the API; `*` for all. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** The port on which to accept mail over SMTP; 0 picks a free one. Default: none. */
+  /** The port for incoming mail over SMTP; 0 picks a free one. Default: no SMTP. */
   readonly smtpPort?: number | undefined;
   /**
-   * Where webhooks may lead besides this machine: hosts, ranges such as `10.0.0.0/8`, or `*` for all. Link-local and
-   * cloud metadata addresses are never called.
+   * Receivers that webhooks may call, besides loopback addresses: hosts, ranges such as `10.0.0.0/8`, or `*` for all.
+   * Link-local and cloud metadata addresses are never called. Default: none.
    */
   readonly deliverTo?: readonly string[];
 }
@@ -30,16 +30,16 @@ interface ServerSetting<Value = unknown> {
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */
   readonly multiple?: true;
-  /** How help shows the value of the flag. */
+  /** The placeholder of the flag's value in help. */
   readonly value: string;
   readonly help: string;
-  /** What a value must be, as the end of a sentence. */
+  /** Describes a valid value, as the end of the sentence "must be …". */
   readonly expected: string;
-  /** What a list takes, as the end of a sentence. */
+  /** Describes the valid items of a list, as the end of the sentence "takes …". */
   readonly takes?: string;
-  /** What the text of a flag says; the text itself if left out. */
+  /** Converts the text of a flag to a value. Default: the text itself. */
   readonly fromText?: (text: string) => unknown;
-  /** The value as the server uses it, or `undefined` for one that is not right. */
+  /** Returns the value in the server's form, or `undefined` if it is invalid. */
   readonly parse: (value: unknown) => Value | undefined;
 }
 
@@ -59,7 +59,7 @@ export const SERVER_SETTINGS = {
     value: '<address>',
     help: `Address to listen on (default ${DEFAULT_HOST})`,
     expected: 'an address or a host name',
-    // By an empty text, Node would take every address of the machine.
+    // With an empty text, Node would listen on all addresses of the machine.
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
   smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
@@ -93,41 +93,41 @@ export const SERVER_SETTINGS = {
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
 type Settings = typeof SERVER_SETTINGS;
-type Kept<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
+type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
 
 /**
- * Checks an option of `startServer` that is no list, and answers it as the server uses it.
+ * Checks an option of `startServer` that is not a list, and returns it in the server's form.
  *
- * @throws {RangeError} on a port that is none.
- * @throws {TypeError} on any other value that is not right.
+ * @throws {RangeError} on an invalid port.
+ * @throws {TypeError} on any other invalid value.
  */
-export function parseOption<Name extends 'port' | 'host' | 'smtpPort'>(name: Name, value: unknown): Kept<Name> {
+export function parseOption<Name extends 'port' | 'host' | 'smtpPort'>(name: Name, value: unknown): ParsedValue<Name> {
   const { parse, expected }: ServerSetting = SERVER_SETTINGS[name];
   const parsed = parse(value);
-  if (parsed !== undefined) return parsed as Kept<Name>;
+  if (parsed !== undefined) return parsed as ParsedValue<Name>;
   const Problem = name === 'host' ? TypeError : RangeError;
   throw new Problem(`The option ${name} must be ${expected}, not ${quote(value)}.`);
 }
 
 /**
- * Checks an option of `startServer` that is a list, and answers its items as the server uses them.
+ * Checks an option of `startServer` that is a list, and returns its items in the server's form.
  *
- * @throws {TypeError} when it is no list, and on an item that is not right, because it would never match.
+ * @throws {TypeError} when it is not a list, and on an invalid item, because such an item would never match.
  */
 export function parseListOption<Name extends 'allowHosts' | 'corsOrigins' | 'deliverTo'>(
   name: Name,
   items: unknown,
-): Kept<Name>[] {
+): ParsedValue<Name>[] {
   const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
   if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
   return items.map((item) => {
     const parsed = parse(item);
-    if (parsed !== undefined) return parsed as Kept<Name>;
+    if (parsed !== undefined) return parsed as ParsedValue<Name>;
     throw new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
   });
 }
 
-/** @throws {TypeError} when it is not a function. */
+/** Checks the option `log`. @throws {TypeError} when it is not a function. */
 export function parseLog<Log>(log: Log): Log {
   if (log === undefined || typeof log === 'function') return log;
   throw new TypeError(`The option log must be a function, not ${quote(log)}.`);
@@ -137,7 +137,7 @@ function isPort(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
 }
 
-/** A host name as URLs write it; `undefined` for what is not just that, such as one with a port. */
+/** Returns a host name in the form of URLs; `undefined` for anything else, such as a host name with a port. */
 function toHostname(host: string): string | undefined {
   const authority = isIPv6(host) ? `[${host}]` : host;
   return /:\d*$/.test(authority) ? undefined : hostnameOf(authority);
@@ -147,11 +147,11 @@ function toOrigin(text: string): string | undefined {
   if (text === '*') return text;
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   const { origin, protocol, host } = new URL(text);
-  // A URL gives an origin only to the schemes of the web.
+  // `URL` knows no origin for other schemes, such as those of browser extensions.
   return origin === 'null' ? `${protocol}//${host.toLowerCase()}` : origin;
 }
 
-/** A range or `*` as it stands, and a host as URLs write it, without brackets. */
+/** Returns a range or `*` unchanged, and a host in the form of URLs without brackets. */
 function toReceiver(entry: string): string | undefined {
   if (entry === '*' || isRange(entry)) return entry;
   return toHostname(entry)?.replace(/^\[|\]$/g, '');
@@ -164,14 +164,14 @@ function isRange(entry: string): boolean {
   return version === 4 ? Number(bits) <= 32 : Number(bits) <= 128 && !isMappedIPv4(base);
 }
 
-/** An IPv4 address in the form of IPv6 is compared as IPv4, so a range of such would never match. */
+/** Returns whether an address is an IPv4 address in IPv6 form. These are compared as IPv4, so a range never matches. */
 function isMappedIPv4(address: string): boolean {
   const mapped = new BlockList();
   mapped.addSubnet('::ffff:0:0', 96, 'ipv6');
   return mapped.check(address, 'ipv6');
 }
 
-/** Shows a value in a message, whatever it is. */
+/** Formats a value of any type for a message. */
 function quote(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }

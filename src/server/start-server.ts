@@ -20,62 +20,63 @@ import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
 import { createSmtpServer } from './smtp/smtp-server.ts';
 
-/** What a server takes besides what its mailbox takes. */
+/** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
   /**
-   * Handlers of msw, `http` or `graphql`, that answer before the emulator does: to add routes, or to replace its own.
-   * A path without an origin, such as `/v1/webhooks`, is one of this server. A function gets the server's mailbox.
-   * `/__mock` and event streams stay the emulator's. Default: none.
+   * msw handlers, `http` or `graphql`, that run before the emulator, to add or replace routes. A path without an origin,
+   * such as `/v1/webhooks`, is relative to this server. A function receives the server's mailbox and returns the handlers.
+   * `/__mock` and event streams cannot be replaced. Default: none.
    *
    * @example
    * startServer({ handlers: [http.get('/v1/weather', () => HttpResponse.json({ sky: 'clear' }))] });
    */
   readonly handlers?: readonly RequestHandler[] | ((mailbox: Mailbox) => readonly RequestHandler[]);
   /**
-   * Gets one line for each request, each attempt at a delivery, each mail that comes in, and each stream that is opened
-   * or closed, with keys and secrets masked. Default: none.
+   * Receives one line for each request, delivery attempt, incoming mail, opened or closed stream, and failure of the
+   * emulator. Keys and secrets are masked. Default: no log.
    */
   readonly log?: (line: string) => void;
-  /** Whether the lines of the log have colours, for a terminal. Default: no. */
+  /** Whether log lines have colours for a terminal. Default: `false`. */
   readonly colour?: boolean;
 }
 
-/** What `startServer` takes; everything has a default. */
+/** Options of `startServer`; each has a default. */
 export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl'>,
     ListenOptions {}
 
-/** A running server. It closes by `close()`, or at the end of an `await using` block. */
+/** A running server. `close()`, or the end of an `await using` block, closes it. */
 export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
-  /** Where the service is, such as `http://127.0.0.1:4025`. */
+  /** The URL of the service, such as `http://127.0.0.1:4025`. */
   readonly url: string;
+  /** The port that the server listens on. */
   readonly port: number;
-  /** The mailbox behind it, for its keys, `reset()` and `snapshot()`. */
+  /** The server's mailbox, for its keys, `reset()` and `snapshot()`. */
   readonly mailbox: Mailbox<Keys, Ids>;
-  /** Where the control plane is, such as `http://127.0.0.1:4025/__mock`. */
+  /** The URL of the control plane, such as `http://127.0.0.1:4025/__mock`. */
   readonly control: string;
-  /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
+  /** The `X-Mock-Token` value that the control plane requires; `undefined` when the server listens on loopback. */
   readonly controlToken: string | undefined;
-  /** Where mail is taken in over SMTP; `undefined` when that is off. */
+  /** The port for incoming mail over SMTP; `undefined` without SMTP. */
   readonly smtp: { readonly port: number } | undefined;
-  /** Ends the server within a second, whatever its connections do. */
+  /** Closes the server and all its connections within a second. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an HTTP server with a mailbox of its own; it resolves once the server listens.
+ * Starts an HTTP server with a new mailbox. The promise resolves when the server listens.
  *
  * @example
  * await using server = await startServer({ port: 0 });
  * await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
  *
  * @throws {FixtureError} {@link BehaviourError} as `createMailbox` does.
- * @throws {RangeError} when the port is not a whole number from 0 to 65535.
- * @throws {TypeError} when another option is not what it should be, such as an origin in `corsOrigins` with a path.
- * @throws {Error} with the `code` that Node gives (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
+ * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
+ * @throws {TypeError} when another option is invalid, such as an origin in `corsOrigins` with a path.
+ * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
 export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
-/** Starts a server with a fixture of one's own; the mailbox's `keys` and `ids` then have the fixture's handles. */
+/** Starts a server with a custom fixture; the mailbox's `keys` and `ids` then have the fixture's handles. */
 export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F },
 ): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
@@ -85,11 +86,11 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
   const built = buildMailbox({ ...mailboxOptions, environment });
   const { mailbox, activity, report } = built;
-  const log = openLog(activity, settings, createEnvironment(environment).report);
+  const log = createServerLog(activity, settings, createEnvironment(environment).report);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, built));
   const app = new App({ ...settings, built, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = smtpPort === undefined ? undefined : createSmtpServer(reporting(mailbox, report));
+  const smtp = smtpPort === undefined ? undefined : createSmtpServer(reportSmtpFailures(mailbox, report));
 
   const boundPort = await http.listen(port, host);
   outgoing.refuseOwnPort(boundPort);
@@ -114,7 +115,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   };
 }
 
-/** Checks the options of a server, and answers them with their defaults; what is left is for its mailbox. */
+/** Checks the options of a server and applies defaults. The remaining options are returned as `mailboxOptions`. */
 function parseSettings({
   port = DEFAULT_PORT,
   host = DEFAULT_HOST,
@@ -142,14 +143,14 @@ function parseSettings({
   };
 }
 
-/** Loads express and msw, which is only done where somebody brings handlers. */
-async function loadUserHandlers(given: ListenOptions['handlers'], { mailbox, report }: BuiltMailbox) {
+/** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
+async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: BuiltMailbox) {
   const { createUserHandlers } = await import('./http/user-handlers.ts');
-  return createUserHandlers(typeof given === 'function' ? given(mailbox) : given, report);
+  return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }
 
-/** The part of a mailbox that takes mail in over SMTP, by which a client is only told that the emulator failed. */
-function reporting({ receives, receiveMessage }: Mailbox<never>, report: Environment['report']) {
+/** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
+function reportSmtpFailures({ receives, receiveMessage }: Mailbox<never>, report: Environment['report']) {
   return {
     receives,
     receiveMessage: (message: IncomingMessage) =>
@@ -160,8 +161,8 @@ function reporting({ receives, receiveMessage }: Mailbox<never>, report: Environ
   };
 }
 
-/** The log of a server; none where nobody reads it. What it throws is only printed, since a log would repeat it. */
-function openLog(
+/** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
+function createServerLog(
   activity: Activity,
   { writeLine, colour }: Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour'>,
   report: Environment['report'],
@@ -171,7 +172,7 @@ function openLog(
   return log;
 }
 
-/** The host by which this machine reaches what is bound to `host`. */
+/** Returns the host in a URL by which this machine reaches a server that listens on `host`. */
 function urlHost(host: string): string {
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return reachable.includes(':') ? `[${reachable}]` : reachable;

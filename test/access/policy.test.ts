@@ -19,13 +19,13 @@ import {
 
 interceptRequests();
 
-/** The operations whose path names something. */
+/** The operations whose path has an id or a name. */
 const WITH_ID = OPERATION_IDS.filter((id) => OPERATIONS[id].path.includes('{') && id !== 'deleteTenant');
 
-/** The operations on something that lies in an inbox. */
+/** The operations on resources of an inbox. */
 const IN_INBOX = WITH_ID.filter((id) => /^\/v1\/inboxes\/\{id\}\/.+\{/.test(OPERATIONS[id].path));
 
-/** What the billing inbox has, in the workspace of the helpdesk. */
+/** Resources of the billing inbox, which is in the same workspace as the helpdesk inbox. */
 const NEIGHBOUR: Things = {
   inboxes: IDS.acme.inboxes.billing,
   messages: IDS.acme.messages.invoice,
@@ -33,12 +33,12 @@ const NEIGHBOUR: Things = {
   attachments: IDS.acme.attachments.order,
 };
 
-/** Two tenants may have domains of one name, so none is another tenant's. */
+/** Two tenants may have domains with the same name, so no domain name is foreign. */
 const NAMED_WITHIN_TENANT = ['sibling'] as const;
 
 describe('policy', () => {
   for (const id of OPERATION_IDS) {
-    everywhere(`${id} answers every tier as the table says`, async (world) => {
+    everywhere(`${id} allows exactly the tiers of its row`, async (world) => {
       const { mailbox } = world;
       for (const [index, target] of TARGETS.entries()) {
         let things = await begin(world, id, target);
@@ -54,7 +54,7 @@ describe('policy', () => {
   }
 
   for (const id of WITH_ID) {
-    everywhere(`${id} answers another tenant's id exactly as one that does not exist`, async (world) => {
+    everywhere(`${id} replies to another tenant's id exactly as to an unknown id`, async (world) => {
       const things = await begin(world, id, 'foreign');
       for (const caller of CALLERS.filter((each) => POLICY[id][each][2] === 404)) {
         const [foreign, absent] = [await call(world, id, caller, things), await call(world, id, caller, NOTHING)];
@@ -65,7 +65,7 @@ describe('policy', () => {
   }
 
   for (const id of IN_INBOX) {
-    everywhere(`${id} does not find through one inbox what is in another`, async (world) => {
+    everywhere(`${id} does not find a resource of one inbox through another inbox`, async (world) => {
       const [own, sibling] = [await begin(world, id, 'own'), await prepare(world, id, 'sibling')];
       const before = world.mailbox.snapshot();
       for (const things of [keepOwn(own, sibling, 'inboxes'), keepOwn(own, sibling, 'inboxes', 'lists', 'messages')]) {
@@ -78,7 +78,7 @@ describe('policy', () => {
     });
   }
 
-  everywhere('an inbox key does not reach a neighbour in its own workspace', async (world) => {
+  everywhere('an inbox key does not reach another inbox of its own workspace', async (world) => {
     const before = world.mailbox.snapshot();
     const things = { ...NEIGHBOUR, drafts: IDS.nobody, lists: IDS.nobody, entries: IDS.nobody };
     for (const id of WITH_ID.filter((each) => POLICY[each].ak_[0] < 300)) {
@@ -146,7 +146,7 @@ describe('policy', () => {
 
   for (const id of WITH_ID) {
     everywhere(
-      `under errors.foreign-resource=forbidden ${id} answers 403 for what is elsewhere and 404 for what is nowhere`,
+      `under errors.foreign-resource=forbidden ${id} returns 403 for a resource elsewhere and 404 for an unknown one`,
       { behaviours: { 'errors.foreign-resource': 'forbidden' } },
       async (world) => {
         for (const target of id.endsWith('Domain') ? NAMED_WITHIN_TENANT : (['sibling', 'foreign'] as const)) {
@@ -165,7 +165,7 @@ describe('policy', () => {
     );
   }
 
-  /** The requests that select a workspace, with the key of Support or of its helpdesk and the status when it is allowed. */
+  /** Requests that select a workspace, with the key of Support or of its helpdesk, and the status if allowed. */
   const SELECTIONS: [
     title: string,
     select: (world: World, key: string, workspace: string) => Promise<Reply>,
@@ -201,7 +201,7 @@ describe('policy', () => {
   const { support, sales } = IDS.acme.workspaces;
 
   everywhere(
-    'a key that may not select a workspace is told so also where a wrong tier is told nothing',
+    'a key that may not select a workspace is told so even if a wrong tier is hidden',
     { behaviours: { 'auth.wrong-tier': 'not-found' } },
     async (world) => {
       for (const [, select, callers] of SELECTIONS) {
@@ -265,7 +265,7 @@ describe('policy', () => {
     });
   }
 
-  everywhere('other lists take a selected workspace from a tenant key, and from no other', async (world) => {
+  everywhere('other lists accept a selected workspace from a tenant key only', async (world) => {
     const { keys } = world.mailbox;
     const list = async (path: string, key: string) => world.send('GET', `${path}?workspace=${support}`, { key });
     const names = async (path: string) => (await list(path, keys.acme.tenant)).json;
@@ -282,7 +282,7 @@ describe('policy', () => {
     }
   });
 
-  everywhere('a tenant key creates a webhook for a workspace, a workspace key may not say for which', async (world) => {
+  everywhere('a tenant key may select the workspace of a new webhook, a workspace key may not', async (world) => {
     const { keys } = world.mailbox;
     const json = { url: 'https://agent.example/hook', events: ['message.received'], workspaceId: support };
     const created = await world.send('POST', '/v1/webhooks', { key: keys.acme.tenant, json });
@@ -291,7 +291,7 @@ describe('policy', () => {
     expect((await world.send('POST', '/v1/webhooks', { key: keys.acme.workspaces.support, json })).status).toBe(403);
   });
 
-  /** What a key sees of each list of the tenant. */
+  /** The rows that a key sees in each list of the tenant. */
   const LISTS: [path: string, read: (reply: Reply) => unknown, Partial<Record<Caller, unknown>>][] = [
     [
       '/v1/inboxes',
@@ -337,7 +337,7 @@ describe('policy', () => {
     ],
   ];
   for (const [path, read, expected] of LISTS) {
-    everywhere(`${path} shows each key what it reaches`, async ({ send, mailbox }) => {
+    everywhere(`${path} shows each key only the rows within its reach`, async ({ send, mailbox }) => {
       for (const [caller, value] of Object.entries(expected) as [Caller, unknown][]) {
         const key = KEYS[caller](mailbox.keys) ?? '';
         expect(read(await send('GET', path, { key })), caller).toEqual(value);
@@ -346,18 +346,18 @@ describe('policy', () => {
   }
 });
 
-/** The things of a sibling but for those of these kinds. */
+/** Returns the resources of a sibling, except those of these kinds. */
 function keepOwn(own: Things, sibling: Things, ...kinds: string[]): Things {
   return { ...sibling, ...Object.fromEntries(kinds.flatMap((kind) => (own[kind] ? [[kind, own[kind]]] : []))) };
 }
 
-/** Puts the mailbox back to its start, with what the operation is to be about. */
+/** Resets the mailbox and creates the resource that the operation needs. */
 function begin(world: World, id: OperationId, target: Target) {
   world.mailbox.reset();
   return prepare(world, id, target);
 }
 
-/** The headers that the emulator sets, without those of the connection. */
+/** Returns the headers that the emulator sets, without connection headers. */
 function namedHeaders(headers: Headers): [string, string][] {
   return [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
 }

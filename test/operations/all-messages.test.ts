@@ -8,13 +8,13 @@ const { helpdesk, billing, outreach } = IDS.acme.inboxes;
 const { cannotLogIn, linkSent, thanks, invoice, talk } = IDS.acme.messages;
 const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
-/** What messages say, and the snippet of each. */
+/** Message bodies and the expected snippets. */
 const SNIPPETS: [title: string, mail: { text?: string; html?: string }, snippet: string][] = [
   ['a text is its beginning on one line', { text: ' Hi,\r\n\r\n\tsee\u00a0below. ' }, 'Hi, see below.'],
   ['a long text is its first 160 characters', { text: 'ab '.repeat(100) }, 'ab '.repeat(54).slice(0, 160).trim()],
   ['a long word is cut', { text: 'x'.repeat(5000) }, 'x'.repeat(160)],
-  ['a text of emoji has whole ones', { text: '😀'.repeat(200) }, '😀'.repeat(160)],
-  ['a text with HTML beside it is of the text', { text: 'Plain.', html: '<p>Rich.</p>' }, 'Plain.'],
+  ['a text of emoji is not cut inside an emoji', { text: '😀'.repeat(200) }, '😀'.repeat(160)],
+  ['a text with HTML is taken from the text', { text: 'Plain.', html: '<p>Rich.</p>' }, 'Plain.'],
   [
     'HTML is its text, without styles, scripts, comments and tags',
     {
@@ -24,7 +24,7 @@ const SNIPPETS: [title: string, mail: { text?: string; html?: string }, snippet:
     '1 < 2 & 😀 yes',
   ],
   ['HTML whose tags do not end is short', { html: `Hi<style>${'<style'.repeat(50_000)}` }, 'Hi'],
-  ['a mail that says nothing is empty', {}, ''],
+  ['a mail without text is empty', {}, ''],
 ];
 
 const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
@@ -61,7 +61,7 @@ describe('all messages', () => {
     expect(await ids(world)).toEqual([talk, thanks, linkSent, cannotLogIn]);
   });
 
-  everywhere('a row has what a page shows of a message, its inbox and its thread', async (world) => {
+  everywhere('a row has a summary of a message, its inbox and its thread', async (world) => {
     const { json } = await list(world, { limit: 1, offset: 2 });
     expect(json.messages).toEqual([
       {
@@ -85,7 +85,7 @@ describe('all messages', () => {
     ]);
   });
 
-  everywhere('a row counts its whole thread, but nothing unread that is deleted', async (world) => {
+  everywhere('a row counts its whole thread, but no deleted message as unread', async (world) => {
     const row = async () => (await list(world, { folder: 'inbox', inboxId: helpdesk })).json.messages.at(-1);
     expect(await row()).toMatchObject({ id: cannotLogIn, threadCount: 3, threadUnreadCount: 1 });
     await world.send('DELETE', `/v1/inboxes/${helpdesk}/messages/${thanks}`, asTenant(world));
@@ -154,7 +154,7 @@ describe('all messages', () => {
     expect((await count(world)).inbox.unread).toBe(2);
   });
 
-  everywhere('group=thread has the latest message of each thread and how many it has', async (world) => {
+  everywhere('group=thread has the latest message of each thread and the number of its messages', async (world) => {
     const rows = async (query = {}) =>
       (await list(world, { group: 'thread', ...query })).json.messages.map(
         ({ id, threadCount }: { id: string; threadCount: number }) => [id, threadCount],
@@ -175,7 +175,7 @@ describe('all messages', () => {
   });
 
   everywhere(
-    'under messages.all.shape=messages a row is as its inbox shows it, with a messageCount for a thread',
+    'under messages.all.shape=messages a row is a complete message, with a messageCount for a thread',
     { behaviours: { 'messages.all.shape': 'messages' } },
     async (world) => {
       const { json } = await list(world, { inboxId: helpdesk });
@@ -186,7 +186,7 @@ describe('all messages', () => {
     },
   );
 
-  everywhere('pages put together are the whole list', async (world) => {
+  everywhere('all pages together are the whole list', async (world) => {
     const whole = (await list(world)).json.messages;
     for (const limit of [1, 2, 3, 5, 200]) {
       const pages = [];
@@ -201,7 +201,7 @@ describe('all messages', () => {
     expect((await list(world, { offset: 1_000_000_000 })).json.pagination.total).toBe(5);
   });
 
-  everywhere('a page is cut of the threads, and of the folder', async (world) => {
+  everywhere('threads and folders are paginated too', async (world) => {
     expect(await ids(world, { group: 'thread', limit: 1, offset: 1 })).toEqual([invoice]);
     expect(await ids(world, { folder: 'inbox', limit: 2, offset: 1 })).toEqual([thanks, cannotLogIn]);
   });

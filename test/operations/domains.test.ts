@@ -12,7 +12,7 @@ const verify = (world: World, domain: string) => world.send('GET', `/v1/domains/
 const createInbox = (world: World, domain: string, key = world.mailbox.keys.acme.tenant) =>
   world.send('POST', '/v1/inboxes', { key, json: { username: 'hello', domain } });
 
-/** Domains and what verifying them finds. */
+/** Domains and the status after verifying them. */
 const OUTCOMES: [domain: string, status: string][] = [
   ['shop.example', 'verified'],
   ['fail.example', 'failed'],
@@ -62,7 +62,7 @@ describe('domains', () => {
   });
 
   for (const [domain, status] of OUTCOMES) {
-    everywhere(`verifying ${domain} finds it ${status}`, async (world) => {
+    everywhere(`verifying ${domain} sets its status to ${status}`, async (world) => {
       const created = await register(world, { domain });
       const verified = await verify(world, domain);
       expect([verified.status, verified.json.status]).toEqual([200, status]);
@@ -76,7 +76,7 @@ describe('domains', () => {
     });
   }
 
-  everywhere('one is usable for inboxes and addresses once it is verified, and not before', async (world) => {
+  everywhere('one is usable for inboxes and addresses only after it is verified', async (world) => {
     const key = world.mailbox.keys.acme.tenant;
     const addresses = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`;
     const addAddress = () => world.send('POST', addresses, { key, json: { email: 'help@shop.example' } });
@@ -95,7 +95,7 @@ describe('domains', () => {
     expect((await addAddress()).status).toBe(201);
   });
 
-  everywhere('one of a workspace is for that workspace only', async (world) => {
+  everywhere('one of a workspace is usable in that workspace only', async (world) => {
     const { tenant, workspaces } = world.mailbox.keys.acme;
     const created = await register(world, { domain: 'shop.example', workspaceId: IDS.acme.workspaces.sales });
     expect(created.json.workspaceId).toBe(IDS.acme.workspaces.sales);
@@ -118,13 +118,13 @@ describe('domains', () => {
     expect((await world.send('GET', '/v1/domains/shop.example/verify', { key })).json.status).toBe('verified');
   });
 
-  everywhere('a tenant-wide one is for every workspace of the tenant, and for no other tenant', async (world) => {
+  everywhere('a tenant-wide one is usable in every workspace of its tenant, and in no other tenant', async (world) => {
     const { acme, globex } = world.mailbox.keys;
     expect((await createInbox(world, 'acme.test', acme.workspaces.sales)).status).toBe(201);
     expect((await createInbox(world, 'acme.test', globex.tenant)).status).toBe(400);
   });
 
-  everywhere('one that the tenant has, or the default one, cannot be registered', async (world) => {
+  everywhere('one that the tenant already has, or the default one, cannot be registered', async (world) => {
     const before = world.mailbox.snapshot();
     for (const domain of ['acme.test', 'ACME.test', 'mail.acme.test', 'mailbox.test']) {
       for (const key of [world.mailbox.keys.acme.tenant, world.mailbox.keys.acme.workspaces.sales]) {
@@ -170,7 +170,7 @@ describe('domains', () => {
     );
   }
 
-  everywhere('one that is verified again was verified when it first was', async (world) => {
+  everywhere('one that is verified again keeps the time of its first verification', async (world) => {
     await register(world, { domain: 'shop.example' });
     const { verifiedAt } = (await verify(world, 'shop.example')).json;
     await world.mailbox.clock.advance('1h');
@@ -180,7 +180,7 @@ describe('domains', () => {
   });
 
   everywhere(
-    'one that another tenant has verified cannot be verified, nor used, and nothing is told',
+    'one that another tenant has verified can be neither verified nor used, and that tenant is not named',
     async (world) => {
       const { acme, globex } = world.mailbox.keys;
       const free = await register(world, { domain: 'nobodys.test' });
@@ -213,7 +213,7 @@ describe('domains', () => {
     },
   );
 
-  everywhere('two tenants may register the same domain, each its own', async (world) => {
+  everywhere('two tenants may register the same domain independently', async (world) => {
     const key = world.mailbox.keys.globex.tenant;
     const created = await register(world, { domain: 'acme.test' }, key);
     expect([created.status, created.json.status]).toEqual([201, 'pending']);
@@ -221,7 +221,7 @@ describe('domains', () => {
     expect((await world.send('GET', '/v1/domains/acme.test', asTenant(world))).json.status).toBe('verified');
   });
 
-  everywhere('a deleted one is gone, once; its inboxes stay and get no more neighbours', async (world) => {
+  everywhere('one can be deleted only once; its inboxes stay, but no new ones can be created', async (world) => {
     const { send } = world;
     const deleted = await send('DELETE', '/v1/domains/ACME.test', asTenant(world));
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, domain: 'acme.test' }]);
@@ -236,7 +236,7 @@ describe('domains', () => {
     expect([again.status, again.json.status]).toEqual([201, 'pending']);
   });
 
-  everywhere('creating an inbox of a deleted domain again answers that inbox', async (world) => {
+  everywhere('creating an existing inbox of a deleted domain returns that inbox', async (world) => {
     await register(world, { domain: 'shop.example' });
     await verify(world, 'shop.example');
     const { id } = (await createInbox(world, 'shop.example')).json;
@@ -271,7 +271,7 @@ describe('domains', () => {
     }
   });
 
-  everywhere('a name that is no domain name is not found', async (world) => {
+  everywhere('a name that is not a domain name is not found', async (world) => {
     for (const name of [
       'nothing',
       'no.such.test',

@@ -32,7 +32,7 @@ const FULL = {
 };
 
 describe('drafts', () => {
-  everywhere('are created with nothing', async (world) => {
+  everywhere('are created without any field', async (world) => {
     const { helpdesk } = openDesks(world);
     const { status, json } = await helpdesk.call('POST', '/drafts', {});
     expect([status, json]).toEqual([
@@ -48,7 +48,7 @@ describe('drafts', () => {
     expect((await helpdesk.call('POST', '/drafts')).status).toBe(201);
   });
 
-  everywhere('are created with everything, one address or several', async (world) => {
+  everywhere('are created with all fields, and one address or several', async (world) => {
     const { helpdesk } = openDesks(world);
     const sent = { ...FULL, to: FULL.to[0], bcc: FULL.bcc[0] };
     const draft = await create(helpdesk, sent);
@@ -64,7 +64,7 @@ describe('drafts', () => {
     expect(await list(helpdesk, '?limit=1&offset=2')).toEqual([two]);
   });
 
-  everywhere('are merged with what a PATCH sends; null empties a field', async (world) => {
+  everywhere('are merged with the fields of a PATCH; null clears a field', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, FULL);
     const patch = async (changes: object) => (await helpdesk.call('PATCH', `/drafts/${draft.id}`, changes)).json;
@@ -90,7 +90,7 @@ describe('drafts', () => {
     expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
   });
 
-  everywhere('keep what is half typed, and take it for a list where it is one', async (world) => {
+  everywhere('keep incomplete addresses, and split a string that is a list', async (world) => {
     const { helpdesk } = openDesks(world);
     const typed: [to: unknown, kept: string[]][] = [
       ['dan', ['dan']],
@@ -110,7 +110,7 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('are not sent with what is no address, which is named, and stay', async (world) => {
+  everywhere('are not sent with an invalid address, which the error names, and are kept', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, { to: 'dana@customer.test, dan', cc: 'Bo <bo@', bcc: ['"a, b" <a@b.test>'] });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
@@ -132,7 +132,7 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('are gone once deleted', async (world) => {
+  everywhere('are not found after they are deleted', async (world) => {
     const { helpdesk } = openDesks(world);
     const path = `/drafts/${DRAFTS.helpdesk}`;
     const { status, json } = await helpdesk.call('DELETE', path);
@@ -161,7 +161,7 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('are sent once, and are a message then', async (world) => {
+  everywhere('are sent once, and become a message', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, { ...FULL, replyToMessageId: null });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
@@ -198,7 +198,7 @@ describe('drafts', () => {
     expect(await message(helpdesk, json.id)).toMatchObject({ to: '', subject: '', plainBody: '', htmlBody: null });
   });
 
-  everywhere('cannot be sent to nobody, and stay', async (world) => {
+  everywhere('cannot be sent without a recipient, and are kept', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, { subject: 'Hi' });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
@@ -211,7 +211,7 @@ describe('drafts', () => {
     expect((await helpdesk.call('POST', `/drafts/${draft.id}/send`)).status).toBe(200);
   });
 
-  everywhere('that cannot be sent stay as they are', async (world) => {
+  everywhere('that cannot be sent are kept unchanged', async (world) => {
     const { helpdesk } = openDesks(world);
     for (const [to, code] of [
       ['relay-error@simulator.test', 'RELAY_FAILED'],
@@ -235,7 +235,7 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('that reply go to whoever wrote where they name nobody, with Re:', async (world) => {
+  everywhere('that reply go to the sender if they have no recipients, with Re:', async (world) => {
     const { helpdesk } = openDesks(world);
     const draft = await create(helpdesk, { replyToMessageId: MESSAGES.cannotLogIn.toUpperCase() });
     expect(draft.replyToMessageId).toBe(MESSAGES.cannotLogIn);
@@ -249,14 +249,14 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('that reply to what was deleted since stay in its thread', async (world) => {
+  everywhere('that reply to a deleted message stay in its thread', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
     const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
     expect(json.threadId).toBe(THREADS.login);
   });
 
-  everywhere('cannot reply to what their inbox does not have', async (world) => {
+  everywhere('cannot reply to a message of another inbox', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.call('DELETE', `/messages/${MESSAGES.linkSent}`);
     const before = await list(helpdesk);

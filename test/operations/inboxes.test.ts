@@ -39,7 +39,7 @@ describe('inboxes', () => {
     expect((await get(world, id)).json).toEqual(shown);
   });
 
-  everywhere('creating it again answers 200 with it, without credentials, and changes nothing', async (world) => {
+  everywhere('creating it again returns 200 and the inbox without credentials, and changes nothing', async (world) => {
     const created = await create(world, { username: 'ada', displayName: 'Ada' });
     const before = world.mailbox.snapshot();
     for (const query of [{}, { strict: true }, { strict: false }]) {
@@ -52,7 +52,7 @@ describe('inboxes', () => {
     expect(world.mailbox.snapshot()).toEqual(before);
   });
 
-  everywhere('a further address of an own inbox is answered with that inbox', async (world) => {
+  everywhere('creating one with a further address of an own inbox returns that inbox', async (world) => {
     await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, {
       ...asTenant(world),
       json: { email: 'help@mailbox.test' },
@@ -61,7 +61,7 @@ describe('inboxes', () => {
     expect([status, json.id, json.existed]).toEqual([200, helpdesk, true]);
   });
 
-  everywhere('a name that another tenant has gets the first number that is free', async (world) => {
+  everywhere('the first free number is appended to a name that another tenant has', async (world) => {
     await create(world, { username: 'ada' }, asGlobex(world));
     const names = [];
     for (const username of ['ada', 'ada2', 'ada']) names.push((await create(world, { username })).json);
@@ -72,7 +72,7 @@ describe('inboxes', () => {
     ]);
   });
 
-  everywhere('a name out of the reach of a workspace key gets a number too', async (world) => {
+  everywhere('a number is also appended to a name out of reach of a workspace key', async (world) => {
     const { support, sales } = world.mailbox.keys.acme.workspaces;
     await create(world, { username: 'ada' }, { key: sales });
     const { status, json } = await create(world, { username: 'ada' }, { key: support });
@@ -98,7 +98,7 @@ describe('inboxes', () => {
     expect(world.mailbox.snapshot()).toEqual(before);
   });
 
-  everywhere('without a name it gets one, another each time', async (world) => {
+  everywhere('without a name it gets a new generated name each time', async (world) => {
     const [one, two] = [await create(world, {}), await world.send('POST', '/v1/inboxes', asTenant(world))];
     for (const { status, json } of [one, two]) {
       expect([status, json.displayName]).toEqual([201, null]);
@@ -107,14 +107,14 @@ describe('inboxes', () => {
     expect(one.json.username).not.toBe(two.json.username);
   });
 
-  everywhere('a user name may have letters, digits and . - _ inside', async (world) => {
+  everywhere('a user name may contain letters, digits and . - _', async (world) => {
     for (const username of ['a', '0', 'a.b-c_d', 'x'.repeat(64), 'a--b', 'a-', 'a_']) {
       const { status, json } = await create(world, { username });
       expect([status, json.email]).toEqual([201, `${username}@mailbox.test`]);
     }
   });
 
-  everywhere('mail reaches an inbox of every user name that may be', async (world) => {
+  everywhere('mail reaches an inbox with any valid user name', async (world) => {
     for (const username of ['a', 'a.b-c_d', 'x'.repeat(64), 'a--b', 'a-', 'a_']) {
       const { json } = await create(world, { username });
       await sendTo(world, json.email);
@@ -122,7 +122,7 @@ describe('inboxes', () => {
     }
   });
 
-  everywhere('it lands in the workspace that a tenant key selects, or that a workspace key is of', async (world) => {
+  everywhere('it belongs to the workspace that the key selects or has', async (world) => {
     const { sales } = IDS.acme.workspaces;
     const selected = await create(world, { username: 'ada', workspaceId: sales });
     const bound = await create(world, { username: 'bob' }, { key: world.mailbox.keys.acme.workspaces.sales });
@@ -144,7 +144,7 @@ describe('inboxes', () => {
     }
   });
 
-  everywhere('the list shows no credentials, oldest first, and what a selector leaves of it', async (world) => {
+  everywhere('the list is oldest first, without credentials, and can be narrowed by a selector', async (world) => {
     const created = await create(world, { username: 'ada', workspaceId: IDS.acme.workspaces.sales });
     const ids = async (query = {}) => {
       const { json, text } = await world.send('GET', '/v1/inboxes', { ...asTenant(world), query });
@@ -156,7 +156,7 @@ describe('inboxes', () => {
     expect(await ids({ workspace: IDS.acme.workspaces.support })).toEqual([helpdesk, billing]);
   });
 
-  everywhere('a change of display name and metadata is answered with the id, and is seen', async (world) => {
+  everywhere('a change of display name and metadata returns the id, and is visible', async (world) => {
     const patch = async (json: object) => {
       const { status, json: reply } = await world.send('PATCH', `/v1/inboxes/${helpdesk}`, {
         ...asTenant(world),
@@ -238,7 +238,7 @@ describe('inboxes', () => {
 });
 
 describe('addresses', () => {
-  everywhere('an added one is the primary one, unless it is not to be', async (world) => {
+  everywhere('an added one becomes the primary one unless the request says otherwise', async (world) => {
     const first = await addAddress(world, helpdesk, { email: 'Help@Mailbox.TEST' });
     expect([first.status, first.json]).toEqual([201, { ok: true, address: 'help@mailbox.test', isPrimary: true }]);
     const second = await addAddress(world, helpdesk, { email: 'sos@acme.test', primary: false });
@@ -255,13 +255,13 @@ describe('addresses', () => {
     });
   });
 
-  everywhere('mail to a further one arrives, once however many of them it names', async (world) => {
+  everywhere('mail to a further one arrives only once, even if it names several', async (world) => {
     await addAddress(world, outreach, { email: 'sales@mailbox.test', primary: false });
     await sendTo(world, ['Sales <SALES@mailbox.test>', 'outreach@acme.test']);
     expect(await subjects(world, outreach)).toEqual(['Hello', 'Shall we talk?']);
   });
 
-  everywhere('a removed one gets no more mail, and is free for another tenant', async (world) => {
+  everywhere('a removed one receives no more mail, and is free for another tenant', async (world) => {
     await addAddress(world, outreach, { email: 'sales@mailbox.test' });
     const removed = await removeAddress(world, outreach, 'SALES@mailbox.test');
     expect([removed.status, removed.json]).toEqual([200, { deleted: true, address: 'sales@mailbox.test' }]);
@@ -295,7 +295,7 @@ describe('addresses', () => {
     }
   });
 
-  everywhere('one that any inbox has answers 409, of whatever tenant', async (world) => {
+  everywhere('one that any inbox of any tenant has returns 409', async (world) => {
     await create(world, { username: 'ada' }, asGlobex(world));
     const before = world.mailbox.snapshot();
     for (const email of ['ada@mailbox.test', 'ADA@mailbox.test', 'billing@acme.test', 'helpdesk@acme.test']) {
@@ -306,7 +306,7 @@ describe('addresses', () => {
     expect(world.mailbox.snapshot()).toEqual(before);
   });
 
-  everywhere('a tagged form of the address of another inbox is taken, of whatever tenant', async (world) => {
+  everywhere('a tagged form of the address of any other inbox of any tenant is taken', async (world) => {
     await create(world, { username: 'bob' }, asGlobex(world));
     const before = world.mailbox.snapshot();
     for (const email of ['bob+orders@mailbox.test', 'Bob+a+b@mailbox.test', 'billing+bills@acme.test']) {
@@ -320,7 +320,7 @@ describe('addresses', () => {
     expect(await subjects(world, helpdesk)).not.toContain('Hello');
   });
 
-  everywhere('a tagged form of an address of the inbox itself is free, and so is one of nobody', async (world) => {
+  everywhere('a tagged form of an own address is free, and so is one of an unused address', async (world) => {
     for (const email of ['helpdesk+orders@acme.test', 'nobody+orders@mailbox.test', 'nobody@mailbox.test']) {
       expect((await addAddress(world, helpdesk, { email })).status).toBe(201);
     }
@@ -338,7 +338,7 @@ describe('addresses', () => {
     expect((await world.send('POST', '/v1/inboxes', strict)).status).toBe(201);
   });
 
-  everywhere('one on a domain that is not verified for the workspace answers 400', async (world) => {
+  everywhere('one on a domain that is not verified for the workspace returns 400', async (world) => {
     const before = world.mailbox.snapshot();
     for (const domain of ['mail.acme.test', 'globex.test', 'example.com']) {
       const refused = await addAddress(world, helpdesk, { email: `help@${domain}` });

@@ -7,11 +7,11 @@ interceptRequests();
 
 const SUPPORT_KEYS = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
 
-/** Says whether a key is accepted, whatever its tier: one that may not call the operation gets 403, a dead one 401. */
+/** Returns whether a key of any tier is accepted: a wrong tier results in 403, a revoked key in 401. */
 const isAlive = (status: number) => status !== 401;
 
 describe('keys', () => {
-  everywhere('rotating an inbox key refuses the old one at once and mints one that works', async (world) => {
+  everywhere('rotating an inbox key revokes the old key at once and creates a valid one', async (world) => {
     const { send, mailbox } = world;
     const { tenant, inboxes } = mailbox.keys.acme;
     const rotated = await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`, { key: tenant });
@@ -52,7 +52,7 @@ describe('keys', () => {
     },
   );
 
-  everywhere('a key that dies while its request is on the way is refused', async ({ mailbox, url, send }) => {
+  everywhere('a key that is revoked while its request is being received is refused', async ({ mailbox, url, send }) => {
     const key = mailbox.keys.acme.workspaces.support;
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
@@ -66,7 +66,7 @@ describe('keys', () => {
     expect((await late).status).toBe(401);
   });
 
-  everywhere('a workspace key is shown whole only when it is created', async ({ send, mailbox }) => {
+  everywhere('a complete workspace key is shown only when it is created', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     const created = await send('POST', SUPPORT_KEYS, { key, json: { name: 'ci' } });
     expect(created.status).toBe(201);
@@ -104,7 +104,7 @@ describe('keys', () => {
     expect((await send('GET', '/v1/webhooks', { key: workspaces.sales })).status).toBe(200);
   });
 
-  everywhere("an inbox key's id is no workspace key's id", async ({ send, mailbox }) => {
+  everywhere('the id of an inbox key is not found as a workspace key', async ({ send, mailbox }) => {
     const { json } = await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`, {
       key: mailbox.keys.acme.tenant,
     });
@@ -127,7 +127,7 @@ describe('keys', () => {
     },
   );
 
-  test('a rotation that fails leaves the old key', async () => {
+  test('a failed rotation keeps the old key', async () => {
     const failing = () => {
       throw new Error('no randomness');
     };
@@ -140,7 +140,7 @@ describe('keys', () => {
     expect(mailbox.snapshot()).toEqual(before);
   });
 
-  test('a tenant whose creation fails is not there', async () => {
+  test('a tenant whose creation fails does not exist', async () => {
     let calls = 0;
     const randomBytes = (length: number) => {
       calls += 1;
@@ -155,7 +155,7 @@ describe('keys', () => {
     expect(mailbox.snapshot()).toEqual(before);
   });
 
-  test('a key text that is taken is never given to another tenant', async () => {
+  test('an existing key text is never given to another tenant', async () => {
     let calls = 0;
     // Ids differ; the text of every key is the same.
     const randomBytes = (length: number) => {

@@ -42,7 +42,7 @@ describe('lists', () => {
     expect((await get(world, LISTS)).json.lists).toHaveLength(3);
   });
 
-  everywhere('one shows its entries, oldest first, and how many there are', async (world) => {
+  everywhere('one shows its entries, oldest first, and their number', async (world) => {
     const { json } = await get(world, CUSTOMERS);
     expect(json).toMatchObject({ name: 'Customers', description: 'Who has bought from us', entryCount: 2 });
     expect(json.entries[0]).toEqual(DANA);
@@ -75,7 +75,7 @@ describe('lists', () => {
     }
   });
 
-  everywhere('an address is in a list once, in whatever case, and may be in two lists', async (world) => {
+  everywhere('an address is in a list only once, in any letter case, and may be in two lists', async (world) => {
     const before = world.mailbox.snapshot();
     for (const email of ['dana@customer.test', 'DANA@customer.test']) {
       const taken = await post(world, `${CUSTOMERS}/entries`, { email });
@@ -89,7 +89,7 @@ describe('lists', () => {
     expect((await post(world, `${LISTS}/${other.json.id}/entries`, { email: 'dana@customer.test' })).status).toBe(201);
   });
 
-  everywhere('a deleted entry is gone, once, and may be added again', async (world) => {
+  everywhere('an entry can be deleted only once, and may be added again', async (world) => {
     const path = `${CUSTOMERS}/entries/${DANA.id}`;
     const deleted = await world.send('DELETE', path, asInbox(world));
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: DANA.id }]);
@@ -99,7 +99,7 @@ describe('lists', () => {
     expect((await post(world, `${CUSTOMERS}/entries`, { email: DANA.email })).status).toBe(201);
   });
 
-  everywhere('a deleted list takes its entries with it, once', async (world) => {
+  everywhere('a list can be deleted only once, with its entries', async (world) => {
     const deleted = await world.send('DELETE', CUSTOMERS, asInbox(world));
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: IDS.acme.lists.customers }]);
     for (const path of [CUSTOMERS, `${CUSTOMERS}/entries`, `${CUSTOMERS}/entries/${DANA.id}`]) {
@@ -120,7 +120,7 @@ describe('lists', () => {
     expect((await get(world, CUSTOMERS)).json.entryCount).toBe(2);
   });
 
-  everywhere("an inbox's lists are its own", async ({ send, mailbox }) => {
+  everywhere('an inbox shows only its own lists', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     expect((await send('GET', `/v1/inboxes/${billing}/lists`, { key })).json).toEqual({ lists: [] });
     const path = `/v1/inboxes/${billing}/lists/${IDS.acme.lists.customers}`;

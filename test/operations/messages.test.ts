@@ -14,7 +14,7 @@ const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
 const counts = async ({ send, mailbox }: World) =>
   (await send('GET', '/v1/messages/folders/counts', { key: mailbox.keys.acme.inboxes.helpdesk })).json;
 
-/** Asks for the files of a message, of a mailbox that has just that. */
+/** Requests the attachments of the only message of a mailbox. */
 async function fetchFiles(attachments: object[]): Promise<Reply[]> {
   const mailbox = createMailbox({
     fixtures: {
@@ -36,7 +36,7 @@ async function fetchFiles(attachments: object[]): Promise<Reply[]> {
   return Promise.all(files.map(({ id }: { id: string }) => get(`${of}/${id}`)));
 }
 
-/** File names, and the Content-Disposition that they are handed out with. */
+/** File names and the expected Content-Disposition headers. */
 const FILE_NAMES: [filename: string, disposition: string][] = [
   ['notes.txt', 'attachment; filename="notes.txt"'],
   ['two words.txt', 'attachment; filename="two words.txt"'],
@@ -50,14 +50,14 @@ const FILE_NAMES: [filename: string, disposition: string][] = [
 ];
 
 describe('messages', () => {
-  everywhere('are listed newest first with where the page lies', async (world) => {
+  everywhere('are listed newest first with the pagination', async (world) => {
     const { helpdesk } = openDesks(world);
     const { json } = await helpdesk.call('GET', '/messages');
     expect(idsOf(json.messages)).toEqual([MESSAGES.thanks, MESSAGES.linkSent, MESSAGES.cannotLogIn]);
     expect(json.pagination).toEqual({ total: 3, limit: 50, offset: 0 });
   });
 
-  everywhere('are listed with what came last first, even where the clock was set back', async (world) => {
+  everywhere('are listed by order of arrival, newest first, even after the clock was set back', async (world) => {
     const { helpdesk } = openDesks(world);
     world.mailbox.clock.freeze('2020-01-01T00:00:00.000Z');
     const { id } = await helpdesk.mail(ADDRESS.dana);
@@ -119,7 +119,7 @@ describe('messages', () => {
     expect(outbound.json.pagination.total).toBe(1);
   });
 
-  everywhere('refuse a direction that there is not, in one sentence', async (world) => {
+  everywhere('refuse an unknown direction, in one sentence', async (world) => {
     const { status, json } = await openDesks(world).helpdesk.call('GET', '/messages?direction=sideways');
     expect([status, json]).toEqual([
       400,
@@ -127,7 +127,7 @@ describe('messages', () => {
     ]);
   });
 
-  everywhere('that arrive are on the first page, and move the others on', async (world) => {
+  everywhere('that arrive are on the first page, and shift the others', async (world) => {
     const { helpdesk, info } = openDesks(world);
     const sent = await info.mail(helpdesk.address);
     const page = async (offset: number) => (await helpdesk.call('GET', `/messages?limit=2&offset=${offset}`)).json;
@@ -142,7 +142,7 @@ describe('messages', () => {
   });
 
   everywhere(
-    'keep their page when more arrive in between, under messages.list.order=oldest-first',
+    'stay on their page when more arrive, under messages.list.order=oldest-first',
     { behaviours: { 'messages.list.order': 'oldest-first' } },
     async (world) => {
       const { helpdesk, info } = openDesks(world);
@@ -159,12 +159,12 @@ describe('messages', () => {
     },
   );
 
-  everywhere('answer an empty page behind the last one', async (world) => {
+  everywhere('return an empty page after the last one', async (world) => {
     const { json } = await openDesks(world).helpdesk.call('GET', '/messages?offset=3');
     expect(json).toEqual({ messages: [], pagination: { total: 3, limit: 50, offset: 3 } });
   });
 
-  everywhere('are marked read by reading one, in lists and counts too', async (world) => {
+  everywhere('are marked as read when read, in lists and counts too', async (world) => {
     const { helpdesk } = openDesks(world);
     const isRead = async () => (await helpdesk.list()).find(({ id }) => id === MESSAGES.thanks).isRead;
     expect([await isRead(), (await counts(world)).inbox]).toEqual([false, { unread: 1, total: 2 }]);
@@ -205,14 +205,14 @@ describe('messages', () => {
     expect(await flags()).toEqual([true, false, false]);
   });
 
-  everywhere('refuse a mark that is no yes or no', async (world) => {
+  everywhere('refuse a mark that is not a boolean', async (world) => {
     const { status, json } = await openDesks(world).helpdesk.call('PATCH', `/messages/${MESSAGES.thanks}`, {
       isRead: 'yes',
     });
     expect([status, json.error]).toEqual([400, 'The body is not valid: isRead must be true or false.']);
   });
 
-  everywhere('leave lists, totals and counts when deleted, and answer 404 by their id', async (world) => {
+  everywhere('are removed from lists, totals and counts when deleted, and return 404 by id', async (world) => {
     const { helpdesk } = openDesks(world);
     const path = `/messages/${MESSAGES.thanks}`;
     const deleted = await helpdesk.call('DELETE', path);
@@ -247,7 +247,7 @@ describe('messages', () => {
     }
   });
 
-  everywhere('are changed in the trash as anywhere else, and stay there', async (world) => {
+  everywhere('can be changed in the trash, and stay there', async (world) => {
     const { helpdesk } = openDesks(world);
     const path = `/messages/${MESSAGES.thanks}`;
     await helpdesk.call('DELETE', path);
@@ -277,7 +277,7 @@ describe('messages', () => {
     expect((await billing.call('GET', `/messages/${MESSAGES.invoice}`)).status).toBe(200);
   });
 
-  everywhere('name their attachments, and hand out their bytes as they came', async (world) => {
+  everywhere('list their attachments, and return their bytes unchanged', async (world) => {
     const { billing } = openDesks(world);
     const path = `/messages/${MESSAGES.invoice}/attachments`;
     const { json } = await billing.call('GET', path);
@@ -296,12 +296,12 @@ describe('messages', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test.for(FILE_NAMES)('hand out the file %s as %s', async ([filename, disposition], { expect }) => {
+  test.for(FILE_NAMES)('return the file %s as %s', async ([filename, disposition], { expect }) => {
     const [reply] = await fetchFiles([{ filename, text: 'x' }]);
     expect(reply?.headers.get('content-disposition')).toBe(disposition);
   });
 
-  test('hand out every byte, and files of any size', async ({ expect }) => {
+  test('return every byte value, and files of any size', async ({ expect }) => {
     const files = [
       new Uint8Array(0),
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
@@ -313,7 +313,7 @@ describe('messages', () => {
     expect(replies.map(({ bytes }) => bytes)).toEqual(files);
   });
 
-  everywhere('hand out an attachment under its own message only', async (world) => {
+  everywhere('return an attachment under its own message only', async (world) => {
     const { helpdesk } = openDesks(world);
     const { status, json } = await helpdesk.call(
       'GET',

@@ -21,7 +21,7 @@ const WAYS: Record<string, (desk: Desk, to: string) => ReturnType<Desk['call']>>
   'a draft with bcc': (desk, to) => sendDraft(desk, { bcc: [to] }),
 };
 
-/** Lists of addresses in one string, and what they are. */
+/** Address lists in one string, and the parsed addresses. */
 const LISTS: [title: string, to: string, expected: string[]][] = [
   ['one address', 'dana@customer.test', ['dana@customer.test']],
   [
@@ -49,7 +49,7 @@ const LISTS: [title: string, to: string, expected: string[]][] = [
 
 const LIKE = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
-/** What is no list of addresses, and what the error says of it. */
+/** Invalid address lists and the expected errors. */
 const WRONG_LISTS: [title: string, to: string, error: string][] = [
   ['nothing', '', 'must name at least one address'],
   ['an empty group', 'Team:;', 'must name at least one address'],
@@ -68,7 +68,7 @@ const WRONG_LISTS: [title: string, to: string, error: string][] = [
 ];
 
 describe('sending', () => {
-  everywhere('answers the id, the thread, the status and a real Message-ID', async (world) => {
+  everywhere('returns the id, the thread, the status and a real Message-ID', async (world) => {
     const { helpdesk } = openDesks(world);
     const { status, json } = await helpdesk.call('POST', '/send', { to: ADDRESS.dana, subject: 'Hi' });
     expect(status).toBe(200);
@@ -131,7 +131,7 @@ describe('sending', () => {
     });
   }
 
-  everywhere('takes every address that can stand without quotes', async (world) => {
+  everywhere('accepts every address that needs no quotes', async (world) => {
     const { helpdesk } = openDesks(world);
     const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
     const { id } = await helpdesk.mail(to);
@@ -145,7 +145,7 @@ describe('sending', () => {
   });
 
   for (const [title, to, expected] of LISTS) {
-    everywhere(`takes ${title} in one string`, async (world) => {
+    everywhere(`accepts ${title} in one string`, async (world) => {
       const { helpdesk } = openDesks(world);
       const json = { to, cc: to, bcc: to, subject: 'Hi', verified: true };
       const sent = await helpdesk.call('POST', '/send', json);
@@ -165,7 +165,7 @@ describe('sending', () => {
     });
   }
 
-  everywhere('goes to cc and bcc too, which must be known like to', async (world) => {
+  everywhere('goes to cc and bcc too, which must be verified like to', async (world) => {
     const { helpdesk, info, billing } = openDesks(world);
     const json = { to: ADDRESS.dana, cc: 'info@globex.test', bcc: ['billing@acme.test'], subject: 'Copies' };
     const refused = await helpdesk.call('POST', '/send', json);
@@ -179,7 +179,7 @@ describe('sending', () => {
     }
   });
 
-  everywhere('takes cc and bcc of a reply, a reply to all and a forward', async (world) => {
+  everywhere('accepts cc and bcc for a reply, a reply to all and a forward', async (world) => {
     const { helpdesk, info, billing } = openDesks(world);
     const copies = { cc: 'info@globex.test', bcc: 'billing@acme.test', plainBody: 'Copy' };
     for (const [path, more] of [
@@ -217,7 +217,7 @@ describe('sending', () => {
     }
   });
 
-  everywhere('arrives once in an inbox, however many of its addresses are named', async (world) => {
+  everywhere('arrives only once in an inbox, even if several of its addresses are named', async (world) => {
     const { helpdesk, billing } = openDesks(world);
     await addAddress(world, billing.id, 'invoices@acme.test');
     const before = (await billing.list()).length;
@@ -240,7 +240,7 @@ describe('sending', () => {
     expect(await threadSize(helpdesk, back.threadId)).toBe(3);
   });
 
-  everywhere('shows cc to everyone and bcc to nobody', async (world) => {
+  everywhere('shows cc to every recipient and bcc to none', async (world) => {
     const { helpdesk, billing, outreach, info } = openDesks(world);
     await sendDraft(helpdesk, { to: billing.address, cc: outreach.address, bcc: info.address, subject: 'Quiet' });
     for (const desk of [billing, outreach, info]) {
@@ -274,9 +274,9 @@ describe('sending', () => {
     expect([references.length, references[0], references.at(-1)]).toEqual([10, first.messageId, inReplyTo]);
   });
 
-  everywhere('threads what arrives by References where In-Reply-To is unknown', async (world) => {
+  everywhere('threads incoming mail by References if In-Reply-To is unknown', async (world) => {
     const { helpdesk, billing, info } = openDesks(world);
-    // Billing comes into the conversation late, so that it knows what its latest message answers only by References.
+    // Billing joins the conversation late, so it can find the parent of its latest message only by References.
     const first = await helpdesk.mail([info.address, billing.address], { subject: 'Late' });
     const atBilling = (await billing.latest()).threadId;
     await info.call('POST', `/reply/${(await info.latest()).id}`, {});
@@ -304,7 +304,7 @@ describe('sending', () => {
     expect((await helpdesk.call('POST', '/send', { ...json, verified: true })).status).toBe(200);
   });
 
-  everywhere('to somebody who wrote needs nothing, in whatever form the address is', async (world) => {
+  everywhere('to a known correspondent needs no verified, for any form of the address', async (world) => {
     const { helpdesk, billing, info } = openDesks(world);
     for (const to of ['dana@customer.test', 'DANA@Customer.Test', '"Reyes, Dana" <Dana@customer.test>']) {
       expect((await helpdesk.call('POST', '/send', { to, subject: 'Hi' })).status).toBe(200);
@@ -313,7 +313,7 @@ describe('sending', () => {
     expect(await answer()).toBe(403);
     await info.mail(billing.address);
     expect(await answer()).toBe(403);
-    // One's own mail makes nobody known, oneself included.
+    // Outbound mail does not make its recipients known correspondents, not even the sending inbox.
     expect((await helpdesk.call('POST', '/send', { to: helpdesk.address, subject: 'Hi' })).status).toBe(403);
     await helpdesk.mail(info.address);
     expect(await answer()).toBe(403);
@@ -332,7 +332,7 @@ describe('sending', () => {
       expect([after.sent - before.sent, after.bounced - before.bounced]).toEqual([2, 2]);
     });
 
-    everywhere(`${way} to relay-error@simulator.test answers 502 and stores nothing`, async (world) => {
+    everywhere(`${way} to relay-error@simulator.test returns 502 and stores nothing`, async (world) => {
       const { helpdesk } = openDesks(world);
       const before = await helpdesk.list();
       const { status, json } = await sendTo(helpdesk, 'relay-error+x@simulator.test');
@@ -343,7 +343,7 @@ describe('sending', () => {
       expect(await helpdesk.list()).toEqual(before);
     });
 
-    everywhere(`${way} to pause@simulator.test pauses every way of sending until resume`, async (world) => {
+    everywhere(`${way} to pause@simulator.test pauses all sending until resume`, async (world) => {
       const { helpdesk, info } = openDesks(world);
       const paused = [403, { error: 'This inbox is paused and cannot send.', code: 'INBOX_PAUSED' }];
       const refused = await sendTo(helpdesk, 'PAUSE@simulator.test');
@@ -365,7 +365,7 @@ describe('sending', () => {
     });
   }
 
-  everywhere('to success@simulator.test needs no verified and goes nowhere', async (world) => {
+  everywhere('to success@simulator.test needs no verified and is not delivered', async (world) => {
     const { helpdesk } = openDesks(world);
     const before = await bounces(world);
     const { status } = await helpdesk.call('POST', '/send', { to: 'success@simulator.test', subject: 'Hi' });
@@ -381,7 +381,7 @@ describe('sending', () => {
     }
   });
 
-  everywhere('does not reach strangers along with resume', async (world) => {
+  everywhere('does not reach other unknown recipients together with resume', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.mail('pause@simulator.test');
     const to = ['resume@simulator.test', ADDRESS.stranger];
@@ -392,7 +392,7 @@ describe('sending', () => {
     );
   });
 
-  everywhere('reaches an inbox behind a plus-tag, whoever asks for that very address', async (world) => {
+  everywhere('reaches an inbox by a plus-tagged address, which no other inbox can take', async (world) => {
     const { helpdesk, billing } = openDesks(world);
     const json = { email: 'billing+orders@acme.test' };
     const key = world.mailbox.keys.acme.tenant;
@@ -402,7 +402,7 @@ describe('sending', () => {
   });
 
   everywhere(
-    'under sending.plus-tags=exact reaches whoever has the tagged address',
+    'under sending.plus-tags=exact reaches the inbox that has the tagged address',
     { behaviours: { 'sending.plus-tags': 'exact' } },
     async (world) => {
       const { helpdesk, billing } = openDesks(world);
@@ -414,7 +414,7 @@ describe('sending', () => {
     },
   );
 
-  everywhere('to nobody at a domain of the emulator bounces, beyond it does not', async (world) => {
+  everywhere('to an unknown address bounces at a domain of the emulator, and not at other domains', async (world) => {
     const { helpdesk } = openDesks(world);
     const before = await bounces(world);
     for (const [to, bounced] of [
@@ -431,7 +431,7 @@ describe('sending', () => {
     expect((await bounces(world)).sent - before.sent).toBe(5);
   });
 
-  everywhere('that bounces for one still arrives for the others, and bounces once', async (world) => {
+  everywhere('that bounces for one recipient still reaches the others, and bounces only once', async (world) => {
     const { helpdesk, info } = openDesks(world);
     const before = await bounces(world);
     const sent = await helpdesk.mail(['nobody@acme.test', info.address, 'bounce@simulator.test']);

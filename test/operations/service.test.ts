@@ -25,7 +25,7 @@ const verdict = async (world: World, email: string) =>
   (await world.send('POST', '/v1/verify-email', { ...asTenant(world), json: { email } })).json;
 
 describe('me', () => {
-  everywhere('each tier is told who it is, with null for what does not apply', async ({ send, mailbox }) => {
+  everywhere('each tier receives its identity, with null for ids that do not apply', async ({ send, mailbox }) => {
     const { operator, acme: keys, globex } = mailbox.keys;
     const nobody = { tenantId: null, workspaceId: null, inboxId: null, email: null };
     const identities: [key: string, identity: object][] = [
@@ -53,7 +53,7 @@ describe('me', () => {
 });
 
 describe('metrics', () => {
-  everywhere('without selectors they are about the last 30 days of the whole tenant', THEN, async (world) => {
+  everywhere('without selectors they cover the last 30 days of the whole tenant', THEN, async (world) => {
     const { status, json } = await metrics(world);
     expect([status, json]).toEqual([
       200,
@@ -66,7 +66,7 @@ describe('metrics', () => {
     ]);
   });
 
-  everywhere('selectors and the key say what they are about', THEN, async (world) => {
+  everywhere('selectors and the key decide their scope', THEN, async (world) => {
     const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
     const views: [key: string, query: object, scope: unknown[], counts: number[], resources: number[]][] = [
       [tenant, { workspace: support }, [support, null], [1, 3], [2, 1]],
@@ -101,7 +101,7 @@ describe('metrics', () => {
     }
   });
 
-  everywhere('both ends of the window are in it', THEN, async (world) => {
+  everywhere('both ends of the window are inclusive', THEN, async (world) => {
     const first = '2026-01-06T08:12:03.000Z';
     const last = '2026-01-08T10:05:00.000Z';
     expect(await counts(world, { from: first, to: last })).toMatchObject({ sent: 2, received: 3 });
@@ -113,7 +113,7 @@ describe('metrics', () => {
     expect(await counts(world, { from: first, to: first })).toMatchObject({ sent: 0, received: 1 });
   });
 
-  everywhere('times are read in any zone, and a day counts whole, in UTC', THEN, async (world) => {
+  everywhere('times are accepted in any time zone, and a date means the whole day in UTC', THEN, async (world) => {
     const windowOf = async (query: object) => (await metrics(world, query)).json.window;
     expect(await windowOf({ from: '2026-01-05', to: '2026-01-06' })).toEqual({
       from: '2026-01-05T00:00:00.000Z',
@@ -130,14 +130,14 @@ describe('metrics', () => {
     });
   });
 
-  everywhere('a from later than to, or than now, answers 400', THEN, async (world) => {
+  everywhere('a from that is later than to or than now returns 400', THEN, async (world) => {
     for (const query of [{ from: '2026-01-06', to: '2026-01-05' }, { from: '2026-01-16' }]) {
       const { status, json } = await metrics(world, query);
       expect([status, json.error]).toEqual([400, 'The query is not valid: from must not be later than to.']);
     }
   });
 
-  everywhere('a send counts once, each inbox that it reaches too, and a bounce', async (world) => {
+  everywhere('a sent message, each received copy and a bounce count once each', async (world) => {
     expect(await counts(world)).toEqual({ sent: 0, received: 0, bounced: 0 });
     await sendMail(world, ['billing@acme.test', 'outreach@acme.test']);
     expect(await counts(world)).toEqual({ sent: 1, received: 2, bounced: 0 });
@@ -150,7 +150,7 @@ describe('metrics', () => {
     expect(globex.json.counts).toEqual({ sent: 0, received: 1, bounced: 0 });
   });
 
-  everywhere('a deleted message still counts, one of a deleted inbox does not', THEN, async (world) => {
+  everywhere('a deleted message still counts, but not a message of a deleted inbox', THEN, async (world) => {
     await world.send('DELETE', `/v1/inboxes/${billing}/messages/${IDS.acme.messages.invoice}`, asTenant(world));
     expect((await metrics(world)).json).toMatchObject({ counts: { sent: 2, received: 3 }, resources: { inboxes: 3 } });
     await world.send('DELETE', `/v1/inboxes/${billing}`, asTenant(world));
@@ -158,7 +158,7 @@ describe('metrics', () => {
   });
 });
 
-/** Addresses, and what is said against them. */
+/** Addresses and the reasons why they are invalid. */
 const VERDICTS: [email: string, reason: string | null][] = [
   ['helpdesk@acme.test', null],
   ['info@globex.test', null],
@@ -184,12 +184,12 @@ const VERDICTS: [email: string, reason: string | null][] = [
 
 describe('verifying an e-mail address', () => {
   for (const [email, reason] of VERDICTS) {
-    everywhere(`${JSON.stringify(email)} is ${reason === null ? 'valid' : `no good: ${reason}`}`, async (world) => {
+    everywhere(`${JSON.stringify(email)} is ${reason === null ? 'valid' : `invalid: ${reason}`}`, async (world) => {
       expect(await verdict(world, email)).toEqual({ email, valid: reason === null, reason });
     });
   }
 
-  everywhere('an address is read without space around it and in lower case', async (world) => {
+  everywhere('an address is trimmed and converted to lower case', async (world) => {
     expect(await verdict(world, ' Helpdesk@ACME.test\n')).toEqual({
       email: 'helpdesk@acme.test',
       valid: true,
@@ -197,7 +197,7 @@ describe('verifying an e-mail address', () => {
     });
   });
 
-  everywhere('an address is no good once its inbox is deleted', async (world) => {
+  everywhere('an address is invalid once its inbox is deleted', async (world) => {
     await world.send('DELETE', `/v1/inboxes/${outreach}`, asTenant(world));
     expect(await verdict(world, 'outreach@acme.test')).toMatchObject({ valid: false, reason: 'no-such-inbox' });
   });
@@ -211,7 +211,7 @@ describe('verifying an e-mail address', () => {
   );
 
   everywhere(
-    'where mail for nobody is accepted, an address of nobody is valid',
+    'if mail to unknown addresses is accepted, an unknown address is valid',
     { behaviours: { 'sending.unknown-user': 'accepted' } },
     async (world) => {
       expect(await verdict(world, 'nobody@mailbox.test')).toMatchObject({ valid: true, reason: null });

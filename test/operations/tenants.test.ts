@@ -19,7 +19,7 @@ describe('tenants', () => {
     },
   );
 
-  everywhere('a deleted tenant takes all its keys with it and nothing of its neighbour', async ({ send, mailbox }) => {
+  everywhere('deleting a tenant revokes all its keys and changes no other tenant', async ({ send, mailbox }) => {
     const { operator, acme, globex } = mailbox.keys;
     const deleted = await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: operator });
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: IDS.acme.tenant }]);
@@ -37,7 +37,7 @@ describe('tenants', () => {
     expect(one.json.id).not.toBe(two.json.id);
   });
 
-  everywhere('reset brings a deleted tenant back and takes a created one away', async ({ send, mailbox }) => {
+  everywhere('reset restores a deleted tenant and removes a created one', async ({ send, mailbox }) => {
     const start = mailbox.snapshot();
     const { operator, acme } = mailbox.keys;
     const created = await send('POST', '/v1/tenants', { key: operator, json: { name: 'Initech' } });
@@ -48,7 +48,7 @@ describe('tenants', () => {
     expect((await send('GET', '/v1/webhooks', { key: created.json.apiKey })).status).toBe(401);
   });
 
-  everywhere('a created tenant has a Default workspace, where its inboxes land', async ({ send, mailbox }) => {
+  everywhere('a created tenant has a Default workspace for its inboxes', async ({ send, mailbox }) => {
     const created = await send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name: 'Initech' } });
     const { apiKey: key, defaultWorkspaceId: id } = created.json;
     const inbox = await send('POST', '/v1/inboxes', { key, json: {} });
@@ -85,13 +85,13 @@ describe('tenants', () => {
     expect([created.status, created.json.username]).toEqual([201, 'wanted']);
   });
 
-  everywhere('a deleted tenant leaves nothing of itself behind', async ({ send, mailbox }) => {
+  everywhere('deleting a tenant deletes all its data', async ({ send, mailbox }) => {
     const [, globex] = mailbox.snapshot().tenants;
     await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: mailbox.keys.operator });
     expect(mailbox.snapshot().tenants).toEqual([globex]);
   });
 
-  everywhere('mail to a domain of a deleted tenant goes nowhere, and does not bounce', async ({ send, mailbox }) => {
+  everywhere('mail to a domain of a deleted tenant is neither delivered nor bounced', async ({ send, mailbox }) => {
     const { operator, globex } = mailbox.keys;
     const email = 'nobody@acme.test';
     const verify = async () => (await send('POST', '/v1/verify-email', { key: globex.tenant, json: { email } })).json;

@@ -22,7 +22,7 @@ const LOGIN = {
 
 const TENANT = { id: 'acme', name: 'Acme', createdAt: '2026-01-05T09:00:00.000Z' };
 
-/** The message of the thread in which it is, under a Message-ID of that name. */
+/** Creates a message of a thread, with a Message-ID made from its name. */
 const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): MessageRow => ({
   id: threadId,
   inboxId: 'inbox',
@@ -51,7 +51,7 @@ const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): Message
 });
 
 describe('threads', () => {
-  test('take in what answers a message: by In-Reply-To, else the latest of References, in one inbox', ({ expect }) => {
+  test('include replies of the same inbox by In-Reply-To, or else by the latest of References', ({ expect }) => {
     const world = createWorld(TENANT, new Indexes(), createEnvironment());
     for (const threadId of ['one', 'two', 'three']) world.messages.insert(messageIn(threadId));
     world.messages.insert({ ...messageIn('elsewhere'), inboxId: 'other' });
@@ -64,7 +64,7 @@ describe('threads', () => {
     expect(threadOf(null)).toBe(undefined);
   });
 
-  everywhere('show every message of theirs, oldest first', async (world) => {
+  everywhere('show all their messages, oldest first', async (world) => {
     const { helpdesk } = openDesks(world);
     const { status, json } = await helpdesk.call('GET', `/threads/${THREADS.login}`);
     expect(status).toBe(200);
@@ -73,13 +73,13 @@ describe('threads', () => {
     expect(json.messages).toEqual(await helpdesk.list());
   });
 
-  everywhere('are not read by looking at them', async (world) => {
+  everywhere('stay unread when they are shown', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.call('GET', `/threads/${THREADS.login}`);
     expect((await helpdesk.call('GET', '/threads')).json.threads).toEqual([LOGIN]);
   });
 
-  everywhere('are listed with what is in them', async (world) => {
+  everywhere('are listed with a summary of their messages', async (world) => {
     const { helpdesk } = openDesks(world);
     const sent = await helpdesk.mail(ADDRESS.dana, { subject: 'Another' });
     const { status, json } = await helpdesk.call('GET', '/threads');
@@ -102,7 +102,7 @@ describe('threads', () => {
     ]);
   });
 
-  everywhere('keep their subject and count on as they grow', async (world) => {
+  everywhere('keep their subject and update their counts as they grow', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
     await helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, { plainBody: 'Bye!' });
@@ -111,7 +111,7 @@ describe('threads', () => {
     expect(thread).toEqual({ ...LOGIN, messageCount: 4, unreadCount: 0, lastMessageAt });
   });
 
-  everywhere('are first in the list when a message comes to them, and have it last', async (world) => {
+  everywhere('move to the top of the list when a message is added at their end', async (world) => {
     const { helpdesk } = openDesks(world);
     await helpdesk.mail(ADDRESS.dana, { subject: 'Another' });
     const { id } = (await helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, { plainBody: 'Bye!' })).json;
@@ -121,7 +121,7 @@ describe('threads', () => {
     expect(thread.json.messages.at(-1).id).toBe(id);
   });
 
-  everywhere('are paged', async (world) => {
+  everywhere('are paginated', async (world) => {
     const { helpdesk } = openDesks(world);
     const subjects = ['One', 'Two', 'Three'];
     for (const subject of subjects) await helpdesk.mail(ADDRESS.dana, { subject });
@@ -130,7 +130,7 @@ describe('threads', () => {
     expect(json.pagination).toEqual({ total: 4, limit: 2, offset: 1 });
   });
 
-  everywhere('leave the list when all of theirs is deleted, and still answer by their id', async (world) => {
+  everywhere('are not listed when all their messages are deleted, but are still found by id', async (world) => {
     const { helpdesk } = openDesks(world);
     const list = async () => (await helpdesk.call('GET', '/threads')).json;
     await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);

@@ -7,7 +7,7 @@ interceptRequests();
 const WEBHOOK = { url: 'https://agent.example/hook', events: ['message.received', 'message.sent'] };
 
 describe('webhooks', () => {
-  everywhere('creating one answers 201 with exactly the six documented fields', async ({ send, mailbox }) => {
+  everywhere('creating one returns 201 with exactly the six documented fields', async ({ send, mailbox }) => {
     const { status, json } = await send('POST', '/v1/webhooks', { key: mailbox.keys.acme.tenant, json: WEBHOOK });
     expect(status).toBe(201);
     expect(Object.keys(json)).toEqual(['id', 'url', 'events', 'secret', 'isActive', 'createdAt']);
@@ -30,7 +30,7 @@ describe('webhooks', () => {
     expect(json.webhooks[2]).toEqual(created.json);
   });
 
-  everywhere('deleting one answers 200 and it is gone, once', async ({ send, mailbox }) => {
+  everywhere('deleting one returns 200, and then 404', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     const path = `/v1/webhooks/${IDS.acme.webhooks.everything}`;
     const deleted = await send('DELETE', path, { key });
@@ -39,7 +39,7 @@ describe('webhooks', () => {
     expect((await send('GET', '/v1/webhooks', { key })).json.webhooks).toHaveLength(1);
   });
 
-  everywhere('an id is found in upper case too', async ({ send, mailbox }) => {
+  everywhere('an id in upper case is found too', async ({ send, mailbox }) => {
     const path = `/v1/webhooks/${IDS.acme.webhooks.everything.toUpperCase()}`;
     const { status, json } = await send('DELETE', path, { key: mailbox.keys.acme.tenant });
     expect([status, json.id]).toEqual([200, IDS.acme.webhooks.everything]);
@@ -62,7 +62,7 @@ describe('webhooks', () => {
     expect((await list(support)).map(({ id }: { id: string }) => id)).toEqual([IDS.acme.webhooks.support]);
   });
 
-  everywhere('a trip through create, list and delete leaves the list as it was', async ({ send, mailbox }) => {
+  everywhere('creating, listing and deleting one leaves the list unchanged', async ({ send, mailbox }) => {
     const key = mailbox.keys.globex.workspaces.main;
     const before = await send('GET', '/v1/webhooks', { key });
     const { json } = await send('POST', '/v1/webhooks', { key, json: WEBHOOK });
@@ -80,14 +80,14 @@ describe('webhooks', () => {
     expect(one.json.secret).not.toBe(two.json.secret);
   });
 
-  everywhere('one is read as it was created, secret and all', async ({ send, mailbox }) => {
+  everywhere('reading one returns it as it was created, secret included', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.workspaces.support;
     const created = await send('POST', '/v1/webhooks', { key, json: WEBHOOK });
     const found = await send('GET', `/v1/webhooks/${created.json.id.toUpperCase()}`, { key });
     expect([found.status, found.json]).toEqual([200, created.json]);
   });
 
-  everywhere('a change keeps what it does not name, and is seen', async ({ send, mailbox }) => {
+  everywhere('a change keeps the other fields, and is visible', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     const path = `/v1/webhooks/${IDS.acme.webhooks.support}`;
     let expected = (await send('GET', path, { key })).json;
@@ -116,7 +116,7 @@ describe('webhooks', () => {
     expect((await send('GET', path, { key: mailbox.keys.acme.workspaces.support })).status).toBe(200);
   });
 
-  everywhere('one that is gone is neither read nor changed', async ({ send, mailbox }) => {
+  everywhere('a deleted one can be neither read nor changed', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     const path = `/v1/webhooks/${IDS.acme.webhooks.support}`;
     await send('DELETE', path, { key });
@@ -127,7 +127,7 @@ describe('webhooks', () => {
   });
 
   everywhere(
-    'a tenant-wide one that a workspace key may see, it may not change or delete',
+    'a workspace key may see a tenant-wide one, but may not change or delete it',
     { behaviours: { 'webhooks.list.workspace-scope': 'own-and-tenant-wide' } },
     async ({ send, mailbox }) => {
       const before = mailbox.snapshot();

@@ -13,7 +13,7 @@ const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
 const create = (world: World, json: object) => world.send('POST', '/v1/workspaces', { ...asTenant(world), json });
 const statusOf = async ({ send }: World, key: string) => (await send('GET', '/v1/me', { key })).status;
 
-/** Names and the slugs that they give. */
+/** Names and the slugs made from them. */
 const SLUGS: [name: string, slug: string][] = [
   ['Acme Corp', 'acme-corp'],
   ['  Acme   Corp  ', 'acme-corp'],
@@ -50,7 +50,7 @@ describe('workspaces', () => {
     expect(json).toMatchObject({ slug: 'support', isDefault: true, inboxCount: 2, domainCount: 1 });
   });
 
-  everywhere('the counts follow what is created and deleted in it', async (world) => {
+  everywhere('the counts are updated when resources are created and deleted in it', async (world) => {
     const counts = async () => {
       const { inboxCount, domainCount } = (await world.send('GET', `/v1/workspaces/${sales}`, asTenant(world))).json;
       return [inboxCount, domainCount];
@@ -71,7 +71,7 @@ describe('workspaces', () => {
     });
   }
 
-  everywhere('a slug is taken within a tenant, and free in another', async (world) => {
+  everywhere('a slug is unique within a tenant, but free in another', async (world) => {
     const before = world.mailbox.snapshot();
     for (const json of [{ name: 'Sales' }, { name: 'Other', slug: 'sales' }]) {
       const taken = await create(world, json);
@@ -90,7 +90,7 @@ describe('workspaces', () => {
     expect((await create(world, { name: 'Sales' })).status).toBe(201);
   });
 
-  everywhere('deleting one ends at once everything in it, and nothing beside it', async (world) => {
+  everywhere('deleting one deletes everything in it at once, and nothing else', async (world) => {
     const { send, mailbox } = world;
     const { acme } = mailbox.keys;
     const inSales = { key: acme.workspaces.sales };
@@ -153,7 +153,7 @@ describe('workspaces', () => {
     expect(world.mailbox.snapshot()).toEqual(before);
   });
 
-  test('the first one of a tenant that has none is the default one, and until then no inbox has a place', async () => {
+  test('the first one of a tenant becomes the default one, and without one no inbox can be created', async () => {
     const mailbox = createMailbox({ fixtures: { tenants: { bare: { key: 'tk_bare_tenant_key' } } } });
     const call = async (method: string, path: string, json: object) => {
       const init = { method, headers: { 'X-API-Key': mailbox.keys.bare.tenant }, body: JSON.stringify(json) };

@@ -11,7 +11,7 @@ import { seed } from '../../src/store/seed.ts';
 import { Worlds } from '../../src/store/worlds.ts';
 import { IDS } from '../support/ids.ts';
 
-/** Sends one request through a pipeline of its own, and answers what an observer saw. */
+/** Sends one request through a new pipeline and returns the exchange that an observer received. */
 async function observe(method: string, path: string, key = '', behaviours: BehaviourOptions = {}) {
   const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
@@ -24,7 +24,7 @@ async function observe(method: string, path: string, key = '', behaviours: Behav
   return seen[0] as FinishedExchange;
 }
 
-test('an observer sees which operation was asked for, by whom, and the reply', async () => {
+test('an observer receives the operation, the principal and the reply', async () => {
   const { row, principal, reply, error, durationMs } = await observe('GET', '/v1/webhooks', 'tk_acme_tenant_key');
   expect({ id: row?.id, tier: principal?.tier, status: reply.status, error }).toEqual({
     id: 'listWebhooks',
@@ -35,7 +35,7 @@ test('an observer sees which operation was asked for, by whom, and the reply', a
   expect(durationMs).toBeGreaterThanOrEqual(0);
 });
 
-test('an observer sees a request that leads nowhere, too', async () => {
+test('an observer receives a request for an unknown path, too', async () => {
   const { row, principal, error, reply } = await observe('GET', '/v1/nothing', 'tk_acme_tenant_key');
   expect({ row, principal, code: error?.code, status: reply.status }).toEqual({
     row: undefined,
@@ -48,7 +48,7 @@ test('an observer sees a request that leads nowhere, too', async () => {
 test.for([
   ['ak_acme_billing_key', 'The inbox with this id is in this tenant, but not within reach of this inbox key.'],
   ['tk_globex_tenant_key', 'The inbox with this id belongs to another tenant.'],
-])('an observer is told the reason that the reply must not tell: %s', async ([key, reason]) => {
+])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
   expect(error?.explain?.()).toBe(reason);
   expect(JSON.parse(new TextDecoder().decode(reply.body ?? undefined))).toEqual({
@@ -57,7 +57,7 @@ test.for([
   });
 });
 
-test('an observer is told of a tier that may not call, even where the reply hides it', async () => {
+test('an observer receives the error of a wrong tier, even if the reply hides it', async () => {
   const hidden = { 'auth.wrong-tier': 'not-found' } as const;
   const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
   expect(reply.status).toBe(404);

@@ -22,7 +22,7 @@ interceptRequests();
 
 const CAUSE = new Error('The dice are broken.');
 
-/** An environment that works until it is broken, and what it was told of as a bug. */
+/** Creates an environment that can be broken, and collects the reported bugs. */
 function createBreakable() {
   const reported: unknown[] = [];
   let broken: keyof Environment | undefined;
@@ -60,7 +60,7 @@ const REPLY = {
   code: 'INTERNAL_ERROR',
 };
 
-/** Registers a test everywhere in an environment of its own that can be broken. */
+/** Registers an `everywhere` test with an environment that can be broken. */
 function withBreakable(
   title: string,
   body: (world: World, breakable: ReturnType<typeof createBreakable>) => Promise<void>,
@@ -119,7 +119,7 @@ withBreakable(
   },
 );
 
-test('settled rejects with the error itself as its cause, and a reset forgets it', async () => {
+test('settled rejects with the original error as its cause, and a reset clears it', async () => {
   const breakable = createBreakable();
   const mailbox = createMailbox({ environment: breakable.environment });
   mailbox.clock.freeze();
@@ -140,7 +140,7 @@ test('settled rejects with the error itself as its cause, and a reset forgets it
   await expect(mailbox.settled()).resolves.toEqual({ losses: { dropped: 0, forgotten: 0 } });
 });
 
-test('an event that a bug keeps from the webhooks is told by settled', async () => {
+test('settled rejects when a bug stops an event before it reaches the webhooks', async () => {
   const breakable = createBreakable();
   const mailbox = createMailbox({ environment: breakable.environment });
   await createWebhook({ mailbox, send: senderTo(mailbox) }, 'https://agent.example/in');
@@ -151,7 +151,7 @@ test('an event that a bug keeps from the webhooks is told by settled', async () 
   await expect(mailbox.settled()).rejects.toThrow('A bug in the emulator has ended an event (The dice are broken).');
 });
 
-test('the log of a server tells of what a bug has ended', async () => {
+test('the log of a server has a line for work that a bug has stopped', async () => {
   const lines: string[] = [];
   const breakable = createBreakable();
   const { environment } = breakable;
@@ -165,7 +165,7 @@ test('the log of a server tells of what a bug has ended', async () => {
   expect(lines.map(withoutTimes)).toEqual([`! ${said}`, `→ message.received webhook ac3e… failed: ${said}`]);
 });
 
-test('a bug while mail comes in over SMTP is reported, and the client may try again', async () => {
+test('a bug during an SMTP mail is reported, and the client may retry', async () => {
   const { environment, reported, break: breakPart } = createBreakable();
   await using server = await startServer({ port: 0, smtpPort: 0, environment });
   const transport = createTransport({ host: '127.0.0.1', port: server.smtp?.port ?? 0, ignoreTLS: true });
@@ -176,7 +176,7 @@ test('a bug while mail comes in over SMTP is reported, and the client may try ag
   expect(reported).toEqual([CAUSE]);
 });
 
-test('a bug while a stream opens is a 500 that is reported', async () => {
+test('a bug during the opening of a stream is reported and results in 500', async () => {
   const { environment, reported } = createBreakable();
   const built = buildMailbox({ environment });
   const admit = () => {

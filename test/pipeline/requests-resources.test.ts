@@ -26,7 +26,7 @@ const NOT_ONE_LINE = 'must be a single line';
 const nested = (levels: number): object => (levels === 0 ? {} : { in: nested(levels - 1) });
 const long = (length: number) => 'x'.repeat(length);
 
-/** What is sent, and what the body's error says of it. */
+/** Invalid bodies and the expected errors. */
 type WrongBodies = readonly (readonly [line: string, bodies: readonly (readonly [json: object, error: string])[]])[];
 
 const WRONG_BODIES: WrongBodies = [
@@ -181,7 +181,7 @@ const WRONG_BODIES: WrongBodies = [
 const PAGED = [`${INBOX}/messages`, `${INBOX}/threads`, `${INBOX}/drafts`, '/v1/messages'];
 const METRICS = '/v1/metrics';
 
-/** Queries of a GET, and what the error says of them. */
+/** Invalid queries of a GET and the expected errors. */
 const WRONG_QUERIES: readonly (readonly [paths: readonly string[], query: string, error: string])[] = [
   ...['0', '-1', 'abc', '1e1', '1.0', '0x10', '+1', '%201', '', 'Infinity', 'null'].map(
     (limit) => [PAGED, `limit=${limit}`, `limit ${NOT_A_LIMIT}`] as const,
@@ -210,14 +210,14 @@ const WRONG_QUERIES: readonly (readonly [paths: readonly string[], query: string
   [[METRICS], 'to=9999-12-31T23:59:59-10:00', 'to must be in the years 0001 to 9999'],
 ];
 
-/** Requests that look wrong, or nearly, and are taken. */
-const TAKEN: readonly (readonly [title: string, line: string, json: object | undefined, status: number])[] = [
+/** Requests that look invalid but are accepted. */
+const ACCEPTED: readonly (readonly [title: string, line: string, json: object | undefined, status: number])[] = [
   ['a name of 200 characters', 'POST /v1/workspaces', { name: long(200) }, 201],
   ['a slug of 63 characters', 'POST /v1/workspaces', { name: 'A', slug: long(63) }, 201],
   ['a display name that is null', 'POST /v1/inboxes', { displayName: null }, 201],
   ['a selector in upper case', 'POST /v1/inboxes', { workspaceId: IDS.acme.workspaces.sales.toUpperCase() }, 201],
-  ['metadata of nine levels in itself', PATCH_INBOX, { metadata: nested(9) }, 200],
-  ['metadata as long as it may be', PATCH_INBOX, { metadata: { text: long(16_384 - '{"text":""}'.length) } }, 200],
+  ['metadata of nine nested levels', PATCH_INBOX, { metadata: nested(9) }, 200],
+  ['metadata of the maximum length', PATCH_INBOX, { metadata: { text: long(16_384 - '{"text":""}'.length) } }, 200],
   ['metadata with names of Object.prototype', PATCH_INBOX, { metadata: { constructor: 1, toString: null } }, 200],
   ['a description of several lines', LISTS, { name: 'A', description: 'one\r\ntwo' }, 201],
   ['an address with an apostrophe and a tag', ENTRIES, { email: "o'brien+tag@example.com" }, 201],
@@ -226,7 +226,7 @@ const TAKEN: readonly (readonly [title: string, line: string, json: object | und
   ['limit=200', 'GET /v1/messages?limit=200', undefined, 200],
   ['limit=001', 'GET /v1/messages?limit=001', undefined, 200],
   ['offset=1000000000', 'GET /v1/messages?offset=1000000000', undefined, 200],
-  ['a repeated parameter, of which the first counts', 'GET /v1/messages?limit=1&limit=abc', undefined, 200],
+  ['a repeated parameter, whose first value is used', 'GET /v1/messages?limit=1&limit=abc', undefined, 200],
   ['an unknown parameter', 'GET /v1/messages?Limit=0&page=-1', undefined, 200],
   ['a parameter of another operation', 'GET /v1/inboxes?limit=0', undefined, 200],
 ];
@@ -256,7 +256,7 @@ describe('requests of resources', () => {
     });
   }
 
-  everywhere('POST /v1/inboxes takes true or false for strict, and nothing else', async ({ send, mailbox }) => {
+  everywhere('POST /v1/inboxes accepts only true or false for strict', async ({ send, mailbox }) => {
     const before = mailbox.snapshot();
     for (const strict of ['', '1', 'yes', 'TRUE']) {
       const reply = await send('POST', `/v1/inboxes?strict=${strict}`, { key: mailbox.keys.acme.tenant, json: {} });
@@ -276,15 +276,15 @@ describe('requests of resources', () => {
     expect(mailbox.snapshot()).toEqual(before);
   });
 
-  for (const [title, line, json, status] of TAKEN) {
-    everywhere(`${title} is taken`, async ({ send, mailbox }) => {
+  for (const [title, line, json, status] of ACCEPTED) {
+    everywhere(`${title} is accepted`, async ({ send, mailbox }) => {
       const [method = '', path = ''] = line.split(' ');
       const reply = await send(method, path, { key: mailbox.keys.acme.tenant, ...(json && { json }) });
       expect(reply.status, reply.text).toBe(status);
     });
   }
 
-  everywhere('a limit above 200 is taken as 200, and what is no limit never', async (world) => {
+  everywhere('a limit above 200 is treated as 200, and an invalid limit is refused', async (world) => {
     const get = (limit: string) =>
       world.send('GET', `/v1/messages?limit=${limit}`, { key: world.mailbox.keys.acme.tenant });
     for (const limit of ['201', '999999999999999', '9'.repeat(30), '9'.repeat(400)]) {
@@ -299,7 +299,7 @@ describe('requests of resources', () => {
     }
   });
 
-  everywhere('a limit that is refused names what says how messages are paged', async ({ send, mailbox }) => {
+  everywhere('a refused limit names the behaviour that decides how pages are ordered', async ({ send, mailbox }) => {
     const refused = await send('GET', '/v1/messages?limit=0', { key: mailbox.keys.acme.tenant });
     expect(namedIn(refused)).toContain('messages.list.pagination');
   });

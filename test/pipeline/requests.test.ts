@@ -21,7 +21,7 @@ interface Case {
   readonly anonymous?: true;
 }
 
-/** A POST /v1/webhooks whose body is wrong. */
+/** Creates a POST /v1/webhooks request with an invalid body. */
 const body = (title: string, json: unknown, error: string): Case => ({ title, options: { json }, status: 400, error });
 
 const CASES: Case[] = [
@@ -78,7 +78,7 @@ const CASES: Case[] = [
       ['null', 'null', 'The body must be a JSON object.'],
       ['a string', '"x"', 'The body must be a JSON object.'],
       ['malformed JSON', '{"url":', 'The body is not valid JSON.'],
-      ['deep nesting that never ends', '['.repeat(100_000), 'The body is not valid JSON.'],
+      ['deep nesting that is never closed', '['.repeat(100_000), 'The body is not valid JSON.'],
       ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid JSON.'],
     ] as const
   ).map(
@@ -90,7 +90,7 @@ const CASES: Case[] = [
     }),
   ),
   {
-    title: 'no body where one is needed',
+    title: 'a missing body',
     status: 400,
     error: 'The body is not valid: url is required; events is required.',
   },
@@ -105,7 +105,7 @@ const CASES: Case[] = [
     assumed: 'requests.body-limit',
   },
   {
-    title: 'a malformed body on an operation that takes none',
+    title: 'a malformed body on an operation without a body',
     path: `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`,
     options: { body: '{', headers: { 'Content-Type': 'application/json' } },
     status: 400,
@@ -120,7 +120,7 @@ const CASES: Case[] = [
     assumed: 'requests.malformed-id',
   },
   {
-    title: 'a malformed UUID in a path, where it is to be invalid',
+    title: 'a malformed UUID in a path if it is treated as invalid',
     method: 'DELETE',
     path: '/v1/webhooks/not-a-uuid',
     behaviours: { 'requests.malformed-id': 'invalid' },
@@ -132,7 +132,7 @@ const CASES: Case[] = [
   { title: 'an empty segment', method: 'DELETE', path: '/v1/webhooks//', status: 404 },
   { title: 'an unknown route without a key', anonymous: true, method: 'GET', path: '/v1/nothing', status: 404 },
   {
-    title: 'an unknown route without a key, where the key is looked at first',
+    title: 'an unknown route without a key if the key is checked first',
     anonymous: true,
     method: 'GET',
     path: '/v1/nothing',
@@ -140,7 +140,7 @@ const CASES: Case[] = [
     status: 401,
   },
   {
-    title: 'an unknown route with a key, where the key is looked at first',
+    title: 'an unknown route with a key if the key is checked first',
     method: 'GET',
     path: '/v1/nothing',
     behaviours: { 'requests.check-order': 'key-first' },
@@ -161,24 +161,24 @@ const CASES: Case[] = [
     allow: 'GET, HEAD, POST, OPTIONS',
   },
   {
-    title: 'a wrong method, where it is not found',
+    title: 'a wrong method if it is treated as not found',
     method: 'PUT',
     behaviours: { 'requests.wrong-method': 'not-found' },
     status: 404,
   },
   {
-    title: 'HEAD where there is no GET',
+    title: 'HEAD on a path without GET',
     method: 'HEAD',
     path: `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`,
     status: 405,
     allow: 'POST, OPTIONS',
   },
-  { title: 'HEAD where it is refused', method: 'HEAD', behaviours: { 'requests.head': 'refused' }, status: 405 },
+  { title: 'HEAD if it is refused', method: 'HEAD', behaviours: { 'requests.head': 'refused' }, status: 405 },
   { title: 'OPTIONS', anonymous: true, method: 'OPTIONS', status: 204, allow: 'GET, HEAD, POST, OPTIONS' },
   { title: 'OPTIONS on an unknown route', method: 'OPTIONS', path: '/v1/nothing', status: 404 },
   { title: 'a trailing slash', method: 'GET', path: '/v1/webhooks/', status: 404, assumed: 'requests.trailing-slash' },
   {
-    title: 'a trailing slash, where it is ignored',
+    title: 'a trailing slash if it is ignored',
     method: 'GET',
     path: '/v1/webhooks/',
     behaviours: { 'requests.trailing-slash': 'ignored' },
@@ -193,7 +193,7 @@ const CASES: Case[] = [
     assumed: 'requests.undecodable-path',
   },
   {
-    title: 'percent-encoding that does not decode, where it is not found',
+    title: 'percent-encoding that does not decode if it is treated as not found',
     method: 'DELETE',
     path: '/v1/webhooks/%ZZ',
     behaviours: { 'requests.undecodable-path': 'not-found' },
@@ -209,7 +209,7 @@ const CASES: Case[] = [
     assumed: 'requests.unknown-fields',
   },
   {
-    title: 'an unknown field, where it is refused',
+    title: 'an unknown field if it is refused',
     options: { json: { ...VALID, secret: 'mine' } },
     behaviours: { 'requests.unknown-fields': 'refused' },
     status: 400,
@@ -227,13 +227,13 @@ const CASES: Case[] = [
     assumed: 'requests.content-type',
   },
   {
-    title: 'a body of another content type, where it must be JSON',
+    title: 'a body of another content type if it must be JSON',
     options: { body: JSON.stringify(VALID), headers: { 'Content-Type': 'text/plain' } },
     behaviours: { 'requests.content-type': 'json' },
     status: 415,
   },
   {
-    title: 'a content type with a charset, where it must be JSON',
+    title: 'a content type with a charset if it must be JSON',
     options: { body: JSON.stringify(VALID), headers: { 'Content-Type': 'application/json; charset=utf-8' } },
     behaviours: { 'requests.content-type': 'json' },
     status: 201,
@@ -258,7 +258,7 @@ const CASES: Case[] = [
     status: 201,
   },
   {
-    title: 'an http url, where only https may be',
+    title: 'an http url if only https is allowed',
     options: { json: { ...VALID, url: 'http://agent.example/' } },
     behaviours: { 'webhooks.create.url': 'https' },
     status: 400,
@@ -266,7 +266,7 @@ const CASES: Case[] = [
   },
   { title: 'an upper-case scheme', options: { json: { ...VALID, url: 'HTTPS://agent.example/' } }, status: 201 },
   {
-    title: 'message.sent, where only message.received may be',
+    title: 'message.sent if only message.received is allowed',
     options: { json: { ...VALID, events: ['message.sent'] } },
     behaviours: { 'webhooks.create.events': 'received-only' },
     status: 400,
@@ -283,7 +283,7 @@ describe('requests', () => {
     status,
     ...rest
   } of CASES) {
-    everywhere(`${title} answers ${status}`, { behaviours }, async ({ send, mailbox }) => {
+    everywhere(`${title} returns ${status}`, { behaviours }, async ({ send, mailbox }) => {
       const before = mailbox.snapshot();
       const key = rest.anonymous ? {} : { key: mailbox.keys.acme.tenant };
       const reply = await send(method, path, { ...key, ...options });
@@ -295,7 +295,7 @@ describe('requests', () => {
     });
   }
 
-  everywhere('HEAD answers what GET answers, without the body', async ({ send, mailbox }) => {
+  everywhere('HEAD returns the same as GET, without the body', async ({ send, mailbox }) => {
     const key = mailbox.keys.acme.tenant;
     const [get, head] = [await send('GET', '/v1/webhooks', { key }), await send('HEAD', '/v1/webhooks', { key })];
     expect([head.status, head.text]).toEqual([200, '']);
@@ -309,7 +309,7 @@ describe('requests', () => {
     expect((await send('POST', '/v1/webhooks', { key: mailbox.keys.acme.tenant, json })).status).toBe(201);
   });
 
-  everywhere('health answers 200 to anyone', async ({ send }) => {
+  everywhere('health returns 200 without a key', async ({ send }) => {
     const { status, json } = await send('GET', '/health');
     expect([status, json]).toEqual([200, { status: 'ok' }]);
   });

@@ -1,10 +1,10 @@
-/** The bodies that every delete can have, by the choice of the ledger. */
+/** The bodies that every delete operation supports, by choice. */
 export const DELETED = {
   'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
   empty: () => ({}),
 };
 
-/** What a change answers where it does not show what was changed. */
+/** Returns the body for an update whose reply does not contain the updated resource. */
 export function updated(id: string) {
   return { updated: true as const, id };
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
 import type { DomainRow } from '../../store/rows.ts';
 
-/** A DNS record that a domain asks for. */
+/** A DNS record that a domain requires. */
 interface DnsRecord {
   readonly type: 'MX' | 'TXT' | 'CNAME';
   readonly name: string;
@@ -9,40 +9,39 @@ interface DnsRecord {
   readonly priority: number | null;
 }
 
-type Named = Pick<DomainRow, 'id' | 'domain'>;
+type DomainIdentity = Pick<DomainRow, 'id' | 'domain'>;
 
-/** The DNS records that a domain asks for, for each choice of `domains.dns-records`. */
+/** The DNS records that a domain requires, by choice of `domains.dns-records`. */
 export const DNS_RECORDS = {
-  reference: (row: Named) => [...forMail(row), dmarc(row), bounces(row)],
-  'mx-spf-dkim': (row: Named) => [...forMail(row), ownership(row)],
+  reference: (row: DomainIdentity) => [...mailRecords(row), dmarcRecord(row), bounceRecord(row)],
+  'mx-spf-dkim': (row: DomainIdentity) => [...mailRecords(row), ownershipRecord(row)],
 };
 
-/** To receive and to send. */
-function forMail({ id, domain }: Named): DnsRecord[] {
+function mailRecords({ id, domain }: DomainIdentity): DnsRecord[] {
   return [
     { type: 'MX', name: domain, value: `mx.${DEFAULT_DOMAIN}`, priority: 10 },
-    txt(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
-    txt(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${tokenOf(id)}`),
+    txtRecord(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
+    txtRecord(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${tokenOf(id)}`),
   ];
 }
 
-function dmarc({ domain }: Named): DnsRecord {
-  return txt(`_dmarc.${domain}`, 'v=DMARC1; p=none');
+function dmarcRecord({ domain }: DomainIdentity): DnsRecord {
+  return txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=none');
 }
 
-/** So that what bounces comes back to the service. */
-function bounces({ domain }: Named): DnsRecord {
+/** Directs bounces back to the service. */
+function bounceRecord({ domain }: DomainIdentity): DnsRecord {
   return { type: 'CNAME', name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}`, priority: null };
 }
 
-function ownership({ id, domain }: Named): DnsRecord {
-  return txt(`_mailbox-verification.${domain}`, `mailbox-verification=${tokenOf(id)}`);
+function ownershipRecord({ id, domain }: DomainIdentity): DnsRecord {
+  return txtRecord(`_mailbox-verification.${domain}`, `mailbox-verification=${tokenOf(id)}`);
 }
 
 function tokenOf(id: string): string {
   return id.replaceAll('-', '');
 }
 
-function txt(name: string, value: string): DnsRecord {
+function txtRecord(name: string, value: string): DnsRecord {
   return { type: 'TXT', name, value, priority: null };
 }

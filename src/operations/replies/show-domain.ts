@@ -2,28 +2,28 @@ import type { Choose } from '../../contract/behaviours.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { DNS_RECORDS } from './dns-records.ts';
 
-/** A domain as create, get and verify show it. */
+/** Returns a domain as create, get and verify show it. */
 export function showDomain(row: DomainRow, choose: Choose) {
-  return SHOWN[choose('domains.shape')](row, choose);
+  return DOMAIN_BODIES[choose('domains.shape')](row, choose);
 }
 
-/** Domains as the list shows them. */
+/** Returns domains as the list shows them. */
 export function showDomains(rows: readonly DomainRow[], choose: Choose) {
-  return LISTED[choose('domains.shape')](rows, choose);
+  return LIST_BODIES[choose('domains.shape')](rows, choose);
 }
 
-const SHOWN = {
-  reference: flat,
-  wrapped: (row: DomainRow, choose: Choose) => ({ domain: plain(row, choose) }),
+const DOMAIN_BODIES = {
+  reference: showFlat,
+  wrapped: (row: DomainRow, choose: Choose) => ({ domain: showWrapped(row, choose) }),
 };
 
-const LISTED = {
-  reference: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => flat(row, choose)) }),
-  wrapped: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => plain(row, choose)) }),
+const LIST_BODIES = {
+  reference: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showFlat(row, choose)) }),
+  wrapped: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showWrapped(row, choose)) }),
 };
 
-/** The states of a domain in the reference's vocabulary, which has fewer. */
-const FLAT_STATUS = {
+/** Maps a domain's status to the smaller set of the reference. */
+const REFERENCE_STATUS = {
   pending: 'pending',
   verifying: 'pending',
   unknown: 'pending',
@@ -31,28 +31,28 @@ const FLAT_STATUS = {
   failed: 'failed',
 } as const satisfies Record<DomainRow['status'], DomainRow['status']>;
 
-function flat(row: DomainRow, choose: Choose) {
+function showFlat(row: DomainRow, choose: Choose) {
   const { id, domain, workspaceId, updatedAt } = row;
-  const status = FLAT_STATUS[row.status];
+  const status = REFERENCE_STATUS[row.status];
   const dnsRecords = recordsOf(row, choose).map((record) => ({ ...record, status }));
-  return { id, domain, status, workspaceId, dnsRecords, ...factsOf(row), updatedAt };
+  return { id, domain, status, workspaceId, dnsRecords, ...verificationOf(row), updatedAt };
 }
 
-function plain(row: DomainRow, choose: Choose) {
+function showWrapped(row: DomainRow, choose: Choose) {
   const records = recordsOf(row, choose).map(({ type, name, value, priority }) => ({
     type,
     host: name,
     value,
     ...(priority !== null && { priority }),
   }));
-  return { domain: row.domain, status: row.status, ...factsOf(row), records };
+  return { domain: row.domain, status: row.status, ...verificationOf(row), records };
 }
 
 function recordsOf(row: DomainRow, choose: Choose) {
   return DNS_RECORDS[choose('domains.dns-records')](row);
 }
 
-function factsOf({ status, verifiedAt, createdAt }: DomainRow) {
+function verificationOf({ status, verifiedAt, createdAt }: DomainRow) {
   const isEnabled = status === 'verified';
   return { inboundEnabled: isEnabled, outboundEnabled: isEnabled, verifiedAt, createdAt };
 }

@@ -4,7 +4,7 @@ import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
 import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
-/** An inbox as clients see it, without its passwords. */
+/** Returns an inbox as clients see it, without passwords. */
 export function showPlainInbox(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
@@ -17,14 +17,14 @@ export function showPlainInbox(world: World, inbox: InboxRow, { choose }: Pick<L
     displayName,
     workspaceId,
     addresses,
-    ...EXTRA[choose('inboxes.shape')](metadata),
+    ...EXTRA_FIELDS[choose('inboxes.shape')](metadata),
     createdAt,
   };
 }
 
-const EXTRA = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
+const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 
-/** An inbox as clients see it, with what they need for IMAP and SMTP. */
+/** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
 export function showInbox(world: World, inbox: InboxRow, ledger: Ledger) {
   ledger.assume('inboxes.default-domain');
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };

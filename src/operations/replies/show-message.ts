@@ -3,14 +3,14 @@ import type { ReplyOf } from '../../contract/operations.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
-/** A message as clients see it. */
+/** Returns a message as clients see it. */
 export function showMessage(world: World, message: MessageRow, choose: Choose): ReplyOf<'getMessage'> {
   const { id, direction, subject, plainBody, htmlBody, isRead, threadId } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
   return {
     id,
     direction,
-    ...showPeople(message, choose),
+    ...showSenderAndRecipients(message, choose),
     subject,
     plainBody,
     htmlBody,
@@ -20,12 +20,12 @@ export function showMessage(world: World, message: MessageRow, choose: Choose): 
     inReplyTo,
     receivedAt,
     attachments: world.attachments.by('messageId', id).map(showAttachment),
-    ...EXTRA[choose('messages.shape')](message),
+    ...EXTRA_FIELDS[choose('messages.shape')](message),
   };
 }
 
-/** Whom a message is from and to. */
-export function showPeople(message: MessageRow, choose: Choose) {
+/** Returns the sender and the recipients of a message as clients see them. */
+export function showSenderAndRecipients(message: MessageRow, choose: Choose) {
   return { from: FROM[choose('messages.from')](message), to: TO[choose('messages.to')](message.to) };
 }
 
@@ -39,7 +39,7 @@ const TO = {
   array: (addresses: readonly string[]) => [...addresses],
 };
 
-const EXTRA = {
+const EXTRA_FIELDS = {
   extended: ({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow) => ({
     inboxId,
     cc: [...cc],
@@ -50,7 +50,7 @@ const EXTRA = {
   reference: () => ({}),
 };
 
-/** What clients see of an attachment besides its bytes. */
+/** Returns an attachment as clients see it, without its bytes. */
 export function showAttachment({ id, filename, contentType, sizeBytes }: AttachmentRow) {
   return { id, filename, contentType, sizeBytes };
 }

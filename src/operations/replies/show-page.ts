@@ -1,18 +1,18 @@
 import type { Ledger } from '../../contract/ledger-reader.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
-import { fitBodies } from './fit-bodies.ts';
-import type { cutPage } from './page.ts';
-import { showMessage, showPeople } from './show-message.ts';
+import { limitBodies } from './limit-bodies.ts';
+import type { paginate } from './paginate.ts';
+import { showMessage, showSenderAndRecipients } from './show-message.ts';
 import { snippetOf } from './snippet.ts';
 
 /** A page of the tenant-wide list. */
-type MessagePage = ReturnType<typeof cutPage<MessageRow>>;
+type MessagePage = ReturnType<typeof paginate<MessageRow>>;
 
-/** How the tenant-wide list shows a page, for each choice of `messages.all.shape`. */
+/** Functions that show a page of the tenant-wide list, by choice of `messages.all.shape`. */
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
-/** Rows with the beginning of each message and what is in its thread. */
+/** Returns rows with a snippet of each message and the counts of its thread. */
 function showRows(world: World, { rows, pagination }: MessagePage, { choose, assume }: Ledger) {
   assume('messages.all.snippet');
   assume('messages.all.thread-counts');
@@ -26,7 +26,7 @@ function showRows(world: World, { rows, pagination }: MessagePage, { choose, ass
       inboxUsername: username,
       inboxDomain: domain,
       direction,
-      ...showPeople(message, choose),
+      ...showSenderAndRecipients(message, choose),
       subject,
       snippet: snippetOf(message),
       isRead,
@@ -40,11 +40,11 @@ function showRows(world: World, { rows, pagination }: MessagePage, { choose, ass
   return { messages, pagination };
 }
 
-/** Counts each thread once, however many of its messages are on a page. */
+/** Creates a function that counts each thread only once per page. */
 function createThreadCounter(world: World) {
   const counts = new Map<string, { threadCount: number; threadUnreadCount: number }>();
   return (message: MessageRow) => {
-    const key = threadOf(message);
+    const key = threadKey(message);
     const known = counts.get(key) ?? countThread(world, message);
     counts.set(key, known);
     return known;
@@ -57,14 +57,14 @@ function countThread(world: World, message: MessageRow) {
   return { threadCount: thread.length, threadUnreadCount: unread.length };
 }
 
-/** Whole messages; one that stands for its thread says how many that has. */
+/** Returns complete messages. If they are grouped, each has the number of messages in its thread. */
 function showWholeMessages(
   world: World,
   { rows, pagination }: MessagePage,
   { choose, assume }: Ledger,
   isGrouped: boolean,
 ) {
-  const messages = fitBodies(rows, assume).map((message) => ({
+  const messages = limitBodies(rows, assume).map((message) => ({
     ...showMessage(world, message, choose),
     ...(isGrouped && { messageCount: messagesOfThread(world, message).length }),
   }));
@@ -75,7 +75,7 @@ function messagesOfThread(world: World, { inboxId, threadId }: MessageRow): Mess
   return world.messages.by('threadId', threadId).filter((message) => message.inboxId === inboxId);
 }
 
-/** A thread is one of an inbox: another inbox has its own, whatever id a fixture gave it. */
-export function threadOf({ inboxId, threadId }: MessageRow): string {
+/** Returns a key that is unique per inbox, because a fixture may use the same thread id in two inboxes. */
+export function threadKey({ inboxId, threadId }: MessageRow): string {
   return `${inboxId} ${threadId}`;
 }

@@ -1,27 +1,27 @@
-/** The most characters of a snippet. */
+/** The maximum length of a snippet, in characters. */
 const MAX_SNIPPET_LENGTH = 160;
 
-/** The most characters of HTML that are looked at, so that a row of a list costs little whatever the mail. */
+/** The maximum length of HTML that is read, in characters, so that large mail does not slow down a list. */
 const MAX_HTML_LENGTH = 100_000;
 
-/** What of HTML is no text: scripts, styles, titles, comments and tags. What is not closed reaches to the end. */
+/** Matches scripts, styles, titles, comments and tags. An unclosed one extends to the end of the HTML. */
 const MARKUP = /<(script|style|title)\b[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)|<[/!?a-z][^>]*(?:>|$)/gi;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** The beginning of what a message says, on one line: of its plain body, or else of the text of its HTML. */
+/** Returns the beginning of the plain body or, if that is empty, of the HTML body's text, on one line. */
 export function snippetOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   return beginningOf(plainBody) || beginningOf(textOf(htmlBody ?? ''));
 }
 
-/** Folds white space, and looks no further than needed. */
+/** Collapses white space and stops reading once the snippet is long enough. */
 function beginningOf(text: string): string {
   let beginning = '';
   for (const [word] of text.matchAll(/\S+/g)) {
     beginning += `${beginning && ' '}${word.slice(0, 2 * MAX_SNIPPET_LENGTH)}`;
     if (beginning.length > 2 * MAX_SNIPPET_LENGTH) break;
   }
-  // By code points, so that no character is cut in two.
+  // Slicing by code points never splits a surrogate pair.
   return [...beginning].slice(0, MAX_SNIPPET_LENGTH).join('').trimEnd();
 }
 

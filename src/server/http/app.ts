@@ -5,57 +5,57 @@ import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { BuiltMailbox } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
-import type { Answer, ApiRequest } from '../../pipeline/http.ts';
+import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/admit.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
 import { createStreamServer, type StreamServer } from '../websocket/stream-server.ts';
 import { allowOrigin, createOriginRule, type OriginRule } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
-import type { Served } from './http-server.ts';
+import type { ServerApp } from './http-server.ts';
 import { readRequest } from './read-request.ts';
 import { sendReply } from './send-reply.ts';
 import type { Upgrades } from './upgrade.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
-/** What a server answers with, and whom it answers. */
+/** The parts of a server that handle its requests, and the clients that it accepts. */
 export interface AppOptions {
   readonly built: BuiltMailbox;
-  /** The user's own msw handlers, which come before ours; `undefined` without any. */
+  /** The user's own msw handlers, which run before the emulator; `undefined` without any. */
   readonly userHandlers: UserHandlers | undefined;
   /** Host names, besides loopback ones, that a request's `Host` may have. */
   readonly allowedHosts: ReadonlySet<string>;
   /** Origins, besides loopback ones, whose pages may call the API. */
   readonly allowedOrigins: ReadonlySet<string>;
-  /** The token that the control plane asks for; `undefined` where it is only reachable from this machine. */
+  /** The token that the control plane requires; `undefined` if only this machine can reach it. */
   readonly controlToken: string | undefined;
   readonly log: Log | undefined;
 }
 
-/** The guards, and behind them the mailbox, its streams and its control plane: what answers each request of Node. */
-export class App implements Served {
+/** Handles each request of Node: checks the guards, then routes to the mailbox, its streams or its control plane. */
+export class App implements ServerApp {
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
-  readonly #isAllowed: OriginRule;
+  readonly #isOriginAllowed: OriginRule;
   readonly #streams: StreamServer;
-  readonly #control: (request: ApiRequest) => Promise<Answer>;
+  readonly #control: (request: ApiRequest) => Promise<ApiResult>;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    this.#isAllowed = createOriginRule(options.allowedOrigins);
-    this.#streams = createStreamServer(options.built, this.#isAllowed);
+    this.#isOriginAllowed = createOriginRule(options.allowedOrigins);
+    this.#streams = createStreamServer(options.built, this.#isOriginAllowed);
     this.#control = createControl(options.built.mailbox, options.built.report);
   }
 
-  /** Answers a request; it never rejects. */
-  async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Handles a request; it never rejects. */
+  async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { built, log } = this.#options;
     let error: ApiError | undefined;
     if (log) logRequest(log, message, response, () => error);
     try {
-      const answered = await this.#route(message, response);
-      error = answered?.error;
-      if (answered) await sendReply(response, answered.reply);
+      const result = await this.#route(message, response);
+      error = result?.error;
+      if (result) await sendReply(response, result.reply);
     } catch (thrown) {
       error = toApiError(thrown, built.report);
       if (response.headersSent) response.destroy();
@@ -67,41 +67,41 @@ export class App implements Served {
     }
   }
 
-  /** Closes every stream because the server ends. */
+  /** Closes every stream, because the server is closing. */
   closeStreams(): void {
     this.#streams.close();
   }
 
-  /** Answers a request, or has something else write the response; then there is no answer to send. */
-  async #route(message: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+  /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
+  async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
     const request = this.#guard(message);
     if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#control(request));
-    if (this.#isForPages(request.path) && allowOrigin(message, response, this.#isAllowed)) return PREFLIGHT;
+    if (this.#hasCors(request.path) && allowOrigin(message, response, this.#isOriginAllowed)) return PREFLIGHT;
     const upgrade = this.upgrades.get(message);
     if (upgrade && isStreamPath(request.path)) return this.#streams.open({ message, request, response, upgrade });
     const { built, userHandlers } = this.#options;
     return userHandlers ? userHandlers(message, response, built.handle) : built.handle(request);
   }
 
-  /** Checks who asks and from where, and reads the request. */
+  /** Checks the client and the target of a request, then reads the request. */
   #guard(message: IncomingMessage): ApiRequest {
     guardHost(message.headers, this.#options.allowedHosts);
     guardTarget(message);
     const request = readRequest(message);
-    if (isBelow(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
+    if (isUnder(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
     return request;
   }
 
-  /** Pages of allowed origins may call the service, and the routes that a user adds. */
-  #isForPages(path: string): boolean {
-    return isBelow('/v1', path) || this.#options.userHandlers !== undefined;
+  /** Returns whether pages may call a path: the service and, with user handlers, every path. */
+  #hasCors(path: string): boolean {
+    return isUnder('/v1', path) || this.#options.userHandlers !== undefined;
   }
 }
 
-const PREFLIGHT: Answer = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
+const PREFLIGHT: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
-/** Guards ask whatever the letter case of a path, lest another spelling pass them by. */
-function isBelow(folder: string, path: string): boolean {
+/** Ignores letter case, so that no other spelling of a path can bypass a guard. */
+function isUnder(folder: string, path: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 
@@ -109,7 +109,7 @@ function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }
 
-/** A control call may take as long as what it waits for, such as receivers that do not answer. */
+/** Disables the socket timeout, because a control call may wait for a long time, for example for slow receivers. */
 async function withoutTimeLimit<T>(socket: Socket, work: () => Promise<T>): Promise<T> {
   const idleMs = socket.timeout ?? 0;
   socket.setTimeout(0);

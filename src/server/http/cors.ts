@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ASSUMED_HEADER } from '../../pipeline/http.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { METHODS } from './guards.ts';
+import { ROUTED_METHODS } from './guards.ts';
 
-/** Says whether pages of an origin may call the API. */
+/** Returns whether pages of an origin may call the API. */
 export type OriginRule = (origin: string) => boolean;
 
-/** Allows pages of loopback, and those of `corsOrigins`; `*` allows all. */
+/** Creates a rule that allows loopback origins and those in `corsOrigins`; `*` allows all. */
 export function createOriginRule(corsOrigins: ReadonlySet<string>): OriginRule {
   return (origin) => corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
 }
@@ -17,7 +17,7 @@ function isLoopbackOrigin(origin: string): boolean {
 }
 
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Methods': METHODS.join(','),
+  'Access-Control-Allow-Methods': ROUTED_METHODS.join(','),
   'Access-Control-Allow-Headers': 'X-API-Key,Authorization,Content-Type',
   'Access-Control-Max-Age': '600',
 };
@@ -25,19 +25,19 @@ const PREFLIGHT_HEADERS = {
 const EXPOSED_HEADERS = [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate', 'Content-Disposition'].join(',');
 
 /**
- * Sets the CORS headers of a response to a page of an allowed origin, and answers whether the request is a preflight
- * from there, which needs nothing else.
+ * Sets the CORS headers of a response if the origin is allowed. Returns whether the request is a preflight of such an
+ * origin, which needs no further handling.
  */
 export function allowOrigin(message: IncomingMessage, response: ServerResponse, isAllowed: OriginRule): boolean {
   const { method, headers } = message;
   if (headers.origin === undefined || !isAllowed(headers.origin)) return false;
-  const ofPreflight = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
-  const all = {
+  const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
+  const corsHeaders = {
     'Access-Control-Allow-Origin': headers.origin,
     Vary: 'Origin',
-    ...ofPreflight,
+    ...preflightHeaders,
     'Access-Control-Expose-Headers': EXPOSED_HEADERS,
   };
-  for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
   return method === 'OPTIONS' && 'access-control-request-method' in headers;
 }

@@ -5,18 +5,18 @@ import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/control-path.t
 import { NAME } from '../../version.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 
-/** The methods that some path takes. */
-const TAKEN = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
+/** The methods that at least one path supports. */
+const SUPPORTED_METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The methods that reach the service, which then says itself which of them a path takes. */
-export const METHODS = [...TAKEN, 'PUT'];
+/** The methods that are routed. PUT is included so that the service can refuse it for a known path. */
+export const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
 
 /**
- * Refuses a request whose `Host` is neither this machine nor allowed. A page that rebinds its own name to 127.0.0.1
- * still sends that name, so it gets no further than here.
+ * Refuses a request whose `Host` is neither this machine nor allowed. This stops DNS rebinding: a page that rebinds its
+ * own name to 127.0.0.1 still sends that name as `Host`.
  */
 export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlySet<string>): void {
-  // The values of a repeated header come joined.
+  // Node joins the values of a repeated header with commas.
   if (host === undefined || host.includes(',')) {
     throw new ApiError('VALIDATION_ERROR', 'The request must have one Host header.');
   }
@@ -28,20 +28,21 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
   );
 }
 
-/** Refuses methods that no path takes, and targets that are not a path. */
+/** Refuses methods that no path supports, and targets that are not a path. */
 export function guardTarget({ method = '', url = '' }: IncomingMessage): void {
-  if (!METHODS.includes(method)) throw wrongMethod(method);
+  if (!ROUTED_METHODS.includes(method)) throw wrongMethod(method);
   if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
 }
 
-/** The error for a method that no path takes. */
+/** Creates the error for a method that no path supports. */
 export function wrongMethod(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported.`, { headers: { allow: TAKEN.join(', ') } });
+  const headers = { allow: SUPPORTED_METHODS.join(', ') };
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported.`, { headers });
 }
 
 /**
- * Guards the control plane. With `token`, which is set where other machines can reach it, a call must carry that;
- * without, a header is asked for at host names other than loopback's own.
+ * Guards the control plane. If `token` is set, because other machines can reach the server, a call must send it.
+ * Otherwise a call needs the header, with any value, only if its host name is not a loopback name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined): void {
   guardFromDeliveries(headers);
@@ -50,7 +51,7 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   else guardControlToken(headers, token);
 }
 
-/** Keeps pages of other origins out of the control plane; without CORS they could not read, but they could reset. */
+/** Refuses pages of other origins. Without CORS they could not read replies, but they could reset the emulator. */
 function guardFromOtherOrigins(headers: IncomingHttpHeaders): void {
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
   const site = headers['sec-fetch-site'];
@@ -58,10 +59,10 @@ function guardFromOtherOrigins(headers: IncomingHttpHeaders): void {
   throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
 }
 
-/** What tells a delivery from every other request, whatever signs it. */
+/** The headers that only a webhook delivery has. */
 const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-/** Keeps deliveries out of the control plane: a webhook that leads there could reset the emulator, or feed itself. */
+/** Refuses webhook deliveries: a webhook with a control URL could reset the emulator or trigger itself in a loop. */
 function guardFromDeliveries(headers: IncomingHttpHeaders): void {
   const isDelivery = headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
   if (!isDelivery) return;
@@ -69,8 +70,8 @@ function guardFromDeliveries(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Asks for a header at a host name other than loopback's own. A page can send a GET there that shows no sign of its
- * origin, for browsers tell it only to hosts that they trust; a header of ours it cannot send without being asked for.
+ * Requires a header at a host name that is not a loopback name. There, a page can send a GET without any origin header,
+ * because browsers send `Sec-Fetch-Site` to trustworthy hosts only. A custom header needs a preflight, which fails.
  */
 function guardControlHost(headers: IncomingHttpHeaders): void {
   const hostname = hostnameOf(headers.host ?? '') ?? '';
@@ -81,7 +82,7 @@ function guardControlHost(headers: IncomingHttpHeaders): void {
   );
 }
 
-/** Asks for the token that was printed at start, where the control plane can be reached from other machines. */
+/** Requires the token that was printed at start. */
 function guardControlToken(headers: IncomingHttpHeaders, token: string): void {
   if (timingSafeEqual(digest(String(headers[CONTROL_TOKEN_HEADER])), digest(token))) return;
   throw new ApiError(
@@ -90,7 +91,7 @@ function guardControlToken(headers: IncomingHttpHeaders, token: string): void {
   );
 }
 
-/** Makes texts of any length comparable in constant time. */
+/** Hashes a text, so that texts of any length can be compared in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -2,55 +2,55 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerBrokenRequest } from './broken-request.ts';
-import { hangUp } from './hang-up.ts';
-import { type Answers, Turns } from './turns.ts';
+import { closeGracefully } from './close-gracefully.ts';
+import { refuseMalformedRequest } from './malformed-request.ts';
+import { type NodeRequestHandler, RequestQueue } from './request-queue.ts';
 import { UpgradableMessage, type Upgrades } from './upgrade.ts';
 
-/** How long a client may keep the server waiting. */
+/** The time limits of a server, in milliseconds. */
 export interface TimeLimits {
-  /** For a whole request to arrive. */
+  /** Limit for receiving a complete request. */
   readonly requestMs: number;
-  /** Between two requests of one connection. */
+  /** Limit for an idle connection between two requests. */
   readonly idleMs: number;
-  /** Between two looks at the clock. */
+  /** Interval between two timeout checks. */
   readonly checkMs: number;
-  /** For running requests to finish, once the server closes. */
+  /** Limit for running requests to finish after `close()` is called. */
   readonly closeMs: number;
 }
 
 const TIME_LIMITS: TimeLimits = { requestMs: 10_000, idleMs: 5_000, checkMs: 1_000, closeMs: 300 };
 
-/** An HTTP server that no client can hold up, nor keep from closing. */
+/** An HTTP server with time limits: no client can block it or delay its shutdown. */
 export interface HttpServer {
-  /** Answers the port that it listens on. */
+  /** Starts to listen and returns the port. */
   listen(port: number, host: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** What an HTTP server serves. */
-export interface Served extends Answers {
-  /** Where the server puts the connections of requests that ask for another protocol. */
+/** The application that an HTTP server runs. */
+export interface ServerApp extends NodeRequestHandler {
+  /** The server stores the sockets of upgrade requests here. */
   readonly upgrades: Upgrades;
 }
 
-/** Creates the HTTP server around what answers its requests. */
-export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMITS): HttpServer {
+/** Creates the HTTP server for an application. */
+export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMITS): HttpServer {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
     headersTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: limits.checkMs,
-    // A missing Host is for the guard to refuse, and of a repeated header every value counts, as in a fetch request.
+    // The guard refuses a missing Host. All values of a repeated header are kept, as in a fetch request.
     requireHostHeader: false,
     joinDuplicateHeaders: true,
   });
   server.timeout = limits.requestMs * 2;
-  // A client that has sent everything may still wait for its replies.
+  // A client that has ended its side of the connection may still wait for replies.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = trackSockets(server);
-  serve(server, served);
+  serve(server, app);
 
   let closing: Promise<void> | undefined;
   return {
@@ -66,63 +66,63 @@ export function createHttpServer(served: Served, limits: TimeLimits = TIME_LIMIT
   };
 }
 
-/** Keeps every connection, those that Node no longer counts too, and has each one closed gently. */
+/** Tracks all open sockets, including upgraded ones that Node no longer lists, and makes each close without a reset. */
 function trackSockets(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // Between two requests of a connection Node itself listens; while one waits for its turn, nobody would.
+    // Node has no error listener while a request is queued, so an error would end the process.
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-    // Node calls this after the last reply of a connection.
-    socket.destroySoon = () => hangUp(socket);
+    // Node calls destroySoon() after the last reply of a connection.
+    socket.destroySoon = () => closeGracefully(socket);
   });
   return sockets;
 }
 
-function serve(server: Server, served: Served): void {
-  const connections = new WeakMap<Duplex, Turns>();
-  const turnsOf = (duplex: Duplex): Turns => {
-    const turns = connections.get(duplex) ?? new Turns(duplex as Socket, served);
-    connections.set(duplex, turns);
-    return turns;
+function serve(server: Server, app: ServerApp): void {
+  const queues = new WeakMap<Duplex, RequestQueue>();
+  const queueOf = (duplex: Duplex): RequestQueue => {
+    const queue = queues.get(duplex) ?? new RequestQueue(duplex as Socket, app);
+    queues.set(duplex, queue);
+    return queue;
   };
   const listener: RequestListener = (request, response) => {
-    // Node drops what comes in one packet with the offer of another protocol, so the client must not wait for more.
+    // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    turnsOf(request.socket).take(request, () => response);
+    queueOf(request.socket).enqueue(request, () => response);
   };
   server.on('request', listener);
   server.on('checkExpectation', listener);
-  const detached = (request: IncomingMessage, socket: Socket) => {
-    const turns = turnsOf(socket);
-    turns.detach();
-    turns.take(request, () => createDetachedResponse(request, socket));
+  const enqueueDetached = (request: IncomingMessage, socket: Socket) => {
+    const queue = queueOf(socket);
+    queue.detach();
+    queue.enqueue(request, () => createDetachedResponse(request, socket));
   };
-  server.on('connect', (request, socket) => detached(request, socket as Socket));
+  server.on('connect', (request, socket) => enqueueDetached(request, socket as Socket));
   server.on('upgrade', (request, duplex, head) => {
     const socket = duplex as Socket;
-    served.upgrades.set(request, { socket, head });
-    detached(request, socket);
+    app.upgrades.set(request, { socket, head });
+    enqueueDetached(request, socket);
   });
-  server.on('clientError', (problem, socket) => answerBrokenRequest(problem, socket, turnsOf(socket)));
+  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queueOf(socket)));
 }
 
-/** A response to CONNECT or Upgrade: by then Node has let go of the socket, and expects something else on it. */
+/** Creates a response to CONNECT or an upgrade. Node has released the socket by then, so it must be assigned again. */
 function createDetachedResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.once('finish', () => hangUp(socket));
+  response.once('finish', () => closeGracefully(socket));
   return response;
 }
 
 async function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  const cut = setTimeout(() => {
+  const timer = setTimeout(() => {
     for (const socket of sockets) socket.destroy();
   }, graceMs);
   await closed;
-  clearTimeout(cut);
+  clearTimeout(timer);
 }

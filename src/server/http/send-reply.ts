@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AnyReply } from '../../pipeline/http.ts';
 
-/** Sends a reply; one that goes on is sent until it ends or the client is gone. */
+/** Sends a reply. A streamed reply is sent until it ends or the client disconnects. */
 export async function sendReply(response: ServerResponse, { status, headers, body }: AnyReply): Promise<void> {
   response.writeHead(status, headers);
   if (!(body instanceof ReadableStream)) {

@@ -1,33 +1,33 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The connection of a request that asks to go on in another protocol. */
+/** The connection of an upgrade request. */
 export interface Upgrade {
   readonly socket: Socket;
-  /** What the client has sent already behind its request. */
+  /** The first bytes that the client sent after its request. */
   readonly head: Buffer;
 }
 
-/** Where the connections of such requests are kept while they are decided on. */
+/** The connections of upgrade requests that are not accepted or refused yet. */
 export type Upgrades = WeakMap<IncomingMessage, Upgrade>;
 
 /**
- * A request that offers another protocol only where that is WebSocket, or by CONNECT. Any other offer is passed over,
- * as HTTP wants it (RFC 9110, section 7.8): Java's client offers h2c with every request.
+ * A request that Node treats as an upgrade only for WebSocket and CONNECT. Other upgrades are ignored, as HTTP allows
+ * (RFC 9110, section 7.8), because Java's HTTP client asks for h2c with every request.
  */
 export class UpgradableMessage extends IncomingMessage {
-  /** What the parser has found; its own setter in Node is called before any field here could be made. */
-  declare private offered: unknown;
+  /** The parser's value. It is only declared here, because Node calls the setter before fields are initialised. */
+  declare private parsedUpgrade: unknown;
 
   get upgrade(): boolean {
-    return Boolean(this.offered) && (this.method === 'CONNECT' || asksForWebSocket(this));
+    return Boolean(this.parsedUpgrade) && (this.method === 'CONNECT' || isWebSocketUpgrade(this));
   }
 
-  set upgrade(offered: unknown) {
-    this.offered = offered;
+  set upgrade(value: unknown) {
+    this.parsedUpgrade = value;
   }
 }
 
-function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }

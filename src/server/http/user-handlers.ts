@@ -5,28 +5,28 @@ import express from 'express';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
 import type { Environment } from '../../environment.ts';
-import type { Answer, ApiRequest } from '../../pipeline/http.ts';
+import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { readBody } from '../../pipeline/read-body.ts';
 import { readRequest } from './read-request.ts';
 
-/** Answers a request by the user's own handlers; what none of them answers goes on to `next`. */
+/** Runs the user's own handlers for a request. If none of them responds, the request is passed to `next`. */
 export type UserHandlers = (
   message: IncomingMessage,
   response: ServerResponse,
-  next: (request: ApiRequest) => Promise<Answer>,
-) => Promise<Answer | undefined>;
+  next: (request: ApiRequest) => Promise<ApiResult>,
+) => Promise<ApiResult | undefined>;
 
-/** The largest body that a user's handler gets, in bytes. */
+/** The maximum size of a request body for a user's handler, in bytes. */
 const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * Makes the user's own msw handlers answer requests of Node, through express and msw's own middleware.
+ * Creates a function that runs the user's own msw handlers for requests of Node, by express and msw's middleware.
  *
- * @throws {TypeError} when one of them is no request handler of msw.
+ * @throws {TypeError} when one of them is not a request handler of msw.
  */
-export function createUserHandlers(given: unknown, report: Environment['report']): UserHandlers {
-  const handlers = parseHandlers(given);
-  // The middleware is CommonJS, so its types come from msw's other build; at run time a handler is the same.
+export function createUserHandlers(input: unknown, report: Environment['report']): UserHandlers {
+  const handlers = parseHandlers(input);
+  // The middleware is CommonJS, so its types come from another build of msw. The handlers are the same at run time.
   const middleware = createMiddleware(...(handlers as never[]));
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
@@ -37,17 +37,17 @@ export function createUserHandlers(given: unknown, report: Environment['report']
   return async (message, response, next) => {
     const request = readRequest(message);
     const received = await readBody(request, MAX_USER_BODY_BYTES);
-    if (received === 'broken') return next(readRequest(message));
+    if (received === 'truncated') return next(readRequest(message));
     if (received === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 16 MiB.');
     const body = received === 'empty' ? [] : [received];
-    endWithStream(response, report);
-    cutAtNetworkError(response);
-    const isAnswered = await new Promise<boolean>((resolve, reject) => {
+    linkStreamToResponse(response, report);
+    abortOnNetworkError(response);
+    const isHandled = await new Promise<boolean>((resolve, reject) => {
       response.once('close', () => resolve(true));
-      const goOn = (error?: unknown) => (error ? reject(error) : resolve(false));
-      app(copyMessage(message, body) as express.Request, response as express.Response, goOn);
-    }).catch((error: unknown) => endFailed(response, error, report));
-    return isAnswered ? undefined : next({ ...request, body: Readable.from(body) });
+      const onUnhandled = (error?: unknown) => (error ? reject(error) : resolve(false));
+      app(copyMessage(message, body) as express.Request, response as express.Response, onUnhandled);
+    }).catch((error: unknown) => handleFailure(response, error, report));
+    return isHandled ? undefined : next({ ...request, body: Readable.from(body) });
   };
 }
 
@@ -62,19 +62,19 @@ function parseHandlers(handlers: unknown): readonly RequestHandler[] {
   throw new TypeError(`The option handlers takes http and graphql handlers of msw, and handlers[${index}] is neither.`);
 }
 
-/** The middleware reads the body away that we may still have to read, so it gets a request of its own. */
+/** Copies a request for the middleware, because the emulator may still need the body that the middleware consumes. */
 function copyMessage(message: IncomingMessage, body: Uint8Array[]): IncomingMessage {
   const { method, headers, rawHeaders, httpVersion, socket } = message;
   const { pathname, search } = new URL(`http://localhost${message.url}`);
-  // It is absolute, because the path `//host/path` would be read as another host.
+  // The URL is absolute, because the path `//host/path` would be parsed as another host.
   const url = `http://${headers.host}${pathname}${search}`;
   const copy = new Readable({ read: () => {}, destroy: (error, done) => done(error) });
   for (const chunk of [...body, null]) copy.push(chunk);
   return Object.assign(copy, { method, url, headers, rawHeaders, httpVersion, socket, connection: socket }) as never;
 }
 
-/** Ends a body that a handler streams together with its response, whichever of the two fails. */
-function endWithStream(response: ServerResponse, report: Environment['report']): void {
+/** Links a streamed body to its response: if one of them fails, the other is destroyed. */
+function linkStreamToResponse(response: ServerResponse, report: Environment['report']): void {
   response.on('pipe', (body) => {
     response.once('close', () => body.destroy());
     body.once('error', (error) => {
@@ -85,17 +85,17 @@ function endWithStream(response: ServerResponse, report: Environment['report']):
 }
 
 /**
- * Cuts the connection for `HttpResponse.error()`, by which a handler says that it fails. Its status is 0, for which Node
- * would throw where nobody catches it.
+ * Closes the connection when a handler returns `HttpResponse.error()`. Its status is 0, for which Node would throw an
+ * uncaught error.
  */
-function cutAtNetworkError(response: ServerResponse): void {
+function abortOnNetworkError(response: ServerResponse): void {
   const writeHead = response.writeHead.bind(response);
   response.writeHead = (status: number, ...rest: never[]) =>
     status === 0 ? response.destroy() : writeHead(status, ...rest);
 }
 
-/** Ends the response of a handler that threw; answers that there is nothing more to send, or throws what is. */
-function endFailed(response: ServerResponse, error: unknown, report: Environment['report']): true {
+/** Handles an error thrown by a handler: throws the reply's error, or ends a response that has already started. */
+function handleFailure(response: ServerResponse, error: unknown, report: Environment['report']): true {
   report(error);
   if (!response.headersSent) {
     throw new ApiError('INTERNAL_ERROR', 'A handler of this server threw an error, which is printed to its stderr.');

@@ -3,30 +3,30 @@ import { messageOf } from '../../delivery/delivery.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../../events/activity.ts';
 import type { Log } from './log-format.ts';
 
-/** What is said of an attempt, whoever says it. */
-type AttemptFacts = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
+/** The data of an attempt that its description needs. */
+type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
-/** Writes a line for each entry of the activity of a mailbox from now on. */
+/** Writes a log line for each future entry of a mailbox's activity. */
 export function logActivity(activity: Activity, log: Log): void {
   activity.subscribe((entry) => {
     const { text, status } = WRITERS[entry.kind](entry as never);
-    log(printable(text), status);
+    log(toPrintable(text), status);
   });
 }
 
 interface Line {
   readonly text: string;
-  /** The status whose colour the line has. */
+  /** The HTTP status that decides the colour of the line. */
   readonly status?: number;
 }
 
 const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line } = {
   attempt: (entry) => ({
-    text: `${start(entry)} ${attemptText(entry)}`,
+    text: `${deliveryPrefix(entry)} ${formatAttempt(entry)}`,
     status: entry.status ?? (entry.state === 'refused' ? 403 : 504),
   }),
   'delivery-ended': (entry) => ({
-    text: `${start(entry)} ${entry.state}: ${entry.reason}`,
+    text: `${deliveryPrefix(entry)} ${entry.state}: ${entry.reason}`,
     status: entry.state === 'failed' ? 500 : 403,
   }),
   mail: ({ inbox, from, subject }) => ({ text: `← mail to ${inbox} from ${from}: ${subject}` }),
@@ -35,26 +35,26 @@ const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<Activ
   failure: ({ error }) => ({ text: `! The emulator failed because of a bug in it: ${messageOf(error)}.`, status: 500 }),
 };
 
-function start({ event, webhookId }: DeliveryActivity): string {
+function deliveryPrefix({ event, webhookId }: DeliveryActivity): string {
   return `→ ${event} webhook ${webhookId.slice(0, 4)}…`;
 }
 
-/** Says what came of an attempt: `503 in 12 ms, again in 5s`. */
-export function attemptText({ state, reason, status, error, durationMs, retryInMs }: AttemptFacts): string {
+/** Describes the result of an attempt: `503 in 12 ms, again in 5s`. */
+export function formatAttempt({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
   if (state === 'refused') return `refused: ${reason}`;
   const answer = status === null ? `no answer (${messageOf(error)})` : String(status);
-  return `${answer} in ${durationMs} ms${nextText({ state, reason, retryInMs })}`;
+  return `${answer} in ${durationMs} ms${formatNextStep({ state, reason, retryInMs })}`;
 }
 
-function nextText({ state, reason, retryInMs }: Pick<AttemptFacts, 'state' | 'reason' | 'retryInMs'>): string {
+function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' | 'reason' | 'retryInMs'>): string {
   if (retryInMs !== null) return `, again in ${formatDuration(retryInMs)}`;
   return reason === null ? '' : `, ${state}: ${reason}`;
 }
 
-/** The longest that a line gets. */
+/** The maximum length of a line, in characters. */
 const MAX_LENGTH = 300;
 
-/** Takes out what would break or fake a line, or move the cursor of a terminal. */
-function printable(text: string): string {
+/** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
+function toPrintable(text: string): string {
   return text.slice(0, MAX_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 
-/** Writes one line about something that happened; its colour is that of the status, where it has one. A failure to make the text is reported. */
+/** Writes one log line. The status, if given, decides its colour. An error from a `text` function is reported. */
 export type Log = (text: string | (() => string), status?: number) => void;
 
-/** Newer versions of Node would decide on colour once more. */
-const AS_DECIDED = { validateStream: false };
+/** Keeps newer versions of Node from disabling colours on their own. */
+const STYLE_OPTIONS = { validateStream: false };
 
-/** The colour of a status: that of its first digit. */
+/** The colour of a status, by its first digit. */
 const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
   1: 'cyan',
   2: 'green',
@@ -15,31 +15,31 @@ const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
   5: 'red',
 };
 
-/** Where a log writes, and how. */
+/** Options of a log. */
 interface LogOptions {
   write(line: string): void;
   readonly isColoured: boolean;
-  /** Gets what `write` throws. */
+  /** Receives each error that `write` throws. */
   report(error: unknown): void;
 }
 
-/** Creates a log of lines that begin with the time of day and show no secret. It never throws. */
+/** Creates a log whose lines begin with the time of day and contain no secrets. It never throws. */
 export function createLog({ write, isColoured, report }: LogOptions): Log {
-  const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-    isColoured ? styleText(format, text, AS_DECIDED) : text;
+  const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
+    isColoured ? styleText(format, text, STYLE_OPTIONS) : text;
 
   return (text, status = 200) => {
     const time = new Date().toTimeString().slice(0, 'hh:mm:ss'.length);
     const colour = COLOURS[String(status).charAt(0)] ?? 'red';
     try {
-      write(`${paint('dim', time)} ${paint(colour, maskSecrets(typeof text === 'string' ? text : text()))}`);
+      write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(typeof text === 'string' ? text : text()))}`);
     } catch (error) {
       report(error);
     }
   };
 }
 
-/** Shortens every key in a text to what tells it from others, `tk_acme_…`, and leaves out other secrets and logins. */
+/** Shortens every key in a text to a recognisable prefix, such as `tk_acme_…`, and removes other secrets and logins. */
 export function maskSecrets(text: string): string {
   return text
     .replace(/whsec_[\w+/=-]+/g, 'whsec_…')

@@ -3,8 +3,8 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { Log } from './log-format.ts';
 
 /**
- * Writes one line for a request when it is over: method, path, status, the code of a refusal, time taken, the masked
- * key, and the reason of the refusal that the reply does not tell.
+ * Writes one line when a request is finished: method, path, status, error code, duration, masked key, and the
+ * reason of a refusal that the reply omits.
  */
 export function logRequest(
   log: Log,
@@ -14,12 +14,12 @@ export function logRequest(
 ): void {
   const startedAt = performance.now();
   response.once('close', () => {
-    const isWhole = response.writableFinished || response.statusCode === 101;
+    const isComplete = response.writableFinished || response.statusCode === 101;
     const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
-    const result = () => (isWhole ? resultOf(response, readError()) : 'aborted');
-    const reason = () => (isWhole ? reasonOf(readError()) : '');
-    const parts = () => [request.method, printable(request.url ?? ''), result(), duration, sentKey(request)];
-    log(() => parts().filter(Boolean).join(' ') + reason(), isWhole ? response.statusCode : 499);
+    const result = () => (isComplete ? resultOf(response, readError()) : 'aborted');
+    const reason = () => (isComplete ? reasonOf(readError()) : '');
+    const parts = () => [request.method, toPrintable(request.url ?? ''), result(), duration, sentKey(request)];
+    log(() => parts().filter(Boolean).join(' ') + reason(), isComplete ? response.statusCode : 499);
   });
 }
 
@@ -27,29 +27,29 @@ function resultOf({ statusCode }: ServerResponse, error: ApiError | undefined): 
   return error ? `${statusCode} ${error.code}` : String(statusCode);
 }
 
-/** The reason that only the log tells, which can quote what a client sent. */
+/** Formats the reason of a refusal. It may quote the client's input, so control characters are replaced. */
 function reasonOf(error: ApiError | undefined): string {
   const reason = error?.explain?.();
   return reason === undefined ? '' : ` (${reason.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`;
 }
 
-/** The key that a request was sent with; other secrets, such as a password, are not shown at all. */
+/** Returns the API key of a request. Other credentials, such as a password, are not shown at all. */
 function sentKey({ headers }: IncomingMessage): string {
   const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
   if (credential === '') return '';
-  return KEY.test(String(credential)) ? printable(String(credential)) : '(not a key)';
+  return KEY.test(String(credential)) ? toPrintable(String(credential)) : '(not a key)';
 }
 
 const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
 
-/** Decodes what hides a key, and takes out what would break or fake a line. */
-function printable(text: string): string {
+/** Decodes a text, so that an encoded key is masked too, and replaces characters that could imitate or break a line. */
+function toPrintable(text: string): string {
   return decode(text.slice(0, 600))
     .replace(/[^\x21-\x7e]/g, '?')
     .slice(0, 200);
 }
 
-/** Decodes percent-encoded ASCII, however often it was encoded. */
+/** Decodes percent-encoded ASCII repeatedly, until nothing changes. */
 function decode(text: string): string {
   const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return decoded === text ? text : decode(decoded);

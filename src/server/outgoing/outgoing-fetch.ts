@@ -4,29 +4,28 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../fetch-in-process.ts';
+import { isLocalAddress } from './local-address.ts';
 import type { ReceiverRules } from './receiver-rules.ts';
-import { isOfThisMachine } from './this-machine.ts';
 
-/** What calls receivers, behind the guard. */
+/** A guarded `fetch` that calls receivers. */
 interface OutgoingFetch {
   readonly fetch: Environment['fetch'];
-  /** From now on refuses to call this port of this machine, on which the emulator itself listens. */
+  /** Refuses all later calls to this port of this machine, on which the emulator itself listens. */
   refuseOwnPort(port: number): void;
-  /** Breaks off what is on its way; from then on every call is refused. */
+  /** Aborts all running calls and refuses all later ones. */
   close(): Promise<void>;
 }
 
-/** How long a receiver may take to accept a connection. */
+/** The time limit for a connection to a receiver. */
 const CONNECT_MS = 10_000;
 
 /**
- * Creates a `fetch` that looks at each address it is about to connect to. What is checked is what is connected to, so
- * a name that leads elsewhere the next time it is resolved gains nothing. It follows no redirect, and calls receivers
- * at ports too that browsers call bad.
+ * Creates a `fetch` that checks each address immediately before it connects to that same address, so DNS rebinding does
+ * not bypass the check. It does not follow redirects, and it allows ports that browsers block.
  */
 export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
-  const elsewhere = createGuardedAgent(rules);
-  const ownPort = createGuardedAgent((host, address = host) => rules(host, address) ?? findOwnAddress(address));
+  const defaultAgent = createGuardedAgent(rules);
+  const ownPortAgent = createGuardedAgent((host, address = host) => rules(host, address) ?? ownHostReason(address));
   let refusedPort: number | undefined;
   let isClosed = false;
 
@@ -37,18 +36,18 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
     async fetch(url, init) {
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const target = new URL(url);
-      const { agent, check } = portOf(target) === refusedPort ? ownPort : elsewhere;
+      const { agent, check } = portOf(target) === refusedPort ? ownPortAgent : defaultAgent;
       check(target.hostname.replace(/^\[|\]$/g, ''));
       return toResponse(await request(url, { ...init, dispatcher: agent } as never));
     },
     async close() {
       isClosed = true;
-      await Promise.all([elsewhere.agent.destroy(), ownPort.agent.destroy()]);
+      await Promise.all([defaultAgent.agent.destroy(), ownPortAgent.agent.destroy()]);
     },
   };
 }
 
-/** What calls addresses by these rules: `check` is for those in a URL, because Node looks up names only. */
+/** Creates an agent that enforces the rules. `check` covers addresses in a URL, because Node looks up names only. */
 function createGuardedAgent(rules: ReceiverRules) {
   return {
     agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } }),
@@ -63,16 +62,16 @@ function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
-/** Why an address is not called at the port on which the emulator listens; `undefined` for one of another machine. */
-function findOwnAddress(address: string): string | undefined {
-  return isOfThisMachine(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
+/** Returns the reason to refuse an address at the emulator's own port; `undefined` for another machine's address. */
+function ownHostReason(address: string): string | undefined {
+  return isLocalAddress(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
 }
 
-/** The highest that a response can have. */
+/** The highest status that a `Response` can have. */
 const MAX_STATUS = 599;
 
-/** Statuses that a response with a body must not have. */
-const WITHOUT_BODY = [204, 205, 304];
+/** The statuses of a `Response` that must not have a body. */
+const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Response {
   const fields = Object.entries(headers).flatMap(([name, value = '']) =>
@@ -82,7 +81,7 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
     body.on('error', () => {}).destroy();
     throw new Error(`The receiver answered ${statusCode}, which is not an HTTP status.`);
   }
-  const isEmpty = WITHOUT_BODY.includes(statusCode);
+  const isEmpty = STATUSES_WITHOUT_BODY.includes(statusCode);
   if (isEmpty) body.resume();
   return new Response(isEmpty ? null : (body.body as unknown as ReadableStream), {
     status: statusCode,
@@ -90,10 +89,10 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
   });
 }
 
-/** Looks up names for Node, and answers only the addresses that may be called. */
+/** Creates a look-up function for Node that returns only addresses that may be called. */
 function createLookup(rules: ReceiverRules): LookupFunction {
   return (hostname, options, done) => {
-    resolve(hostname.replace(/\.$/, ''), rules).then(
+    resolveAllowed(hostname.replace(/\.$/, ''), rules).then(
       ([first, ...others]) => {
         if (options.all) done(null, [first, ...others]);
         else done(null, first.address, first.family);
@@ -103,17 +102,17 @@ function createLookup(rules: ReceiverRules): LookupFunction {
   };
 }
 
-/** The addresses of a name that may be called. @throws {RefusedError} when there is none. */
-async function resolve(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUp(host, rules);
+/** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
+async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await lookUpOrRefuse(host, rules);
   const reasons = addresses.map(({ address }) => rules(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
   throw new RefusedError(reasons[0] ?? `${host} leads to no address.`);
 }
 
-/** A name that leads nowhere is refused if it could not be called anyway. */
-async function lookUp(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
+/** Looks up a name. If it does not resolve and is not allowed, the error is the refusal. */
+async function lookUpOrRefuse(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
   try {
     return await lookup(host, { all: true });
   } catch (error) {

@@ -4,13 +4,13 @@ import { parseListOption } from '../server-settings.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Says why a receiver may not be called, by the host in its URL and the address that it leads to, where one is known;
- * `undefined` if it may be.
+ * Returns the reason why a receiver may not be called, or `undefined` if it may be called. `host` is the host in its URL;
+ * `address` is the resolved address, if known.
  */
 export type ReceiverRules = (host: string, address?: string) => string | undefined;
 
-/** Where machines in clouds find their credentials, besides link-local addresses. */
-const METADATA = new Set([
+/** Addresses of cloud metadata services, which give out credentials. Link-local addresses are checked separately. */
+const METADATA_ADDRESSES = new Set([
   'fd00:ec2::254',
   'fd20:ce::254',
   'fd00:42::42',
@@ -19,11 +19,11 @@ const METADATA = new Set([
   '192.0.0.192',
 ]);
 
-/** The ranges that are for translation and nothing else. */
-const KNOWN_PREFIXES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
+/** The address ranges that are reserved for translation from IPv6 to IPv4. */
+const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
 
-/** Where translators find an IPv4 address in an IPv6 one, by the length of their prefix (RFC 6052, section 2.2). */
-const TRANSLATED_AT = [
+/** The byte positions of an IPv4 address that is embedded in an IPv6 address (RFC 6052, section 2.2). */
+const EMBEDDED_POSITIONS = [
   [4, 5, 6, 7],
   [5, 6, 7, 9],
   [6, 7, 9, 10],
@@ -33,62 +33,62 @@ const TRANSLATED_AT = [
 ];
 
 /**
- * Makes the rules: loopback always, link-local and metadata addresses never, anything else by `deliverTo`: hosts as
- * they stand in a URL, ranges such as `10.0.0.0/8`, or `*` for all.
+ * Creates the rules: loopback is always allowed, link-local and metadata addresses never, all others by `deliverTo`. Its
+ * entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or `*` for all.
  *
- * @throws {TypeError} on an entry that is none of these, because it would never match.
+ * @throws {TypeError} on any other entry, because it would never match.
  */
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
-  const permissions = parseListOption('deliverTo', deliverTo).map(toPermission);
+  const matchers = parseListOption('deliverTo', deliverTo).map(toMatcher);
 
   return (host, text = host) => {
     const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
     const shown = text === host ? host : `${host} (${text})`;
-    if (isNeverCalled(address)) return `${shown} is a link-local or metadata address, which is never called.`;
-    if (address?.range() === 'loopback' || permissions.some((permits) => permits(host, address))) return undefined;
+    if (isForbidden(address)) return `${shown} is a link-local or metadata address, which is never called.`;
+    if (address?.range() === 'loopback' || matchers.some((matches) => matches(host, address))) return undefined;
     return `${shown} is not a loopback address; start with --deliver-to ${host} to allow it.`;
   };
 }
 
-type Permits = (host: string, address: Address | undefined) => boolean;
+type Matcher = (host: string, address: Address | undefined) => boolean;
 
-function toPermission(entry: string): Permits {
+function toMatcher(entry: string): Matcher {
   if (entry === '*') return () => true;
   if (!entry.includes('/')) return (host) => host === entry;
-  const [base, bits] = ipaddr.parseCIDR(entry);
-  // A name that does not resolve at present may lead into the range.
-  return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, bits));
+  const [base, prefixLength] = ipaddr.parseCIDR(entry);
+  // A host without a known address is allowed, because it may later resolve to an address in the range.
+  return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, prefixLength));
 }
 
-function isNeverCalled(address: Address | undefined): boolean {
-  const addresses = address ? [address, ...embeddedIn(address)] : [];
-  return addresses.some((each) => each.range() === 'linkLocal' || METADATA.has(each.toString()));
+function isForbidden(address: Address | undefined): boolean {
+  const addresses = address ? [address, ...embeddedAddresses(address)] : [];
+  return addresses.some((each) => each.range() === 'linkLocal' || METADATA_ADDRESSES.has(each.toString()));
 }
 
-/** The IPv4 addresses to which an IPv6 one can lead, by a tunnel or a translator on the way. */
-function embeddedIn(address: Address): Address[] {
+/** Returns the IPv4 addresses that an IPv6 address may reach through a tunnel or a translator. */
+function embeddedAddresses(address: Address): Address[] {
   const bytes = address.toByteArray();
   if (bytes.length !== 16) return [];
   return [
-    ...translatedIn(bytes, KNOWN_PREFIXES.has(address.range())),
-    ...(TUNNELLED[address.range()]?.(bytes) ?? []),
+    ...translatedAddresses(bytes, TRANSLATION_RANGES.has(address.range())),
+    ...(TUNNEL_ENDS[address.range()]?.(bytes) ?? []),
   ].map((four) => new ipaddr.IPv4(four));
 }
 
-/** A tunnel has its ends in the address; Teredo hides that of the client by turning its bits over (RFC 4380). */
-const TUNNELLED: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
+/** Functions that read the IPv4 ends of a tunnel from an address. Teredo inverts the client's bits (RFC 4380). */
+const TUNNEL_ENDS: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
   '6to4': (bytes) => [bytes.slice(2, 6)],
   teredo: (bytes) => [bytes.slice(4, 8), bytes.slice(12).map((byte) => 255 - byte)],
 };
 
 /**
- * Any network may have a prefix for translation. Where it is not a known one, only an address counts that looks
- * translated: zeroes stand where translators put them.
+ * Returns the possible IPv4 addresses of a translated address. Any network may have its own translation prefix. With an
+ * unknown prefix, only an address with zeroes where translators put them is treated as translated.
  */
-function translatedIn(bytes: number[], isKnownPrefix: boolean): number[][] {
-  const looksTranslated = (places: readonly number[]) =>
-    bytes.every((byte, index) => (index === 8 || index > (places.at(-1) ?? 0) ? byte === 0 : true));
-  return TRANSLATED_AT.filter((places) => isKnownPrefix || looksTranslated(places)).map((places) =>
-    places.map((place) => bytes[place] ?? 0),
+function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
+  const mayBeTranslated = (positions: readonly number[]) =>
+    bytes.every((byte, index) => (index === 8 || index > (positions.at(-1) ?? 0) ? byte === 0 : true));
+  return EMBEDDED_POSITIONS.filter((positions) => isKnownPrefix || mayBeTranslated(positions)).map((positions) =>
+    positions.map((position) => bytes[position] ?? 0),
   );
 }

@@ -5,20 +5,20 @@ import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
 import type { Mailbox } from '../../mailbox.ts';
 
-/** How long a client may say nothing, and how long open connections may take once the server closes. */
+/** The limits for an idle client, and for open connections after the server closes. */
 const IDLE_MS = 30_000;
 const CLOSE_MS = 300;
 
-/** A server that takes mail in over SMTP. */
+/** A server that accepts mail over SMTP. */
 interface SmtpServer {
-  /** Answers the port that it listens on. */
+  /** Starts to listen and returns the port. */
   listen(port: number, host: string): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * Creates an SMTP server in front of a mailbox: without TLS and without a login, as test clients send. A recipient
- * that is no inbox is refused as it is named, as is the 51st recipient, and a mail above 10 MiB when it is sent.
+ * Creates an SMTP server for a mailbox, without TLS and login, as test clients use it. A recipient that is not an inbox
+ * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received.
  */
 export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'receives'>): SmtpServer {
   const server = new SMTPServer({
@@ -42,7 +42,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
       );
     },
   });
-  // What a client does wrong on its connection ends that connection, and nothing else.
+  // An error on a connection closes that connection only; without a listener, it would end the process.
   server.on('error', () => {});
 
   return {
@@ -72,7 +72,7 @@ function toReply(error: unknown): Error {
   return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
 }
 
-/** An error that is told to the client with this code (RFC 5321, section 4.2). */
+/** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
 function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

@@ -7,27 +7,27 @@ import type { AcceptStream, Streams } from '../../stream/streams.ts';
 import type { OriginRule } from '../http/cors.ts';
 import type { Upgrade } from '../http/upgrade.ts';
 
-/** A request for a stream, which has passed the guards, with its connection. */
+/** A stream request that has passed the guards, with its connection. */
 interface StreamUpgrade {
   readonly message: IncomingMessage;
   readonly request: StreamRequest;
-  /** What would carry a refusal. */
+  /** The response for a refusal. */
   readonly response: ServerResponse;
   readonly upgrade: Upgrade;
 }
 
 /** Serves event streams over WebSocket. */
 export interface StreamServer {
-  /** @throws {ApiError} when the client may not have the stream, before anything is upgraded. */
+  /** Opens a stream. @throws {ApiError} before the upgrade, when the client may not open the stream. */
   open(upgrade: StreamUpgrade): undefined;
-  /** Closes every stream because the server ends. */
+  /** Closes every stream, because the server is closing. */
   close(): void;
 }
 
 /** `1001`, "going away" (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 
-/** Creates the WebSocket side of a server; `isAllowed` says which origins' pages may open a stream. */
+/** Creates the WebSocket part of a server. `isAllowed` decides which origins may open a stream. */
 export function createStreamServer({ admit }: Streams, isAllowed: OriginRule): StreamServer {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
 
@@ -48,7 +48,7 @@ export function createStreamServer({ admit }: Streams, isAllowed: OriginRule): S
   };
 }
 
-/** What `ws` would refuse by itself, with a page of HTML (RFC 6455, section 4.2.1). */
+/** Refuses an invalid handshake (RFC 6455, section 4.2.1), because `ws` would refuse it with an HTML page. */
 function checkHandshake(headers: IncomingHttpHeaders): void {
   if (!['13', '8'].includes(String(headers['sec-websocket-version']))) {
     const needed = { 'sec-websocket-version': '13, 8' };
@@ -59,7 +59,7 @@ function checkHandshake(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** A page elsewhere could open a stream with a key that is known, and read it: no CORS stands in its way. */
+/** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
 function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
   if (origin === undefined || isAllowed(origin)) return;
   throw new ApiError(
@@ -68,7 +68,7 @@ function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
   );
 }
 
-/** Lets the log have its line, once the stream is over. */
+/** Ends the upgrade request when its stream is closed, so that the log writes its line. */
 function endRequest(response: ServerResponse): void {
   response.statusCode = 101;
   response.emit('close');
@@ -76,7 +76,7 @@ function endRequest(response: ServerResponse): void {
 
 function connect(socket: WebSocket, accept: AcceptStream): void {
   const session = accept({
-    // Given as bytes, what waits for many clients is kept once.
+    // Frames are sent as bytes, so that many waiting clients share one copy.
     send: (_text, toBytes) => socket.send(toBytes(), { binary: false }),
     close: (code, reason) => socket.close(code, reason),
     get bufferedBytes() {
@@ -85,6 +85,6 @@ function connect(socket: WebSocket, accept: AcceptStream): void {
   });
   socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
   socket.on('close', () => session.end());
-  // A client that breaks off, or sends what is no WebSocket frame, ends its own stream and nothing else.
+  // An aborted connection or an invalid frame closes this stream only; without a listener, it would end the process.
   socket.on('error', () => {});
 }

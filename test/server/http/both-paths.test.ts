@@ -34,7 +34,7 @@ const PATHS = [
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** Each body with the headers that say what it is. */
+/** Bodies and their headers. */
 const BODIES: readonly (readonly [headers: readonly string[], body: string])[] = [
   [[], ''],
   [[JSON_TYPE], '{"url":"https://agent.example/in","events":["message.received"]}'],
@@ -60,7 +60,7 @@ function withLength(headers: readonly string[], body: string): string[] {
   return isChunked || body === '' ? [...headers] : [...headers, `Content-Length: ${Buffer.byteLength(body)}`];
 }
 
-/** More than 200 requests, of which each may find what those before it have left. */
+/** More than 200 requests; each may depend on the effects of earlier ones. */
 const REQUESTS: readonly string[] = [
   ...KEYS.flatMap((key) => PATHS.map((path) => request(`GET ${path}`, [`X-API-Key: ${key}`]))),
   ...['HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'].flatMap((method) =>
@@ -90,7 +90,7 @@ function createRepeatableEnvironment() {
   };
 }
 
-/** The whole of a reply but for its date, its headers in an order of their own: on the way through fetch they are sorted. */
+/** Returns a complete reply without its date, with sorted headers, because fetch sorts them. */
 async function replyOf({ port }: MailboxServer, bytes: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.write(bytes.replace('\r\n', '\r\nConnection: close\r\n'));
@@ -101,7 +101,7 @@ async function replyOf({ port }: MailboxServer, bytes: string): Promise<string> 
   return [status, ...headers.sort(), '', ...rest].join('\r\n');
 }
 
-test("a user's handlers and the short path reply the same", async () => {
+test('replies are the same with and without user handlers', async () => {
   await using short = await startServer({ port: 0, environment: createRepeatableEnvironment() });
   await using msw = await startServer({
     port: 0,

@@ -13,7 +13,7 @@ const KEY = 'X-API-Key: tk_acme_tenant_key';
 const FOREIGN = 'Host: x';
 const WEBSOCKET = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 const HANDSHAKE = [...WEBSOCKET, `Sec-WebSocket-Key: ${'A'.repeat(22)}==`];
-/** What would take seconds if it were answered all at once. */
+/** Requests that would take seconds if all of them ran at once. */
 const MANY = request('GET /__mock/openapi.json').repeat(200);
 const PREFLIGHT = ['Origin: http://localhost', 'Access-Control-Request-Method: GET'];
 
@@ -33,7 +33,7 @@ describe('requests that are sent at once', () => {
     ],
     ['a tunnel', request('CONNECT a:1'), request('CONNECT b:2'), [405]],
     [
-      'many that are refused',
+      'many refused requests',
       request('GET /', [FOREIGN]).repeat(50),
       request('CONNECT a:1'),
       [...Array(50).fill(403), 405],
@@ -44,7 +44,7 @@ describe('requests that are sent at once', () => {
       request('CONNECT a:1'),
       [404, 405],
     ],
-  ])('are answered in turn: one with %s, then others', async ([, first, second, statuses], { expect }) => {
+  ])('get their replies in order: one with %s, then others', async ([, first, second, statuses], { expect }) => {
     await using server = await startServer({ port: 0 });
     await using connection = await openConnection(server);
     await connection.send(first + second);
@@ -52,7 +52,7 @@ describe('requests that are sent at once', () => {
     expect((await exchange(server, request('GET /health'))).status).toBe(200);
   });
 
-  test('open a stream behind one that is refused in the same packet', async () => {
+  test('open a stream after one that is refused in the same packet', async () => {
     await using server = await startServer({ port: 0 });
     await using connection = await openConnection(server);
     await connection.send(request('GET /', [FOREIGN]) + request('GET /v1/ws', [...HANDSHAKE, KEY]));
@@ -60,7 +60,7 @@ describe('requests that are sent at once', () => {
     expect((await connection.reply()).status).toBe(101);
   });
 
-  test('open a stream behind several that wait, which then reads what its client does', async () => {
+  test('open a stream after several queued ones, which then receives the frames of its client', async () => {
     await using server = await startServer({ port: 0 });
     await using connection = await openConnection(server);
     await connection.send(request('GET /health').repeat(3) + request('GET /v1/ws', [...HANDSHAKE, KEY]));
@@ -69,7 +69,7 @@ describe('requests that are sent at once', () => {
     await connection.over();
   });
 
-  test('come whole to a client that reads late, a large one in front of a tunnel too', async () => {
+  test('get complete replies for a client that reads late, even a large one before a tunnel', async () => {
     await using server = await startServer({ port: 0 });
     const text = JSON.stringify('x'.repeat(5 * 1024 * 1024));
     const mail = { to: 'helpdesk@acme.test', from: 'a@b.test', attachments: [{ filename: 'large.json', text }] };
@@ -87,7 +87,7 @@ describe('requests that are sent at once', () => {
     await connection.over();
   });
 
-  test('run one after the other, and not at all once their client is gone', async () => {
+  test('run one after the other, and no longer once their client has disconnected', async () => {
     const lines: string[] = [];
     await using server = await startServer({ port: 0, log: (line) => lines.push(line) });
     await using receiver = createReceiver({ answers: ['timeout'] });
@@ -108,7 +108,7 @@ describe('requests that are sent at once', () => {
     expect(server.mailbox.snapshot()).toEqual(before);
   });
 
-  test('leave other connections their turn', async () => {
+  test('do not block other connections', async () => {
     await using server = await startServer({ port: 0 });
     const inbox = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
     const draft = request(`POST ${inbox}/drafts`, [KEY, 'Content-Length: 2'], '{}');
@@ -142,7 +142,7 @@ describe('requests that are sent at once', () => {
     await connection.over();
   });
 
-  test('may take any form, cut anywhere: the process lives, and replies come whole and in turn', async (context) => {
+  test('may be split anywhere: the process survives, and replies are complete and in order', async (context) => {
     const { ready, running } = await startCommand(context, ['--quiet']);
     const seed = Number(process.env.PIPELINES_SEED ?? Date.now() % 2 ** 31);
     const pipelines = fc.sample(PIPELINE, { numRuns: PIPELINES, seed });
@@ -156,7 +156,7 @@ describe('requests that are sent at once', () => {
   }, 600_000);
 });
 
-/** How many pipelines are tried. */
+/** Number of generated pipelines. */
 const PIPELINES = 10_000;
 
 async function runPipeline(port: number, pipeline: Pipeline): Promise<string | undefined> {

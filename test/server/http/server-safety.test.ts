@@ -118,7 +118,7 @@ test.each([
   'OPTIONS /__mock/reset',
   'POST /__mock/reset',
   'GET /x/../__mock/clock',
-])('with a host allowed, %s needs a header there that pages cannot send, and none at loopback', async (line) => {
+])('at an allowed host, %s needs a header that pages cannot send; at loopback it needs none', async (line) => {
   await using server = await startServer({ port: 0, allowHosts: ['mailbox.example'] });
   const statusOf = async (...headers: string[]) =>
     (await exchange(server, request(line, headers), { toHead: line.startsWith('HEAD') })).status;
@@ -157,12 +157,12 @@ test.each([
   'GET /__mock%2fhealth',
   'GET /__proto__',
   `GET /v1/${'a'.repeat(8_000)}`,
-])('%s leads nowhere', async (line) => {
+])('%s is not found', async (line) => {
   await expectRefusal(request(line, [KEY]), 404, 'NOT_FOUND');
 });
 
 test.each(['/v1/../v1/./webhooks', '/x/%2e%2e/v1/webhooks'])(
-  'the path %s is read as fetch reads it, with CORS',
+  'the path %s is normalised as in fetch, with CORS',
   async (path) => {
     await using server = await startServer({ port: 0 });
     const reply = await exchange(server, request(`GET ${path}`, [KEY, 'Origin: http://localhost:3000']));
@@ -175,13 +175,13 @@ test.each(
   ['TRACE', 'CONNECT', 'PROPFIND', 'M-SEARCH', 'FOO', 'GETS', 'G'].flatMap((method) =>
     ['/v1/webhooks', '/health', '/__mock/reset', '/unknown'].map((path) => [method, path]),
   ),
-)('the method %s on %s is refused with the methods there are', async (method, path) => {
+)('the method %s on %s is refused with the supported methods', async (method, path) => {
   const target = method === 'CONNECT' ? 'localhost:80' : path;
   const reply = await expectRefusal(request(`${method} ${target}`, [KEY]), 405, 'METHOD_NOT_ALLOWED');
   expect(reply.headers.get('allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
 });
 
-test('a client that asked for a tunnel is cut off', async () => {
+test('a client that requested a tunnel is disconnected', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('CONNECT localhost:80'));
@@ -189,7 +189,7 @@ test('a client that asked for a tunnel is cut off', async () => {
   await connection.over();
 });
 
-test('a client that resets the connection on which it asked for a tunnel does no harm', async () => {
+test('a client that resets a connection after requesting a tunnel does no harm', async () => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server, { halfOpen: true });
@@ -225,7 +225,7 @@ test.each([
   ['a length and chunks', request('POST /v1/webhooks', [KEY, 'Content-Length: 2', 'Transfer-Encoding: chunked'], '{}')],
   ['a chunk of no size', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n')],
   ['an unknown transfer encoding', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: rot13'], '{}')],
-])('what is not HTTP is refused: %s', async (_, bytes) => {
+])('invalid HTTP is refused: %s', async (_, bytes) => {
   await expectRefusal(bytes, 400, 'VALIDATION_ERROR');
 });
 
@@ -280,7 +280,7 @@ test.each([
   expect([reply.status, reply.json]).toEqual([200, { status: 'ok' }]);
 });
 
-test('a GET with a body is answered as one without, and so is the next request of its connection', async () => {
+test('a GET with a body is handled like one without, and so is the next request of its connection', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   const length = 2 * MIB;
@@ -308,7 +308,7 @@ const FRAMES: [string, (body: string) => string][] = [
   ],
 ];
 
-test.each(FRAMES)('a body of exactly 1 MiB %s is taken', async (_, frame) => {
+test.each(FRAMES)('a body of exactly 1 MiB %s is accepted', async (_, frame) => {
   await using server = await startServer({ port: 0 });
   expect((await exchange(server, frame(webhookOf(MIB)))).status).toBe(201);
 });
@@ -318,17 +318,17 @@ test.each(FRAMES)('a body of one byte over 1 MiB %s is refused', async (_, frame
 });
 
 test.each([
-  ...FRAMES.map(([name, frame]) => [`${name}, sent to its end before it reads`, frame(' '.repeat(16 * MIB))]),
+  ...FRAMES.map(([name, frame]) => [`${name}, sent completely before reading`, frame(' '.repeat(16 * MIB))]),
   ...FRAMES.map(([name, frame]) => [
-    `${name} on a connection to close, sent to its end before it reads`,
+    `${name} with Connection: close, sent completely before reading`,
     frame(' '.repeat(16 * MIB)).replace('\r\n', '\r\nConnection: close\r\n'),
   ]),
-  ['with a length, of which it sends nothing', request('POST /v1/webhooks', [KEY, `Content-Length: ${5 * MIB}`])],
+  ['with a length but no data', request('POST /v1/webhooks', [KEY, `Content-Length: ${5 * MIB}`])],
   [
-    'in chunks without end',
+    'in chunks that never end',
     request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(' '.repeat(2 * MIB))),
   ],
-])('a client of a body far over 1 MiB %s can read that it is refused', async (_, text = '') => {
+])('a client can read the refusal of a body far over 1 MiB %s', async (_, text = '') => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server);
@@ -340,12 +340,12 @@ test.each([
 });
 
 test.each([
-  ['is too large', 'POST /v1/webhooks', 3 * MIB, 413],
-  ['nobody asked for', 'POST /v1/unknown', MIB / 2, 404],
-  ['nobody asked for and is too large', 'POST /v1/unknown', 3 * MIB, 404],
-  ['the wrong method has', 'PUT /v1/webhooks', MIB / 2, 405],
-  ['the control plane does not take', 'POST /__mock/reset', MIB / 2, 200],
-])('a connection serves the next request after a body that %s', async (_, line, length, status) => {
+  ['that is too large', 'POST /v1/webhooks', 3 * MIB, 413],
+  ['for an unknown path', 'POST /v1/unknown', MIB / 2, 404],
+  ['that is too large, for an unknown path', 'POST /v1/unknown', 3 * MIB, 404],
+  ['of a wrong method', 'PUT /v1/webhooks', MIB / 2, 405],
+  ['that the control plane does not read', 'POST /__mock/reset', MIB / 2, 200],
+])('a connection serves the next request after a body %s', async (_, line, length, status) => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request(line, [KEY, `Content-Length: ${length}`], ' '.repeat(length)));
@@ -365,7 +365,7 @@ test('a body that ends before its length is refused', async () => {
   });
 });
 
-test('what follows a request and is not HTTP is refused after the reply to the request', async () => {
+test('invalid HTTP after a request is refused after the reply to that request', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('POST /v1/webhooks', [KEY, 'Content-Length: 500'], `${webhookOf(500)}and more`));
@@ -374,7 +374,7 @@ test('what follows a request and is not HTTP is refused after the reply to the r
   await connection.over();
 });
 
-test('what is not HTTP is refused on a connection that has been served before', async () => {
+test('invalid HTTP is refused on a connection that was used before', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /health'));
@@ -384,7 +384,7 @@ test('what is not HTTP is refused on a connection that has been served before', 
   await connection.over();
 });
 
-test('a client that goes on sending on a connection that is closed is cut off, and nothing of it is done', async () => {
+test('a client that keeps sending on a closing connection is disconnected without any effect', async () => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     await using connection = await openConnection(server, { halfOpen: true });
@@ -405,7 +405,7 @@ test('a client that stops sending but still reads gets its reply', async () => {
   await connection.over();
 });
 
-test('requests that are sent at once are answered in order', async () => {
+test('pipelined requests get their replies in order', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(['/health', '/v1/webhooks', '/__mock/health'].map((path) => request(`GET ${path}`)).join(''));
@@ -419,10 +419,10 @@ test.each([
   ['in its body', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999'], webhookOf(500))],
   ['in its chunks', request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], chunked(webhookOf(500)))],
   ['in a body without a key', request('POST /v1/webhooks', ['Content-Length: 9999'], webhookOf(500))],
-  ['in a body that nobody reads', request('POST /unknown', ['Content-Length: 9999'], webhookOf(500))],
+  ['in a body that is not read', request('POST /unknown', ['Content-Length: 9999'], webhookOf(500))],
   ['in a tunnel', request('CONNECT localhost:80')],
   ['in a body that is too large', request('POST /v1/webhooks', [KEY, 'Content-Length: 9999999'], webhookOf(500))],
-])('a client that goes away %s does no harm', async (_, text) => {
+])('a client that disconnects %s does no harm', async (_, text) => {
   await using server = await startServer({ port: 0 });
   await expectNoHarm(server, async () => {
     for (const leave of ['destroy', 'resetAndDestroy'] as const) {

@@ -17,7 +17,7 @@ watchForCrashes();
 
 const KEY = 'X-API-Key: tk_acme_tenant_key';
 
-test('a started server says where it is and serves there', async () => {
+test('a started server has its URL and serves there', async () => {
   await using server = await startServer({ port: 0 });
   expect(server).toMatchObject({
     url: `http://127.0.0.1:${server.port}`,
@@ -41,7 +41,7 @@ test.each([
   expect((await send(`${server.url}/health`, 'GET', {})).json).toEqual({ status: 'ok' });
 });
 
-test("msw's word for a request to be left alone does not keep the server from answering", async () => {
+test("msw's header for a request to be passed through does not keep the server from replying", async () => {
   await using server = await startServer({ port: 0 });
   const reply = await exchange(server, request('GET /health', ['Accept: msw/passthrough']));
   expect([reply.status, reply.json]).toEqual([200, { status: 'ok' }]);
@@ -57,7 +57,7 @@ test('two servers in one process share nothing', async () => {
   expect(second.mailbox.snapshot()).toEqual(before);
 });
 
-test('a port that is taken rejects with EADDRINUSE, and its holder is left alone', async () => {
+test('a port that is in use rejects with EADDRINUSE, and its owner is not affected', async () => {
   await using holder = await startServer({ port: 0 });
   await expect(startServer({ port: holder.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   expect((await send(`${holder.url}/health`, 'GET', {})).status).toBe(200);
@@ -96,13 +96,13 @@ test.each<[string, ServerOptions, new (...args: never[]) => Error, string]>([
   await expect(starting).rejects.toThrow(message);
 });
 
-test('an address that this machine does not have rejects with the code of Node', async () => {
+test("an address that this machine does not have rejects with Node's code", async () => {
   await expect(startServer({ port: 0, host: '192.0.2.1' })).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });
 
 const SERVER = pathToFileURL(join(inject('dist'), 'server.js')).href;
 
-/** Runs a module that ends with its process only if nothing is left open. */
+/** Runs a module in a process that exits only if nothing is left open. */
 async function runToEnd(script: string): Promise<string> {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const flags = ['--input-type', 'module', '--eval', script];
@@ -183,7 +183,7 @@ test('a server ends with its block, and its port is free again', async () => {
   expect(next.port).toBe(port);
 });
 
-test('a client that has kept its connection open is told that the server is gone', async () => {
+test('closing the server ends the connection that a client has kept open', async () => {
   await using server = await startServer({ port: 0 });
   await send(`${server.url}/health`, 'GET', {});
   await server.close();
@@ -211,12 +211,12 @@ const FOREIGN_ORIGINS = [
   'http://localhost@evil.example',
 ];
 
-/** The CORS headers of a reply, by name. */
+/** Returns the CORS headers of a reply, by name. */
 function corsHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 }
 
-test.each(LOOPBACK_ORIGINS)('a page of %s may call the API and read what is ours', async (origin) => {
+test.each(LOOPBACK_ORIGINS)('a page of %s may call the API and read its headers', async (origin) => {
   await using server = await startServer({ port: 0 });
   for (const [line, status] of [
     ['GET /v1/webhooks', 200],
@@ -266,7 +266,7 @@ test.each(['http://app.example', 'https://app.example:8443', 'https://other.app.
   },
 );
 
-test('nothing but the API has CORS, whatever is allowed', async () => {
+test('only the API has CORS, even if all origins are allowed', async () => {
   await using server = await startServer({ port: 0, corsOrigins: ['*'] });
   for (const line of [
     'GET /health',
@@ -280,7 +280,7 @@ test('nothing but the API has CORS, whatever is allowed', async () => {
   }
 });
 
-test('a preflight of an allowed page is answered for every path, method and header of the API', async () => {
+test('a preflight of an allowed page succeeds for every path, method and header of the API', async () => {
   await using server = await startServer({ port: 0 });
   const headers = [
     'Origin: http://localhost:3000',
@@ -316,7 +316,7 @@ test.each(['/v1/webhooks', '/v1/webhooks/ac3e0000-0005-4000-8000-000000000001', 
   },
 );
 
-/** Starts a server that keeps its log, sends it requests and answers the lines once they are all there. */
+/** Starts a server with a log, sends requests, and returns the log lines when all of them are written. */
 async function logOf(act: (server: MailboxServer) => Promise<number>): Promise<string[]> {
   const lines: string[] = [];
   await using server = await startServer({ port: 0, log: (line) => lines.push(line) });
@@ -361,7 +361,7 @@ test.each<[string, string[], string]>([
   expect(lines).toEqual([expected]);
 });
 
-test('the log tells the reason of a refusal that the reply must not tell', async () => {
+test('the log has the reason of a refusal that the reply must not reveal', async () => {
   const webhook = `/v1/webhooks/${IDS.acme.webhooks.support}`;
   const lines = await logOf(async (server) => {
     await exchange(server, request(`DELETE ${webhook}`, ['X-API-Key: wk_acme_sales_key']));
@@ -372,7 +372,7 @@ test('the log tells the reason of a refusal that the reply must not tell', async
   ]);
 });
 
-test('the log has the code of a refusal whose reply has none', async () => {
+test('the log has the error code of a refusal whose reply has no code', async () => {
   const lines: string[] = [];
   const behaviours = { 'errors.shape': 'error-only' } as const;
   await using server = await startServer({ port: 0, behaviours, log: (line) => lines.push(line) });
@@ -380,7 +380,7 @@ test('the log has the code of a refusal whose reply has none', async () => {
   await vi.waitFor(() => expect(lines.map(withoutTimes)).toEqual(['GET /v1/webhooks 401 UNAUTHORIZED _ ms']));
 });
 
-test('the log cuts what is very long', async () => {
+test('the log truncates very long values', async () => {
   const [line] = await logOf(async (server) => {
     await exchange(server, request(`GET /${'a'.repeat(5_000)}`, [`X-API-Key: tk_${'a'.repeat(5_000)}`]));
     return 1;
@@ -388,7 +388,7 @@ test('the log cuts what is very long', async () => {
   expect(line).toBe(`GET /${'a'.repeat(199)} 404 NOT_FOUND _ ms tk_aaaaa…`);
 });
 
-test('the log has a line for a request that its client gave up', async () => {
+test('the log has a line for a request that its client aborted', async () => {
   const lines = await logOf(async (server) => {
     await using connection = await openConnection(server);
     await connection.send(request('POST /v1/webhooks', [KEY, 'Expect: 100-continue', 'Content-Length: 99']));

@@ -8,7 +8,7 @@ watchForCrashes();
 const KEY = 'X-API-Key: tk_acme_tenant_key';
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** A server of handlers whose failures are kept, not printed. */
+/** Starts a server with handlers and collects failures instead of printing them. */
 async function startWith(
   handlers: NonNullable<Parameters<typeof startServer>[0]>['handlers'],
   corsOrigins: string[] = [],
@@ -38,14 +38,14 @@ test('a function of handlers gets the mailbox of the server', async () => {
 });
 
 test.for([
-  ['no handler', []],
-  ['a handler that passes on', [http.all('/v1/*', () => passthrough())]],
+  ['without handlers', []],
+  ['after a handler that passes it through', [http.all('/v1/*', () => passthrough())]],
   [
     'a handler that reads the body and answers nothing',
     [http.all('/v1/*', async ({ request: sent }) => void (await sent.text()))],
   ],
   ['a handler that cancels the body', [http.all('/v1/*', ({ request: sent }) => void sent.body?.cancel())]],
-] as const)('a body reaches the emulator whole behind %s', async ([, handlers]) => {
+] as const)('a body reaches the emulator completely %s', async ([, handlers]) => {
   await using server = await startWith(handlers);
   const json = JSON.stringify({ url: 'https://agent.example/é', events: ['message.received'] });
   const headers = [KEY, JSON_TYPE, `Content-Length: ${Buffer.byteLength(json)}`];
@@ -70,7 +70,7 @@ test('a body of more than 16 MiB is refused before a handler gets it', async () 
   expect([reply.status, reply.json.error]).toEqual([413, 'The body is larger than 16 MiB.']);
 });
 
-test('a handler that throws is a 500 that says so, and is reported', async () => {
+test('a handler that throws results in a 500 with an explanation, and is reported', async () => {
   const cause = new Error('Mine.');
   await using server = await startWith([
     http.get('/v1/webhooks', () => {
@@ -85,7 +85,7 @@ test('a handler that throws is a 500 that says so, and is reported', async () =>
   expect(server.reported).toEqual([cause]);
 });
 
-test('a handler that answers with a network error ends the connection', async () => {
+test('a handler that returns a network error closes the connection', async () => {
   await using server = await startWith([http.get('/cut', () => HttpResponse.error())]);
   await using connection = await openConnection(server);
   await connection.send(request('GET /cut'));
@@ -94,7 +94,7 @@ test('a handler that answers with a network error ends the connection', async ()
   expect(server.reported).toEqual([]);
 });
 
-test('a handler whose stream fails ends the connection, and is reported', async () => {
+test('a handler whose stream fails closes the connection, and is reported', async () => {
   const cause = new Error('Dry.');
   const body = () => new ReadableStream({ pull: (controller) => controller.error(cause) });
   await using server = await startWith([http.get('/stream', () => new HttpResponse(body()))]);
@@ -105,7 +105,7 @@ test('a handler whose stream fails ends the connection, and is reported', async 
   expect((await exchange(server, request('GET /health'))).status).toBe(200);
 });
 
-test('guards stand before handlers, and the control plane behind none', async () => {
+test('guards run before handlers, and no handler runs before the control plane', async () => {
   let calls = 0;
   await using server = await startWith([
     http.all(/^/, () => {

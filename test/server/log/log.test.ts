@@ -9,7 +9,7 @@ import { send } from '../../support/send.ts';
 import { senderTo } from '../../support/sender.ts';
 import { createWebhook, START } from '../../support/webhooks.ts';
 
-/** Starts a server whose time stands still, and that keeps its log. */
+/** Starts a server with a frozen clock that collects its log. */
 async function startLogged(options: ServerOptions = {}) {
   const lines: string[] = [];
   const server = await startServer({ ...options, port: 0, log: (line) => lines.push(line) });
@@ -17,7 +17,7 @@ async function startLogged(options: ServerOptions = {}) {
   return {
     server,
     lines,
-    /** Creates a webhook of Acme, past the log. */
+    /** Creates a webhook of Acme without a log line. */
     hook: async (url: string) => {
       const { id } = await createWebhook({ mailbox: server.mailbox, send: senderTo(server.mailbox) }, url);
       return { id, start: `→ message.received webhook ${id.slice(0, 4)}…` };
@@ -28,7 +28,7 @@ async function startLogged(options: ServerOptions = {}) {
 
 const rest = ({ lines }: { lines: string[] }) => lines.splice(0).map(withoutTimes);
 
-test('the log has a line for each attempt, with what came of it and when the next is due', async () => {
+test('the log has a line for each attempt, with its result and the time until the next one', async () => {
   await using logged = await startLogged();
   const { mailbox } = logged.server;
   await using receiver = createReceiver({
@@ -47,7 +47,7 @@ test('the log has a line for each attempt, with what came of it and when the nex
   ]);
 });
 
-test('the log says why a delivery was refused, failed or dropped', async () => {
+test('the log has the reason why a delivery was refused, failed or dropped', async () => {
   await using logged = await startLogged({ behaviours: { 'deliveries.retry': 'never' } });
   const { mailbox } = logged.server;
   const refused = await logged.hook('http://203.0.113.1/in');
@@ -64,7 +64,7 @@ test('the log says why a delivery was refused, failed or dropped', async () => {
   ]);
 });
 
-test('the log has a line for each mail that comes in, which shows no secret and can fake nothing', async () => {
+test('the log has a line for each incoming mail, without secrets or control characters', async () => {
   await using logged = await startLogged();
   const { mailbox } = logged.server;
   await mailbox.receiveMessage({ from: 'Dana Reyes <dana@customer.test>', to: ADDRESS.helpdesk, subject: 'Größe 😀' });
@@ -86,7 +86,7 @@ test('the log has a line for each mail that comes in, which shows no secret and 
 
 const ESCAPE = '\u001b';
 
-test('the log has colours by status only where they are wanted', async () => {
+test('the log has colours by status only if they are enabled', async () => {
   for (const colour of [true, false]) {
     await using logged = await startLogged({ colour });
     const { server, lines } = logged;
@@ -104,7 +104,7 @@ test('the log has colours by status only where they are wanted', async () => {
   }
 });
 
-test('a log that throws is reported, and harms nothing', async () => {
+test('an error that a log throws is reported, and has no other effect', async () => {
   const reported: unknown[] = [];
   const full = new Error('The disk is full.');
   const log = () => {

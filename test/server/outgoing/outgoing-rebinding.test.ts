@@ -5,15 +5,15 @@ import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch
 import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
 import { serve } from '../../support/serve.ts';
 
-/** What each name leads to: one answer after the other, and then the last again. */
+/** The DNS results of each name, in order; the last one is repeated. */
 const zones = vi.hoisted(() => new Map<string, LookupAddress[][]>());
 /** The names that were looked up, in their order. */
-const asked = vi.hoisted(() => [] as string[]);
+const lookedUp = vi.hoisted(() => [] as string[]);
 
-/** DNS of the test's own: nothing else is replaced, and no test here asks a real one. */
+/** Fake DNS. Nothing else is replaced, and no test here uses real DNS. */
 vi.mock('node:dns/promises', () => ({
   async lookup(name: string): Promise<LookupAddress[]> {
-    asked.push(name);
+    lookedUp.push(name);
     const answers = zones.get(name) ?? [];
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer) return answer;
@@ -27,7 +27,7 @@ const [LOOPBACK, METADATA, ELSEWHERE] = [V4('127.0.0.1'), V4('169.254.169.254'),
 
 let names = 0;
 
-/** A name of its own for each test, which leads to these addresses, one answer after the other. */
+/** Creates a unique name that resolves to these addresses, one result after the other. */
 function nameFor(...answers: LookupAddress[][]): string {
   names += 1;
   const name = `n${names}.rebind.test`;
@@ -35,10 +35,10 @@ function nameFor(...answers: LookupAddress[][]): string {
   return name;
 }
 
-const timesAsked = (name: string) => asked.filter((each) => each === name).length;
+const countLookups = (name: string) => lookedUp.filter((each) => each === name).length;
 
-/** A server that notes where connections end, and keeps none open. */
-async function serveNoting({ host = '127.0.0.1', location = '' } = {}) {
+/** Starts a server that records the local address of each connection and closes it. */
+async function serveRecording({ host = '127.0.0.1', location = '' } = {}) {
   const reached: (string | undefined)[] = [];
   const server = await serve(({ socket }, response) => {
     reached.push(socket.localAddress);
@@ -51,7 +51,7 @@ async function serveNoting({ host = '127.0.0.1', location = '' } = {}) {
   return { ...server, reached };
 }
 
-/** What calls receivers, closed at the end of the test. */
+/** Creates an outgoing fetch that is closed at the end of the test. */
 function open(deliverTo: readonly string[] = []) {
   const outgoing = createOutgoingFetch(createReceiverRules(deliverTo));
   const post = async (url: string) => {
@@ -67,16 +67,16 @@ function open(deliverTo: readonly string[] = []) {
 }
 
 describe('a name', () => {
-  test('that leads to this machine is called there, after one look-up', async ({ expect }) => {
-    await using server = await serveNoting();
+  test('that resolves to this machine is called there, after one look-up', async ({ expect }) => {
+    await using server = await serveRecording();
     await using outgoing = open();
     const name = nameFor([LOOPBACK], [METADATA]);
     expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
-    expect([server.reached, timesAsked(name)]).toEqual([['127.0.0.1'], 1]);
+    expect([server.reached, countLookups(name)]).toEqual([['127.0.0.1'], 1]);
   });
 
-  test('that leads elsewhere the next time is refused then, whatever is let', async ({ expect }) => {
-    await using server = await serveNoting();
+  test('that later resolves to a forbidden address is refused even if all are allowed', async ({ expect }) => {
+    await using server = await serveRecording();
     for (const deliverTo of [[], ['*'], ['0.0.0.0/0']]) {
       await using outgoing = open(deliverTo);
       const name = nameFor([LOOPBACK], [METADATA], [LOOPBACK]);
@@ -87,12 +87,12 @@ describe('a name', () => {
         refused,
         200,
       ]);
-      expect(timesAsked(name)).toBe(3);
+      expect(countLookups(name)).toBe(3);
     }
     expect(server.reached).toHaveLength(6);
   });
 
-  test('that is let by its name may not lead to a forbidden address', async ({ expect }) => {
+  test('that is allowed by name may not resolve to a forbidden address', async ({ expect }) => {
     const name = nameFor([METADATA], [V6('fe80::1')], [V6('::ffff:169.254.169.254')], [V6('fd00:ec2::254')]);
     await using outgoing = open([name]);
     for (let count = 0; count < 4; count += 1) {
@@ -108,8 +108,8 @@ describe('a name', () => {
     );
   });
 
-  test('is called only where it may be, of all that it leads to', async ({ expect }) => {
-    await using server = await serveNoting();
+  test('is called only at those of its addresses that are allowed', async ({ expect }) => {
+    await using server = await serveRecording();
     await using outgoing = open();
     for (const answer of [
       [METADATA, LOOPBACK],
@@ -118,7 +118,7 @@ describe('a name', () => {
     ]) {
       const name = nameFor(answer);
       expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
-      expect(timesAsked(name)).toBe(1);
+      expect(countLookups(name)).toBe(1);
     }
     expect(server.reached).toEqual(Array(3).fill('127.0.0.1'));
   });
@@ -129,7 +129,7 @@ describe('a name', () => {
     expect(await outgoing.post(`http://${name}/`)).toContain(`${name} (169.254.169.254) is a link-local or metadata`);
   });
 
-  test('that leads nowhere is refused where it is not let, and has failed where it is', async ({ expect }) => {
+  test('that does not resolve is refused if it is not allowed, and fails if it is', async ({ expect }) => {
     const name = nameFor();
     await using closed = open();
     expect(await closed.post(`http://${name}/`)).toBe(
@@ -147,12 +147,12 @@ describe('a name', () => {
     expect(await outgoing.post(`http://${name}/`)).toBe(`RefusedError: ${name} leads to no address.`);
   });
 
-  test('to which a redirect leads is not even looked up', async ({ expect }) => {
+  test('that is the target of a redirect is not looked up', async ({ expect }) => {
     const target = nameFor([METADATA]);
-    await using server = await serveNoting({ location: `http://${target}/` });
+    await using server = await serveRecording({ location: `http://${target}/` });
     await using outgoing = open(['*']);
     expect(await outgoing.post(`http://${nameFor([LOOPBACK])}:${server.port}/`)).toBe(302);
-    expect(timesAsked(target)).toBe(0);
+    expect(countLookups(target)).toBe(0);
   });
 
   test('is not looked up once the emulator is closed', async ({ expect }) => {
@@ -160,18 +160,15 @@ describe('a name', () => {
     await outgoing.close();
     const name = nameFor([LOOPBACK]);
     expect(await outgoing.post(`http://${name}/`)).toBe('RefusedError: The emulator is shutting down.');
-    expect(timesAsked(name)).toBe(0);
+    expect(countLookups(name)).toBe(0);
   });
 });
 
 const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 
-test.skipIf(!hasIPv6)(
-  'a name with addresses of both families is called at the one that answers',
-  async ({ expect }) => {
-    await using server = await serveNoting({ host: '::1' });
-    await using outgoing = open();
-    expect(await outgoing.post(`http://${nameFor([LOOPBACK, V6('::1')])}:${server.port}/`)).toBe(200);
-    expect(server.reached).toEqual(['::1']);
-  },
-);
+test.skipIf(!hasIPv6)('a name with addresses of both families is called at a reachable one', async ({ expect }) => {
+  await using server = await serveRecording({ host: '::1' });
+  await using outgoing = open();
+  expect(await outgoing.post(`http://${nameFor([LOOPBACK, V6('::1')])}:${server.port}/`)).toBe(200);
+  expect(server.reached).toEqual(['::1']);
+});

@@ -13,7 +13,7 @@ import { createWebhook, START } from '../../support/webhooks.ts';
 
 const NEVER = 'is a link-local or metadata address, which is never called.';
 
-/** Addresses by which clouds hand out credentials, and every other way in which they are written. */
+/** Addresses of cloud metadata services in all notations. */
 const FORBIDDEN = [
   '169.254.169.254',
   '169.254.170.2',
@@ -57,7 +57,7 @@ const FORBIDDEN = [
   '192.0.0.192',
 ] as const;
 
-/** Addresses that may be called only if it is said; nobody has those for documentation. */
+/** Addresses that must be allowed explicitly; these are reserved for documentation. */
 const ELSEWHERE = [
   '[2001:db8:122:344:a9fe:a9fe:a9fe:1]',
   '[2606:4700:4700::1111]',
@@ -73,11 +73,11 @@ const ELSEWHERE = [
   '[::]',
 ];
 
-/** The host as a URL brings it into form, without brackets. */
+/** Returns the host in the form of URLs, without brackets. */
 const hostOf = (written: string) => new URL(`http://${written}/`).hostname.replace(/^\[|\]$/g, '');
 
 describe('the rules', () => {
-  test.for([...FORBIDDEN])('never let %s be called, whatever is let', (written, { expect }) => {
+  test.for([...FORBIDDEN])('never allow calls to %s, even if all hosts are allowed', (written, { expect }) => {
     const host = hostOf(written);
     for (const deliverTo of [[], ['*'], ['0.0.0.0/0', '::/0'], [host.includes(':') ? `[${host}]` : host]]) {
       const rules = createReceiverRules(deliverTo);
@@ -87,7 +87,7 @@ describe('the rules', () => {
   });
 
   test.for(['127.0.0.1', '127.255.255.254', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1'])(
-    'always let %s be called',
+    'always allow calls to %s',
     (host, { expect }) => {
       for (const deliverTo of [[], ['*'], ['hooks.example']]) {
         expect(createReceiverRules(deliverTo)(host)).toBeUndefined();
@@ -96,7 +96,7 @@ describe('the rules', () => {
     },
   );
 
-  test.for([...ELSEWHERE])('let %s be called only if it is let', (written, { expect }) => {
+  test.for([...ELSEWHERE])('allow calls to %s only if it is allowed explicitly', (written, { expect }) => {
     const host = hostOf(written);
     const said = `${host} is not a loopback address; start with --deliver-to ${host} to allow it.`;
     expect(createReceiverRules([])(host)).toBe(said);
@@ -172,7 +172,7 @@ describe('the rules', () => {
   });
 });
 
-/** Sends one event to a URL, and answers what became of it. */
+/** Sends one event to a URL and returns its delivery. */
 async function deliver(mailbox: Mailbox, url: string): Promise<Delivery> {
   mailbox.clock.freeze(START);
   const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, url);
@@ -186,7 +186,7 @@ async function deliverFrom(options: ServerOptions, url: string): Promise<Deliver
   return await deliver(server.mailbox, url);
 }
 
-/** A server that counts what comes in, at an address of this machine. */
+/** Starts a server at an address of this machine that counts its requests. */
 async function countAt(host: string) {
   let requests = 0;
   const server = await serve((_request, response) => {
@@ -198,7 +198,7 @@ async function countAt(host: string) {
 
 const ADDRESSES = Object.values(networkInterfaces()).flatMap((list = []) => list);
 const hasIPv6 = ADDRESSES.some(({ address }) => address === '::1');
-/** An address of this machine that is not loopback, where it has one. */
+/** A non-loopback address of this machine, if it has one. */
 const OWN = ADDRESSES.find(({ internal, family, address }) => {
   return !internal && family === 'IPv4' && !address.startsWith('169.254.');
 })?.address;
@@ -219,7 +219,7 @@ describe('a server', () => {
     expect([state, receiver.requests()]).toEqual(['delivered', 1]);
   });
 
-  test('never calls a forbidden address, however it is written and whatever is let, and does not try again', async ({
+  test('never calls a forbidden address in any notation, even if all hosts are allowed, and does not retry', async ({
     expect,
   }) => {
     await using server = await startServer({ port: 0, deliverTo: ['*', '0.0.0.0/0', '::/0', '169.254.169.254'] });
@@ -239,7 +239,7 @@ describe('a server', () => {
     );
   });
 
-  test('calls nothing beyond this machine unless it is let, and says how', async ({ expect }) => {
+  test('calls other machines only if they are allowed, and explains how to allow them', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     for (const written of ELSEWHERE) {
       for (const protocol of ['http', 'https']) {
@@ -253,7 +253,7 @@ describe('a server', () => {
     expect(server.mailbox.deliveries({ state: 'refused' }).every(({ attempts }) => attempts.length === 1)).toBe(true);
   });
 
-  test.skipIf(!OWN)('calls another address of this machine only if it is let', async ({ expect }) => {
+  test.skipIf(!OWN)('calls another address of this machine only if it is allowed', async ({ expect }) => {
     const own = String(OWN);
     await using receiver = await countAt('0.0.0.0');
     const url = `http://${own}:${receiver.port}/in`;
@@ -268,7 +268,7 @@ describe('a server', () => {
     expect(receiver.requests()).toBe(permissions.length);
   });
 
-  test.skipIf(!OWN)('does not follow a redirect to where it may not call', async ({ expect }) => {
+  test.skipIf(!OWN)('does not follow a redirect to a forbidden receiver', async ({ expect }) => {
     await using target = await countAt('0.0.0.0');
     await using receiver = createReceiver();
     const url = await receiver.listen();
@@ -288,7 +288,7 @@ describe('a server', () => {
     expect([receiver.requests.length, target.requests()]).toEqual([4, 0]);
   });
 
-  test('calls nothing any more once it is closed', async ({ expect }) => {
+  test('makes no more calls after it is closed', async ({ expect }) => {
     await using receiver = createReceiver({ answers: [500, 'timeout'] });
     const url = await receiver.listen();
     const server = await startServer({ port: 0 });
@@ -308,7 +308,7 @@ describe('a server', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  test('survives a receiver that keeps to no rules', async ({ expect }) => {
+  test('survives a receiver that violates HTTP', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     for (const answer of [
       'HTTP/1.1 799 What\r\nContent-Length: 1\r\n\r\nx',
@@ -330,7 +330,7 @@ describe('a server', () => {
     expect((await deliver(server.mailbox, await receiver.listen())).state).toBe('delivered');
   });
 
-  test('takes an answer whose header is not of one byte a character', async ({ expect }) => {
+  test('accepts a response whose header has characters of several bytes', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     const answer = Buffer.from('HTTP/1.1 200 OK\r\nX-Note: 漢字\r\nContent-Length: 2\r\n\r\nok', 'utf8');
     await using odd = await serve((_request, response) => void response.socket?.end(answer));
@@ -338,7 +338,7 @@ describe('a server', () => {
     expect([state, attempts[0]?.responseBody]).toEqual(['delivered', 'ok']);
   });
 
-  test('calls by the fetch of its environment where there is one', async ({ expect }) => {
+  test('uses the fetch of its environment if there is one', async ({ expect }) => {
     const called: string[] = [];
     const fetch = async (url: string) => {
       called.push(url);
@@ -365,7 +365,7 @@ describe('a mailbox in process', () => {
     expect((await deliver(createMailbox(), `http://[::1]:${receiver.port}/in`)).state).toBe('delivered');
   });
 
-  test('calls nothing beyond this machine that is not intercepted, and does not try again', async ({ expect }) => {
+  test('calls other machines only if the request is intercepted, and does not retry', async ({ expect }) => {
     const mailbox = createMailbox();
     for (const written of [...FORBIDDEN, ...ELSEWHERE, 'hooks-nobody.example', 'localhost.evil.example']) {
       const host = new URL(`http://${written}/`).hostname;
@@ -387,7 +387,7 @@ describe('a mailbox in process', () => {
     expect([state, receiver.requests()]).toEqual(['refused', 0]);
   });
 
-  test('calls what is intercepted, and does not follow where that leads', async ({ expect }) => {
+  test('makes intercepted calls, and does not follow their redirects', async ({ expect }) => {
     let followed = 0;
     msw.use(
       http.post('https://hooks-open.example/in', () => HttpResponse.text('taken', { status: 202 })),
@@ -413,7 +413,7 @@ describe('a mailbox in process', () => {
     expect(followed).toBe(0);
   });
 
-  test('throws what says that it was refused', async ({ expect }) => {
+  test('throws an error that identifies the refusal', async ({ expect }) => {
     const refused = fetchInProcess('https://hooks-nobody.example/in', { method: 'POST' });
     const error = await refused.catch((reason: unknown) => reason);
     const chain = [error, (error as Error).cause, ((error as Error).cause as Error | undefined)?.cause];

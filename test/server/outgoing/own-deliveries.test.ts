@@ -8,24 +8,24 @@ import { send } from '../../support/send.ts';
 import { senderTo } from '../../support/sender.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
-/** An address of this machine that is not loopback; it stays on this machine. */
+/** A non-loopback address of this machine. */
 const OWN = Object.values(networkInterfaces())
   .flatMap((list = []) => list)
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 
-/** Every way to write an address at which a server on all addresses of this machine answers. */
+/** All notations of addresses at which a server on all addresses of this machine is reachable. */
 const HOSTS = [
   ...['127.0.0.1', 'localhost', 'LOCALHOST.', '127.1', '2130706433', '0x7f.0.0.1', '127.0.0.2', '0.0.0.0', '0'],
   ...['[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', ...(OWN ? [OWN] : [])],
 ];
 
-/** Delivers one event to a URL, and answers what became of it. */
+/** Sends one event to a URL and returns its delivery. */
 async function deliver(mailbox: Mailbox, url: string) {
   const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, url);
   return fire({ mailbox }, id);
 }
 
-/** Delivers to the reset of a server, and says that it was not reset. */
+/** Sends an event to the reset call of a server and checks that the server is not reset. */
 async function expectNoReset({ expect }: TestContext, server: MailboxServer, from: Mailbox, url: string) {
   const witness = await createWebhook(
     { mailbox: server.mailbox, send: senderTo(server.mailbox) },
@@ -39,7 +39,7 @@ async function expectNoReset({ expect }: TestContext, server: MailboxServer, fro
 }
 
 test.for(['127.0.0.1', '0.0.0.0'])(
-  'a server at %s delivers nothing to itself, however it is written',
+  'a server at %s delivers nothing to itself, in any notation of its address',
   async (host, context) => {
     await using server = await startServer({ port: 0, host, deliverTo: ['*'] });
     for (const name of HOSTS) {
@@ -72,7 +72,7 @@ test('a redirect does not lead a delivery to the control plane', async (context)
 
 const SIGNATURES = ['standard-and-hex', 'standard', 'hex'] as const;
 
-test.for(SIGNATURES)('the control plane refuses a delivery of anybody, signed by %s', async (signature, context) => {
+test.for(SIGNATURES)('the control plane refuses a delivery of any sender, signed by %s', async (signature, context) => {
   const behaviours: BehaviourOptions = { 'deliveries.signature': signature };
   await using server = await startServer({ port: 0, behaviours, environment: { fetch: globalThis.fetch } });
   await using other = await startServer({ port: 0, behaviours });

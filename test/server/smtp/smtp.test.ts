@@ -25,8 +25,8 @@ async function startWithSmtp() {
   };
 }
 
-/** Opens a connection; the answer says a line and resolves with what the server says to it, without the line end. */
-async function talk(port: number): Promise<(line: string) => Promise<string>> {
+/** Opens a connection and returns a function that sends a line and resolves with the server's reply line. */
+async function openConnection(port: number): Promise<(line: string) => Promise<string>> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   await once(socket, 'data');
   return async (line) => {
@@ -45,7 +45,7 @@ describe('SMTP', () => {
     expect(server.smtp).toBeUndefined();
   });
 
-  test('takes a mail in as it was sent, byte by byte', async () => {
+  test('stores a mail exactly as it was sent, byte by byte', async () => {
     await using running = await startWithSmtp();
     const { server, transport, read } = running;
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -73,7 +73,7 @@ describe('SMTP', () => {
     expect(thread.json.messageCount).toBe(4);
   });
 
-  test('goes by the envelope, across tenants, and shows nobody a hidden recipient', async () => {
+  test('delivers by the envelope, across tenants, and does not reveal hidden recipients', async () => {
     await using running = await startWithSmtp();
     const { server, transport, read } = running;
     await transport.sendMail({ ...MAIL, bcc: 'info@globex.test' });
@@ -87,7 +87,7 @@ describe('SMTP', () => {
     expect(second?.text).not.toContain('"info@globex.test"],"subject":"Größe"');
   });
 
-  test('refuses a recipient that is no inbox, and nothing arrives', async () => {
+  test('refuses a recipient that is not an inbox, and delivers nothing', async () => {
     await using running = await startWithSmtp();
     const before = running.server.mailbox.snapshot();
     const sent = running.transport.sendMail({ ...MAIL, to: 'nobody@acme.test' });
@@ -95,22 +95,22 @@ describe('SMTP', () => {
     expect(running.server.mailbox.snapshot()).toEqual(before);
   });
 
-  test('refuses the 51st recipient as it is named, and takes the mail in for those before it', async () => {
+  test('refuses the 51st recipient at once, and accepts the mail for the first 50', async () => {
     await using running = await startWithSmtp();
     const before = running.server.mailbox.snapshot().tenants[0]?.messages.length ?? 0;
-    const say = await talk(running.port);
-    await say('EHLO x');
-    await say('MAIL FROM:<a@b.test>');
-    const answers: string[] = [];
-    for (let count = 0; count < 52; count += 1) answers.push(await say(`RCPT TO:<helpdesk+${count}@acme.test>`));
-    expect(answers.map((answer) => answer.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
-    expect(answers[50]).toBe('452 4.5.3 A message may have at most 50 recipients.');
-    expect(await say('DATA')).toMatch(/^354/);
-    expect(await say('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
+    const sendLine = await openConnection(running.port);
+    await sendLine('EHLO x');
+    await sendLine('MAIL FROM:<a@b.test>');
+    const replies: string[] = [];
+    for (let count = 0; count < 52; count += 1) replies.push(await sendLine(`RCPT TO:<helpdesk+${count}@acme.test>`));
+    expect(replies.map((reply) => reply.slice(0, 3))).toEqual([...Array(50).fill('250'), '452', '452']);
+    expect(replies[50]).toBe('452 4.5.3 A message may have at most 50 recipients.');
+    expect(await sendLine('DATA')).toMatch(/^354/);
+    expect(await sendLine('From: a@b.test\r\nSubject: Many\r\n\r\nHi\r\n.')).toMatch(/^250/);
     expect(running.server.mailbox.snapshot().tenants[0]?.messages).toHaveLength(before + 1);
   });
 
-  test('refuses a mail above 10 MiB, and nothing arrives', async () => {
+  test('refuses a mail above 10 MiB, and delivers nothing', async () => {
     await using running = await startWithSmtp();
     const before = running.server.mailbox.snapshot();
     const attachments = [{ filename: 'large.bin', content: Buffer.alloc(9 * 1024 * 1024) }];
@@ -118,7 +118,7 @@ describe('SMTP', () => {
     expect(running.server.mailbox.snapshot()).toEqual(before);
   });
 
-  test('survives a client that talks nonsense and one that hangs up', async () => {
+  test('survives a client that sends invalid commands and one that disconnects', async () => {
     await using running = await startWithSmtp();
     for (const line of [
       '\0\x01\x02\r\n',
@@ -134,12 +134,12 @@ describe('SMTP', () => {
     expect((await send(`${running.server.url}/health`, 'GET', {})).status).toBe(200);
   });
 
-  test('is on a port that is taken: the server does not start', async () => {
+  test('on a port that is in use keeps the server from starting', async () => {
     await using running = await startWithSmtp();
     await expect(startServer({ port: 0, smtpPort: running.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('is told in the line of JSON and in the banner, and only when it is on', async (context) => {
+  test('is shown in the JSON line and in the banner only if it is enabled', async (context) => {
     const { ready } = await startCommand(context, ['--smtp-port', '0']);
     expect(ready.smtp).toEqual({ port: expect.any(Number) });
     const transport = createTransport({ host: '127.0.0.1', port: ready.smtp?.port ?? 0, ignoreTLS: true });
@@ -153,7 +153,7 @@ describe('SMTP', () => {
     expect((await startCommand(context)).ready).not.toHaveProperty('smtp');
   });
 
-  test('on a port that is taken is told with its flag', async (context) => {
+  test('on a port that is in use fails with an error that names its flag', async (context) => {
     await using running = await startWithSmtp();
     const command = runCommand(context, ['--port', '0', '--smtp-port', String(running.port)]);
     expect((await command.ended).code).toBe(1);

@@ -57,7 +57,7 @@ test.each(['/v1/nowhere', '/v1/ws/', '/v1/ws/x', '/ws', '/', '/__mock/ws', '/v1/
   },
 );
 
-test('an upgrade on an operation is answered as a request', async () => {
+test('an upgrade request for an operation is handled as a plain request', async () => {
   await using server = await startServer({ port: 0 });
   const { status, json } = await refusalOf(openSocket(`${server.url}/v1/webhooks`, withKey()));
   expect([status, json.webhooks.length]).toEqual([200, 2]);
@@ -141,13 +141,13 @@ test.each([
   await expectServed(server);
 });
 
-test('Upgrade without Connection asks for nothing', async () => {
+test('Upgrade without Connection is ignored', async () => {
   await using server = await startServer({ port: 0 });
   const lines = upgrade({ Connection: 'keep-alive' });
   expectError(server, await exchange(server, request('GET /v1/ws', [KEY, ...lines])), 426, 'UPGRADE_REQUIRED');
 });
 
-test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is told of GET', async (method) => {
+test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is refused with a hint to GET', async (method) => {
   await using server = await startServer({ port: 0 });
   const reply = await exchange(server, request(`${method} /v1/ws`, [KEY, ...upgrade()]));
   expectError(server, reply, 405, 'METHOD_NOT_ALLOWED');
@@ -156,7 +156,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s with an upgrade is told of GET
 
 const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];
 
-test('a request that offers another protocol, and has no body, is answered as usual', async () => {
+test('a request without a body that asks for another protocol is handled as usual', async () => {
   await using server = await startServer({ port: 0 });
   for (const offer of [H2C, ['Connection: Upgrade', 'Upgrade: TLS/1.0, HTTP/1.1'], upgrade({ Upgrade: 'wss' })]) {
     const list = await exchange(server, request('GET /v1/webhooks', [KEY, ...offer]));
@@ -170,11 +170,11 @@ test('a request that offers another protocol, and has no body, is answered as us
 
 const WEBHOOK = '{"url":"http://127.0.0.1:9/","events":["message.received"]}';
 
-// As Java's client sends every request.
+// Java's client sends every request like this.
 test.each([
   [`Content-Length: ${WEBHOOK.length}`, WEBHOOK],
   ['Transfer-Encoding: chunked', `${WEBHOOK.length.toString(16)}\r\n${WEBHOOK}\r\n0\r\n\r\n`],
-])('a request that offers another protocol has its body by %s', async (length, body) => {
+])('a request that asks for another protocol has its body by %s', async (length, body) => {
   await using server = await startServer({ port: 0 });
   for (const offer of [H2C, upgrade()]) {
     const lines = [KEY, 'Content-Type: application/json', length, ...offer];
@@ -183,26 +183,26 @@ test.each([
   }
 });
 
-const BEHIND: [title: string, second: string, status: number][] = [
+const UPGRADES: [title: string, second: string, status: number][] = [
   ['a stream', request('GET /v1/ws', [KEY, ...upgrade()]), 101],
   ['a stream that is refused', request('GET /v1/ws', upgrade()), 401],
   ['another protocol', request('GET /health', H2C), 200],
   ['a tunnel', request('CONNECT localhost:80'), 405],
 ];
 
-test.each(BEHIND)('%s that is asked for right behind another request does no harm', async (_, second, status) => {
+test.each(UPGRADES)('%s that is requested right after another request does no harm', async (_, second, status) => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /v1/webhooks', [KEY]) + second);
   expect((await connection.reply()).status).toBe(200);
   const reply = await connection.reply().catch(() => undefined);
-  // Answered in its turn, or refused: what must not be is silence, or an end of the server.
+  // It may be served in order or refused, but the server must respond and keep running.
   if (reply) expect([status, 400]).toContain(reply.status);
   else await connection.over();
   await expectServed(server);
 });
 
-test.each(BEHIND)('a client that goes while %s waits for its turn does no harm', async (_, second) => {
+test.each(UPGRADES)('a client that disconnects while %s is queued does no harm', async (_, second) => {
   await using server = await startServer({ port: 0 });
   const first = request('GET /v1/webhooks', [KEY]);
   for (let count = 1; count <= 20; count += 1) {
@@ -214,7 +214,7 @@ test.each(BEHIND)('a client that goes while %s waits for its turn does no harm',
   await expectServed(server);
 });
 
-test('a stream that is asked for on a connection that was used before is opened', async () => {
+test('a stream can be opened on a connection that was used before', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openConnection(server);
   await connection.send(request('GET /health'));
@@ -254,7 +254,7 @@ const WRONG_BYTES: Record<string, Buffer> = {
   'a length of 2^63': Buffer.from([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]),
 };
 
-test.each(Object.entries(WRONG_BYTES))('a stream on which %s come ends, and no other', async (_, bytes) => {
+test.each(Object.entries(WRONG_BYTES))('a stream that receives %s is closed, and no other stream', async (_, bytes) => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   await using connection = await openRawStream(server);
@@ -266,7 +266,7 @@ test.each(Object.entries(WRONG_BYTES))('a stream on which %s come ends, and no o
   await expectServed(server);
 });
 
-test.each(['destroy', 'resetAndDestroy'] as const)('a client that goes by %s() does no harm', async (leave) => {
+test.each(['destroy', 'resetAndDestroy'] as const)('a client that disconnects by %s() does no harm', async (leave) => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   const half = request('GET /v1/ws', [KEY, ...upgrade()]);
@@ -285,7 +285,7 @@ test.each(['destroy', 'resetAndDestroy'] as const)('a client that goes by %s() d
   await expectServed(server);
 });
 
-test('a message in many parts is one frame', async () => {
+test('a message in many fragments is handled as one', async () => {
   await using server = await startServer({ port: 0 });
   await using connection = await openRawStream(server);
   const parts = ['{"type":', '"subscr', 'ibe"}'];
@@ -295,7 +295,7 @@ test('a message in many parts is one frame', async () => {
   await readUntil(connection.socket, '"type":"subscribed"');
 });
 
-test('a frame that is too large ends its stream with 1009, and no other', async () => {
+test('a frame that is too large closes its stream with 1009, and no other stream', async () => {
   await using server = await startServer({ port: 0 });
   await using other = await listen(server);
   await using client = await listen(server);
@@ -318,7 +318,7 @@ test('a protocol ping is answered, and a close is answered with its code', async
   expect((await client.closed).code).toBe(4000);
 });
 
-test('200 clients at once are all told of an event', async () => {
+test('200 clients at once all receive an event', async () => {
   await using server = await startServer({ port: 0 });
   const clients = await Promise.all(Array.from({ length: 200 }, () => listen(server)));
   server.mailbox.trigger('message.received', { inboxId: helpdesk, subject: 'To all' });
@@ -330,7 +330,7 @@ test('200 clients at once are all told of an event', async () => {
   expect(new Set(codes)).toEqual(new Set([1001]));
 });
 
-test('close() tells open streams that it ends, and waits for none that does not answer', async () => {
+test('close() sends a close frame to open streams, and does not wait for unresponsive clients', async () => {
   const server = await startServer({ port: 0 });
   await using client = await listen(server);
   await using silent = await openRawStream(server);
@@ -355,7 +355,7 @@ async function startImpatient() {
 test('a stream may be silent for longer than a request', async () => {
   await using server = await startImpatient();
   await using client = await listen(server);
-  // Three in turn wait until they are cut off, so that the stream is silent for longer than any limit.
+  // Three clients, one after the other, wait for a timeout, so the stream is silent for longer than any limit.
   for (let left = 3; left > 0; left -= 1) {
     await using connection = await openConnection(server);
     await connection.send('GET /hea');
@@ -365,7 +365,7 @@ test('a stream may be silent for longer than a request', async () => {
   expect(await client.next()).toMatchObject({ type: 'event' });
 });
 
-test('the log has lines for a stream when it opens and when it is over, with its key masked', async () => {
+test('the log has a line when a stream opens and when it closes, with its key masked', async () => {
   const log: string[] = [];
   await using server = await startServer({ port: 0, log: (line) => log.push(line) });
   const byQuery = await openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}`);
@@ -392,7 +392,7 @@ test('the log has lines for a stream when it opens and when it is over, with its
   ]);
 });
 
-test('the log has each stream once, when the server ends too', async () => {
+test('the log has each closed stream only once, also when the server closes', async () => {
   const log: string[] = [];
   const server = await startServer({ port: 0, log: (line) => log.push(line) });
   await using one = await listen(server);
@@ -406,7 +406,7 @@ test('the log has each stream once, when the server ends too', async () => {
   expect(lines().sort()).toEqual([...each, ...each].sort());
 });
 
-test('the control plane ends a stream by a reset, and pings it by the clock', async () => {
+test('a reset closes a stream, and moving the clock pings it', async () => {
   await using server = await startServer({ port: 0 });
   const control = (path: string, body?: object) =>
     fetch(server.control + path, { method: 'POST', ...(body && { body: JSON.stringify(body) }) });
@@ -417,7 +417,7 @@ test('the control plane ends a stream by a reset, and pings it by the clock', as
   expect((await client.closed).code).toBe(4401);
 });
 
-test('an open stream keeps no listener on what it shares with others', async () => {
+test('an open stream leaves no listener on shared objects', async () => {
   const warnings: string[] = [];
   const warn = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`);
   process.on('warning', warn);

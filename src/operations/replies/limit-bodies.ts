@@ -1,26 +1,26 @@
 import type { Assume } from '../../contract/behaviours.ts';
 import { cut } from '../../mail/cut.ts';
 
-/** The most characters of JSON to which the bodies of one reply come. */
-const MAX_TOTAL = 16 * 1024 * 1024;
+/** The maximum total length of all bodies of one reply, in characters of JSON. */
+const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
 
-/** How much of a body is left where they come to more. */
+/** The length to which a body is cut when the total is exceeded, in characters. */
 const CUT_LENGTH = 1000;
 
-/** The most characters of JSON that one character of a text can take. */
-const MAX_ESCAPE = 6;
+/** The maximum number of JSON characters that encode one character of text. */
+const MAX_ESCAPED_LENGTH = 6;
 
-/** What has bodies, as messages and drafts do. */
+/** A row with bodies, such as a message or a draft. */
 interface WithBodies {
   readonly plainBody: string | null;
   readonly htmlBody: string | null;
 }
 
-/** Cuts bodies of a list that together would make a reply too large: those that come first stay whole. */
-export function fitBodies<Row extends WithBodies>(rows: readonly Row[], assume: Assume): readonly Row[] {
+/** Cuts the bodies of later rows if the total would make the reply too large. The first rows stay complete. */
+export function limitBodies<Row extends WithBodies>(rows: readonly Row[], assume: Assume): readonly Row[] {
   const characters = rows.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
-  if (characters * MAX_ESCAPE <= MAX_TOTAL) return rows;
-  let left = MAX_TOTAL;
+  if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return rows;
+  let left = MAX_TOTAL_LENGTH;
   return rows.map((row) => {
     if (left > 0) left -= lengthAsJson(row);
     return left > 0 ? row : cutBodies(row, assume);

@@ -2,8 +2,8 @@ import { TIER_PREFIX } from '../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../environment.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 
-/** Makes a new key of this tier, bound to its owner; it is valid once it is added to the owner's world. */
-export function mintKey(
+/** Creates a key of a tier for its owner. The key is valid once it is added to the owner's world. */
+export function createKey(
   environment: Environment,
   { tier, ownerId, name }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },
 ): ApiKeyRow {

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { closeGracefully } from './close-gracefully.ts';
+
+/** A queued request. Its response is created when the connection is free. */
+interface QueuedRequest {
+  readonly request: IncomingMessage;
+  readonly createResponse: () => ServerResponse;
+}
+
+/** A handler of Node's HTTP requests. */
+export interface NodeRequestHandler {
+  /** Handles a request; it never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** The queue of one connection's requests. They run one at a time, because a response owns the socket until it ends. */
+export class RequestQueue {
+  readonly #socket: Socket;
+  readonly #handler: NodeRequestHandler;
+  readonly #pending: QueuedRequest[] = [];
+  readonly #input: InputControl;
+  #latestResponse: ServerResponse | undefined;
+  #isBusy = false;
+  #refusal: string | undefined;
+
+  constructor(socket: Socket, handler: NodeRequestHandler) {
+    this.#socket = socket;
+    this.#handler = handler;
+    this.#input = createInputControl(socket);
+  }
+
+  /** Handles a request as soon as all requests before it are finished. */
+  enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
+    // Requests after the last reply are ignored, because Node may have assigned the socket to another response.
+    if (!this.#socket.writable || this.#refusal !== undefined) return;
+    if (!this.#isBusy && this.#pending.length === 0) {
+      this.#input.resume();
+      this.#start({ request, createResponse });
+      return;
+    }
+    this.#pending.push({ request, createResponse });
+    this.#input.pause();
+  }
+
+  /** Detaches Node's HTTP parser: from now on, only the new owner of the socket reads it. */
+  detach(): void {
+    this.#input.detach();
+    // Node removes its listeners for these two events when it releases the socket, but the response needs them.
+    this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
+    this.#socket.on('timeout', () => this.#socket.destroy());
+  }
+
+  /** Sends a refusal of a malformed request after all earlier replies, then closes the connection. */
+  refuse(writeReply: (method: string | undefined) => string): void {
+    if (this.#refusal !== undefined) return;
+    const incomplete = this.#findIncomplete();
+    this.#refusal = writeReply(incomplete?.method);
+    if (incomplete && incomplete === this.#latestResponse?.req) {
+      closeGracefully(this.#socket, this.#latestResponse.headersSent ? undefined : this.#refusal);
+      return;
+    }
+    if (incomplete) this.#pending.pop();
+    this.#input.pause();
+    this.#startNext();
+  }
+
+  #start({ request, createResponse }: QueuedRequest): void {
+    const response = createResponse();
+    this.#latestResponse = response;
+    this.#isBusy = true;
+    response.once('finish', () => discardRest(request));
+    response.once('close', () => {
+      this.#isBusy = false;
+      // setImmediate lets other connections run first, because a client may send hundreds of requests at once.
+      if (this.#pending.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
+    });
+    void this.#handler.handle(request, response);
+  }
+
+  #startNext(): void {
+    if (this.#isBusy) return;
+    if (!this.#socket.writable) this.#pending.length = 0;
+    const next = this.#pending.shift();
+    if (this.#pending.length === 0 && (!next || this.#refusal === undefined)) this.#input.resume();
+    if (next) this.#start(next);
+    else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
+  }
+
+  /** Finds the request whose body has not been received completely. The next bytes belong to it. */
+  #findIncomplete(): IncomingMessage | undefined {
+    const last = this.#pending.at(-1)?.request ?? this.#latestResponse?.req;
+    return last?.complete ? undefined : last;
+  }
+}
+
+interface InputControl {
+  /** Stops reading: enough requests are queued. */
+  pause(): void;
+  resume(): void;
+  /** Stops reading until the new owner takes the socket. */
+  detach(): void;
+}
+
+/**
+ * Node resumes a socket after each request and reply, so `pause` also disables the socket's `resume` method. A detached
+ * socket is not resumed: its bytes are for its new owner.
+ */
+function createInputControl(socket: Socket): InputControl {
+  let isPaused = false;
+  let isDetached = false;
+  const pause = () => {
+    if (isPaused) return;
+    isPaused = true;
+    if (!isDetached) socket.pause();
+    Object.assign(socket, { resume: () => socket });
+  };
+  return {
+    pause,
+    resume() {
+      if (!isPaused) return;
+      isPaused = false;
+      Reflect.deleteProperty(socket, 'resume');
+      if (!isDetached) socket.resume();
+      // Node removed its listeners while the socket was paused. push('') makes the stream continue reading.
+      else socket.push('');
+    },
+    detach() {
+      isDetached = true;
+      pause();
+    },
+  };
+}
+
+/** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
+function discardRest(request: IncomingMessage): void {
+  if (request.readableEnded) return;
+  request.removeAllListeners('data');
+  request.resume();
+}
