@@ -14,14 +14,23 @@ type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 /** One tenant's database: a collection for each kind of row. */
 export type Database = { readonly [Kind in RowKind]: Collection<Kind> };
 
+/** The part of the library's database that collections use; the types of users must not lead into the library. */
+interface LibraryDatabase {
+  getModel(kind: RowKind): Map<string, unknown>;
+  update(kind: RowKind, previous: unknown, next: unknown): void;
+  delete(kind: RowKind, id: string): void;
+}
+
 /** Creates an empty database that shares nothing with any other. */
 export function createDatabase(): Database {
   const models = withoutBroadcastChannel(() => factory(MODELS));
-  const kinds = Object.keys(MODELS) as RowKind[];
-  return Object.fromEntries(kinds.map((kind) => [kind, new Collection(models, kind)])) as unknown as Database;
+  const database = models[DATABASE_INSTANCE] as unknown as LibraryDatabase;
+  const collections = (Object.keys(MODELS) as RowKind[]).map((kind) => {
+    const create = models[kind].create as unknown as (row: Rows[RowKind]) => Rows[RowKind];
+    return [kind, new Collection(kind, database, create)];
+  });
+  return Object.fromEntries(collections);
 }
-
-type Models = ReturnType<typeof factory<typeof MODELS>>;
 
 /**
  * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
@@ -29,17 +38,17 @@ type Models = ReturnType<typeof factory<typeof MODELS>>;
  */
 class Collection<Kind extends RowKind> {
   readonly #kind: Kind;
-  readonly #database: Models[typeof DATABASE_INSTANCE];
+  readonly #database: LibraryDatabase;
   readonly #create: (row: Rows[Kind]) => Rows[Kind];
   readonly #rows: Map<string, Rows[Kind]>;
   readonly #indexes;
   #mailBytes = 0;
 
-  constructor(models: Models, kind: Kind) {
+  constructor(kind: Kind, database: LibraryDatabase, create: (row: Rows[Kind]) => Rows[Kind]) {
     this.#kind = kind;
-    this.#database = models[DATABASE_INSTANCE];
-    this.#create = models[kind].create as unknown as (row: Rows[Kind]) => Rows[Kind];
-    this.#rows = this.#database.getModel(kind) as unknown as Map<string, Rows[Kind]>;
+    this.#database = database;
+    this.#create = create;
+    this.#rows = database.getModel(kind) as Map<string, Rows[Kind]>;
     this.#indexes = createPropertyIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
   }
 
@@ -76,7 +85,7 @@ class Collection<Kind extends RowKind> {
     const previous = this.#rows.get(id);
     if (previous === undefined) throw new Error(`There is no row of ${this.#kind} with the id ${id}.`);
     const next = freeze({ ...previous, ...changes });
-    this.#database.update(this.#kind, previous as never, next as never);
+    this.#database.update(this.#kind, previous, next);
     this.#mailBytes += sizeOfRow(this.#kind, next) - sizeOfRow(this.#kind, previous);
     return next;
   }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { wrongMethod } from './guards.ts';
@@ -21,7 +22,7 @@ export function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex
     socket.destroy();
     return;
   }
-  queue.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || isHeadRequest(problem)));
+  queue.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || mayBeHeadRequest(problem, socket)));
 }
 
 function toError(problem: MalformedRequest): ApiError {
@@ -39,16 +40,19 @@ function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedR
 }
 
 /**
- * Returns whether the malformed head belongs to a HEAD request, whose reply has no body. In the received bytes, it
- * follows the head of the previous request and the body of that request, if any.
+ * Returns whether the malformed head may belong to a HEAD request, whose reply has no body. In the received bytes, it
+ * follows the head of the previous request and the body of that request, if any. If it began in an earlier packet, the
+ * method is unknown, because Node keeps the last packet only.
  */
-function isHeadRequest({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedRequest): boolean {
+function mayBeHeadRequest({ code, rawPacket, bytesParsed = 0 }: MalformedRequest, socket: Duplex): boolean {
+  if (!rawPacket || code === 'HPE_INVALID_METHOD') return false;
   const parsed = rawPacket.subarray(0, bytesParsed).toString('latin1');
   const [line = ''] = parsed
     .slice(parsed.lastIndexOf('\r\n\r\n') + 1)
     .trimStart()
     .split('\r\n', 1);
-  return /(?:^|[^A-Za-z])HEAD \S/.test(line);
+  const isFirstPacket = (socket as Socket).bytesRead === rawPacket.length;
+  return /(?:^|[^A-Za-z])HEAD \S/.test(line) || !(isFirstPacket || /(?:^|[^A-Za-z])[A-Z]+ \S/.test(line));
 }
 
 function toHttpText({ status, message, code, headers }: ApiError, isWithoutBody: boolean): string {

@@ -52,6 +52,17 @@ describe('requests that are sent at once', () => {
     expect((await exchange(server, request('GET /health'))).status).toBe(200);
   });
 
+  test('get no body in the refusal of a HEAD whose method came in an earlier packet', async () => {
+    await using server = await startServer({ port: 0 });
+    await using connection = await openConnection(server);
+    await connection.send(`${request('GET /health')}HEAD /health HTTP/1.1\r\nX-Large: a`);
+    expect((await connection.reply()).status).toBe(200);
+    await connection.send(`${'a'.repeat(20_000)}\r\n\r\n`);
+    expect((await connection.reply({ toHead: true })).status).toBe(431);
+    await connection.over();
+    await expect(connection.reply()).rejects.toThrow('The connection ended after "".');
+  });
+
   test('open a stream after one that is refused in the same packet', async () => {
     await using server = await startServer({ port: 0 });
     await using connection = await openConnection(server);
