@@ -13,8 +13,7 @@ import { createStreamServer, type StreamServer } from '../websocket/stream-serve
 import { allowOrigin, createOriginRule, type OriginRule } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
 import type { ServerApp } from './http-server.ts';
-import { readRequest } from './read-request.ts';
-import { sendReply } from './send-reply.ts';
+import { readRequest, sendReply } from './node-adapter.ts';
 import type { Upgrades } from './upgrade.ts';
 import type { UserHandlers } from './user-handlers.ts';
 

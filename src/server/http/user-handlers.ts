@@ -7,7 +7,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Environment } from '../../environment.ts';
 import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { readBody } from '../../pipeline/read-body.ts';
-import { readRequest } from './read-request.ts';
+import { readRequest } from './node-adapter.ts';
 
 /** Runs the user's own handlers for a request. If none of them responds, the request is passed to `next`. */
 export type UserHandlers = (

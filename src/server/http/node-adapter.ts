@@ -1,5 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import type { ApiRequest } from '../../pipeline/http.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AnyReply, ApiRequest } from '../../pipeline/http.ts';
 
 /**
  * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
@@ -17,4 +19,19 @@ export function readRequest(message: IncomingMessage): ApiRequest {
     // The unread rest of a large body is discarded later. Destroying the request would close the connection.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
+}
+
+/** Sends a reply. A streamed reply is sent until it ends or the client disconnects. */
+export async function sendReply(response: ServerResponse, { status, headers, body }: AnyReply): Promise<void> {
+  response.writeHead(status, headers);
+  if (!(body instanceof ReadableStream)) {
+    response.end(body);
+    return;
+  }
+  try {
+    await pipeline(Readable.fromWeb(body as never), response);
+  } catch (error) {
+    const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!isClientGone) throw error;
+  }
 }
