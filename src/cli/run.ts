@@ -4,7 +4,7 @@ import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { COMMANDS } from './commands.ts';
 import { helpText } from './help.ts';
 
-/** Runs a command to its end, and answers its exit code. */
+/** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<0 | 1 | 2> {
   try {
     await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
