@@ -6,10 +6,10 @@ import { COMMON_FLAGS, variableOf } from './flags.ts';
 
 /** The parsed command line: a request for help or for the version, or a command to run. */
 export type CommandLine =
-  | { readonly wants: 'help'; readonly about: CommandName | undefined }
-  | { readonly wants: 'version' }
+  | { readonly action: 'help'; readonly topic: CommandName | undefined }
+  | { readonly action: 'version' }
   | {
-      readonly wants: CommandName;
+      readonly action: CommandName;
       readonly given: GivenFlags;
       readonly argument: string | undefined;
     };
@@ -23,13 +23,13 @@ type Flags = Readonly<Record<string, Flag>>;
  */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parseStrictly(args);
-  const [wants = DEFAULT_COMMAND, ...rest] = positionals;
+  const [action = DEFAULT_COMMAND, ...rest] = positionals;
   // A request for help has priority over errors in the rest of the command line.
-  if (values.help) return { wants: 'help', about: positionals.find(isCommand) };
-  if (values.version) return { wants: 'version' };
-  if (wants === HELP) return { wants: 'help', about: parseTopic(rest) };
+  if (values.help) return { action: 'help', topic: positionals.find(isCommand) };
+  if (values.version) return { action: 'version' };
+  if (action === HELP) return { action: 'help', topic: parseTopic(rest) };
 
-  const name = parseCommandName(wants);
+  const name = parseCommandName(action);
   const command: Command = COMMANDS[name];
   const flags = { ...command.flags, ...COMMON_FLAGS };
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
@@ -37,9 +37,9 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
 
   const argument = parseArgument(name, command, rest);
   const given = { ...fromEnvironment(env, flags), ...fromArguments(values) };
-  if (given.help?.value) return { wants: 'help', about: positionals.find(isCommand) };
-  if (given.version?.value) return { wants: 'version' };
-  return { wants: name, given, argument };
+  if (given.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
+  if (given.version?.value) return { action: 'version' };
+  return { action: name, given, argument };
 }
 
 /** The command that shows the usage of the others. */

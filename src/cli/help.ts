@@ -5,8 +5,8 @@ import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
 import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
 /** Returns the text of `--help`: for one command, or the overview. */
-export function helpText(about?: CommandName): string {
-  return (about === undefined ? overview() : aboutCommand(about)).join('\n');
+export function helpText(topic?: CommandName): string {
+  return (topic === undefined ? overview() : commandHelp(topic)).join('\n');
 }
 
 function overview(): string[] {
@@ -41,7 +41,7 @@ const ABOUT_VARIABLES = wrap(
   WIDTH,
 );
 
-function aboutCommand(name: CommandName): string[] {
+function commandHelp(name: CommandName): string[] {
   const command: Command = COMMANDS[name];
   return [
     `Usage: ${NAME} ${withArgument(name, command)} [flags]`,

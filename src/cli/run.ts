@@ -16,9 +16,9 @@ export async function run(terminal: Terminal): Promise<0 | 1 | 2> {
 }
 
 async function runCommand(terminal: Terminal, line: CommandLine): Promise<void> {
-  if (line.wants === 'help') return terminal.out(helpText(line.about));
-  if (line.wants === 'version') return terminal.out(VERSION);
-  const command: Command = COMMANDS[line.wants];
+  if (line.action === 'help') return terminal.out(helpText(line.topic));
+  if (line.action === 'version') return terminal.out(VERSION);
+  const command: Command = COMMANDS[line.action];
   const runLoaded = await command.load();
   await runLoaded(terminal, line.given, line.argument);
 }
