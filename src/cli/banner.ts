@@ -46,7 +46,7 @@ export function bannerText({ server, fixtures }: Started, colour: boolean): stri
   ].join('\n');
 }
 
-/** Returns a curl command that lists messages with the narrowest key, or creates a tenant if there is none. */
+/** Returns a curl command that lists messages with the key of the smallest scope, or creates the first tenant. */
 function exampleRequest(url: string, { operator, tenant, workspace, inbox }: KeyHolders): string {
   const reader = inbox ?? workspace ?? tenant;
   if (reader) return `curl ${url}/v1/messages -H 'X-API-Key: ${reader.key}'`;

@@ -74,7 +74,7 @@ export class Clock {
     return moved;
   }
 
-  /** Schedules a task for a time; in the past means at once. Returns a function that cancels it. */
+  /** Runs a task at a time, or at once if that is in the past. Returns a function that cancels it. */
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);
@@ -117,7 +117,7 @@ export class Clock {
     return this.#work.count;
   }
 
-  /** How many times the clock was reset. A caller can detect a reset during its own work by it. */
+  /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
   get resets(): number {
     return this.#resets;
   }

@@ -48,7 +48,7 @@ export class Attempts {
   readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Calls that are not in use, each with an abort signal that can be used again. */
+  /** Unused calls, each with the abort signal of an earlier call. */
   readonly #nextCalls: AbortableCall[] = [];
   #isEnded = false;
 

@@ -29,8 +29,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that applies, if any, and reduces its `times` by one. The most specific fault is first (webhook,
-   * then tenant, then any), and of equally specific ones the oldest.
+   * Returns the fault that applies, if any, and reduces its `times` by one. A fault for the webhook has priority over
+   * one for its tenant, that over one for any, and an older fault over a newer one.
    */
   take(query: FaultQuery): Fault | undefined {
     const matching = this.#faults.filter((fault) => matches(fault, query));

@@ -50,7 +50,7 @@ export interface Receiver extends AsyncDisposable {
    * @throws {Error} if there are fewer after `timeoutMs` milliseconds. Default: 4000.
    */
   received(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
-  /** Closes the server, if there is one, and all its connections. */
+  /** Stops the server, if there is one, and closes all its connections. */
   close(): Promise<void>;
 }
 
