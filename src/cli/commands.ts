@@ -40,7 +40,6 @@ export const COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** The name of a command. */
 export type CommandName = keyof typeof COMMANDS;
 
 /** The command that runs if none is named. */
