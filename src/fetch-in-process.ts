@@ -1,24 +1,24 @@
-/** Thrown instead of calling an address that the emulator may not call; the message says why. */
+/** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** The refusal behind an error of `fetch`, which wraps what it fails with. */
+/** Finds the `RefusedError` among the causes of an error, because `fetch` wraps errors in its own. */
 export function findRefusal(error: unknown): RefusedError | undefined {
   if (!(error instanceof Error)) return undefined;
   return error instanceof RefusedError ? error : findRefusal(error.cause);
 }
 
 /**
- * Calls a loopback address, or what is intercepted in this process, such as an msw handler for a public URL.
- * `fetch` is looked up at each call, because interceptors replace it.
+ * Calls a loopback address, or a URL that is intercepted in this process, such as by an msw handler. The global `fetch`
+ * is read at each call, because interceptors replace it.
  *
- * @throws {RefusedError} possibly as a cause, when the request would leave this machine.
+ * @throws {RefusedError} possibly as a cause, if the request would leave this machine.
  */
 export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
   const { hostname } = new URL(url);
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
-  if (!takesDispatcher()) {
+  if (!acceptsDispatcher()) {
     throw new RefusedError(
       `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not called.`,
     );
@@ -33,16 +33,16 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   }
 }
 
-/** A URL has brought IPv4 addresses into their usual form already. */
+/** Loopback hosts. `URL` has normalised IPv4 addresses already. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Whether an interceptor has no handler for a request and is told to let none pass; msw names its option then. */
+/** Whether msw has no handler for a request and blocks it: its error then names the option `onUnhandledRequest`. */
 function isUnhandled(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
 }
 
-/** Node's fetch opens connections by a dispatcher that a call can bring along; an intercepted call needs none. */
+/** A dispatcher for Node's `fetch` that refuses to open a connection; an intercepted call does not use it. */
 function refusingDispatcher(refusal: RefusedError) {
   return {
     dispatch() {
@@ -51,7 +51,7 @@ function refusingDispatcher(refusal: RefusedError) {
   };
 }
 
-function takesDispatcher(): boolean {
+function acceptsDispatcher(): boolean {
   const { process } = globalThis as { process?: { versions?: { undici?: string } } };
   return process?.versions?.undici !== undefined;
 }

@@ -91,7 +91,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbo
   const { activity, outside } = publishFailures(createEnvironment(options.environment));
   const { report } = outside;
   const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
-  const events = createEventBus((error) => worlds.clock.fail('an event', error));
+  const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
   const dispatcher = new Dispatcher(worlds, events, { outside, choices, activity, faults });

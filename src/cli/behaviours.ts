@@ -12,25 +12,25 @@ import { type GivenFlags, type RunCommand, UsageError } from './command.ts';
 import { type Entry, indent, toList, WIDTH, wrap } from './layout.ts';
 import { parseEach, parsePair } from './read-given.ts';
 
-/** Shows the behaviour ledger. */
+/** Prints the behaviour ledger, or one entry of it. */
 export const behaviours: RunCommand = async (terminal, given, id) => {
   const entries = readEntries(given, id);
   if (given.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
   else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
 };
 
-/** An entry of the ledger, as the control plane shows it too. */
+/** An entry of the ledger, in the shape that the control plane uses too. */
 type LedgerEntry = BehaviourDefinition & {
   readonly id: string;
-  /** What a choice would be in an emulator that is started with the same flags. */
+  /** The value that a choice has in an emulator that is started with the same flags. */
   readonly value?: string;
 };
 
 function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
-  const switched = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
-  const values = chooseOrRefuse(Object.fromEntries(switched));
-  // Parsing refuses an unknown id, whatever the value, and says what may have been meant.
-  if (id !== undefined && !isBehaviourId(id)) chooseOrRefuse({ [id]: '' });
+  const overrides = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
+  const values = parseOverrides(Object.fromEntries(overrides));
+  // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
+  if (id !== undefined && !isBehaviourId(id)) parseOverrides({ [id]: '' });
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,
     ...BEHAVIOURS[known],
@@ -38,7 +38,7 @@ function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
   }));
 }
 
-function chooseOrRefuse(options: Readonly<Record<string, string>>) {
+function parseOverrides(options: Readonly<Record<string, string>>) {
   try {
     return parseBehaviours(options);
   } catch (error) {
@@ -46,7 +46,7 @@ function chooseOrRefuse(options: Readonly<Record<string, string>>) {
   }
 }
 
-/** A choice as `--behaviour` takes it, and below it what else it could be; or what is assumed. */
+/** Shows a choice in the form of `--behaviour` and its other values below, or the assumption of the entry. */
 function summarise(entry: LedgerEntry): string[] {
   if ('assumption' in entry) return [entry.id, ...indent(`assumed: ${entry.assumption}`, 4)];
   const { id, value, choices, otherValues } = entry;
@@ -58,27 +58,27 @@ function explain(entry: LedgerEntry): string[] {
   const { id, question, section, origin } = entry;
   const facts: Entry[] = [
     ['Section', section],
-    ...('choices' in entry ? valuesOf(entry) : []),
+    ...('choices' in entry ? listValues(entry) : []),
     ['Origin', ORIGINS[origin]],
   ];
-  const answer = 'choices' in entry ? readings(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
-  return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...answer];
+  const details = 'choices' in entry ? listChoices(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
+  return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...details];
 }
 
-function valuesOf({ value = '', ...entry }: LedgerEntry & ChoiceDefinition): Entry[] {
+function listValues({ value = '', ...entry }: LedgerEntry & ChoiceDefinition): Entry[] {
   return [
     ['Value', value],
     ['Default', entry.default],
   ];
 }
 
-function readings({ choices, otherValues }: ChoiceDefinition): string[] {
+function listChoices({ choices, otherValues }: ChoiceDefinition): string[] {
   const others = otherValues ? indent(`or ${otherValues.rule}`, 2) : [];
   return ['Choices:', ...toList(Object.entries(choices), 24), ...others];
 }
 
 const ORIGINS = {
   document: 'document: the service document states it',
-  reference: 'reference: the public reference of the service has it',
-  assumed: 'assumed: it is our choice',
+  reference: 'reference: the public reference of the service states it',
+  assumed: 'assumed: no source states it; it is our choice',
 };

@@ -4,12 +4,12 @@ import { type Command, type Flag, type Given, type GivenFlags, quote, UsageError
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, variableOf } from './flags.ts';
 
-/** What the person wants: help, the version, or a command. */
+/** The parsed command line: a request for help or for the version, or a command to run. */
 export type CommandLine =
-  | { readonly wants: 'help'; readonly about: CommandName | undefined }
-  | { readonly wants: 'version' }
+  | { readonly action: 'help'; readonly topic: CommandName | undefined }
+  | { readonly action: 'version' }
   | {
-      readonly wants: CommandName;
+      readonly action: CommandName;
       readonly given: GivenFlags;
       readonly argument: string | undefined;
     };
@@ -17,32 +17,32 @@ export type CommandLine =
 type Flags = Readonly<Record<string, Flag>>;
 
 /**
- * Reads the command line, and the environment where the command line is silent.
+ * Parses the command line. Flags that are not on it are read from the environment.
  *
- * @throws {UsageError} on an unknown command, or a flag or an argument that the command does not take.
+ * @throws {UsageError} on an unknown command, or on a flag or an argument that the command does not accept.
  */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parseStrictly(args);
-  const [wants = DEFAULT_COMMAND, ...rest] = positionals;
-  // Who asks for help gets it, whatever else was said.
-  if (values.help) return { wants: 'help', about: positionals.find(isCommand) };
-  if (values.version) return { wants: 'version' };
-  if (wants === HELP) return { wants: 'help', about: parseTopic(rest) };
+  const [action = DEFAULT_COMMAND, ...rest] = positionals;
+  // A request for help has priority over errors in the rest of the command line.
+  if (values.help) return { action: 'help', topic: positionals.find(isCommand) };
+  if (values.version) return { action: 'version' };
+  if (action === HELP) return { action: 'help', topic: parseTopic(rest) };
 
-  const name = parseCommandName(wants);
+  const name = parseCommandName(action);
   const command: Command = COMMANDS[name];
   const flags = { ...command.flags, ...COMMON_FLAGS };
-  const alien = Object.keys(values).find((name) => !Object.hasOwn(flags, name));
-  if (alien) throw new UsageError(`The command ${name} does not take --${alien}; see --help.`);
+  const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
+  if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
   const argument = parseArgument(name, command, rest);
   const given = { ...fromEnvironment(env, flags), ...fromArguments(values) };
-  if (given.help?.value) return { wants: 'help', about: positionals.find(isCommand) };
-  if (given.version?.value) return { wants: 'version' };
-  return { wants: name, given, argument };
+  if (given.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
+  if (given.version?.value) return { action: 'version' };
+  return { action: name, given, argument };
 }
 
-/** The command that shows how the others are used. */
+/** The command that shows the usage of the others. */
 const HELP = 'help';
 
 function parseCommandName(name: string): CommandName {
@@ -69,12 +69,12 @@ function parseStrictly(args: readonly string[]) {
     return { values: values as Readonly<Record<string, Given['value']>>, positionals };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/\.?\s*\n|\. /);
-    throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintAt(error, args)}see --help.`);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintFor(error, args)}see --help.`);
   }
 }
 
-/** Says which flag somebody may have meant by one that is not known, of the command that they named. */
-function hintAt(error: unknown, args: readonly string[]): string {
+/** Suggests the flag of the named command that is most similar to an unknown flag. */
+function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
@@ -101,14 +101,14 @@ function fromArguments(values: Readonly<Record<string, Given['value']>>): GivenF
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
-  const plain: GivenFlags =
+  const port: GivenFlags =
     env.PORT && Object.hasOwn(flags, 'port') ? { port: { value: env.PORT, source: 'PORT' } } : {};
   const entries = Object.entries(flags).flatMap(([name, flag]) => {
     const source = variableOf(name);
     const text = env[source];
     return text ? [[name, { value: parseVariable(source, flag, text), source }] as const] : [];
   });
-  return { ...plain, ...Object.fromEntries(entries) };
+  return { ...port, ...Object.fromEntries(entries) };
 }
 
 function parseVariable(variable: string, flag: Flag, text: string): Given['value'] {

@@ -1,4 +1,4 @@
-/** The process as far as the command uses it. */
+/** The parts of the process that a command uses. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -6,67 +6,68 @@ export interface Terminal {
   readonly colour: boolean;
   out(line: string): void;
   err(line: string): void;
-  /** Everything on stdin, as text. */
+  /** Reads stdin to its end, as text. */
   input(): Promise<string>;
-  /** Resolves when the user wants the command to end. */
+  /** Resolves when the user or the package runner ends the command. */
   readonly interrupted: Promise<void>;
 }
 
-/** One flag. `--help`, the environment variables and the README are made from these rows. */
+/** One flag. `--help`, the environment variables and the README are generated from these rows. */
 export interface Flag {
   readonly type: 'boolean' | 'string';
   readonly short?: string;
   readonly multiple?: true;
-  /** How help shows the value, such as `<file>`. */
+  /** The placeholder for the value in help, such as `<file>`. */
   readonly value?: string;
   readonly help: string;
-  /** What its value must be, as the end of a sentence. */
+  /** What the value must be, as the end of an error message. */
   readonly expected?: string;
-  /** What its text says, where that is not the text; `undefined` for one that is not right. */
+  /** Converts the text of the flag; returns `undefined` for an invalid text. Without it, the text is the value. */
   readonly fromText?: (text: string) => unknown;
-  /** The value as the command uses it; `undefined` for one that is not right. */
+  /** Returns the value in the form that the command uses, or `undefined` for an invalid value. */
   readonly parse?: (value: unknown) => unknown;
 }
 
-/** A flag whose value the command uses as its row parses it. */
+/** A flag whose row can parse its value. */
 export interface ParsedFlag<Value> extends Flag {
   readonly parse: (value: unknown) => Value | undefined;
 }
 
-/** What a flag was given, and by what: messages name the flag or the variable that the person really set. */
+/** The value that was given to a flag. */
 export interface Given {
   readonly value: string | boolean | readonly string[];
+  /** The flag or the environment variable that was set, for error messages. */
   readonly source: string;
 }
 
 /** The flags that were given, by name. */
 export type GivenFlags = Readonly<Partial<Record<string, Given>>>;
 
-/** One thing that `agent-mailbox-mock` can do. */
+/** A command of `agent-mailbox-mock`. */
 export interface Command {
   readonly help: string;
-  /** What stands after the command, such as `<file>`; in brackets if it may be left out. */
+  /** The argument of the command, such as `<file>`; in square brackets if it is optional. */
   readonly argument?: `<${string}>` | `[${string}]`;
-  /** The flags that make sense for it, besides those of every command. */
+  /** The flags of the command, besides those that every command has. */
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Loads the code that runs it. */
+  /** Loads the code of the command. */
   load(): Promise<RunCommand>;
 }
 
-/** Runs a command; it resolves when the command has done what it does. @throws {UsageError} {@link CannotRunError} */
+/** Runs a command to its end. @throws {UsageError} {@link CannotRunError} */
 export type RunCommand = (terminal: Terminal, given: GivenFlags, argument: string | undefined) => Promise<void>;
 
-/** Thrown for wrong usage; the message is one sentence for the person at the terminal. */
+/** Thrown for wrong usage; the message is one sentence for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Thrown when the command cannot do what it should; the message is for the person at the terminal. */
+/** Thrown when the command cannot do its work; the message is for the user. */
 export class CannotRunError extends Error {
   override readonly name = 'CannotRunError';
 }
 
-/** Shows what the person typed on one line, whatever is in it. */
+/** Quotes user input as JSON, so that it stays on one line. */
 export function quote(value: unknown): string {
   return JSON.stringify(value);
 }

@@ -7,23 +7,23 @@ import { textOf } from './read-given.ts';
 /** Calls the control plane of a running emulator. */
 export interface ControlClient {
   /**
-   * Posts to a path of the control plane, and answers the list that the reply has under a name.
+   * Posts to a path of the control plane and returns the list that the reply has in the field `name`.
    *
-   * @throws {CannotRunError} with what the emulator says where it refuses, or when none is there.
+   * @throws {CannotRunError} with the error of the emulator if it refuses, or if no emulator is running.
    */
   post<Item>(path: string, body: object, name: string): Promise<readonly Item[]>;
   /**
-   * Reads what is at a path of the control plane; `undefined` where nothing is there any more.
+   * Gets a path of the control plane. Returns `undefined` if the emulator refuses.
    *
-   * @throws {CannotRunError} when no emulator is there.
+   * @throws {CannotRunError} if no emulator is running.
    */
   get<Item>(path: string): Promise<Item | undefined>;
 }
 
 /**
- * Creates a client by `--url` and `--token`.
+ * Creates a client from `--url` and `--token`.
  *
- * @throws {UsageError} on a URL that is none.
+ * @throws {UsageError} on an invalid URL.
  */
 export function createControlClient(given: GivenFlags): ControlClient {
   const url = parseUrl(given.url);
@@ -54,7 +54,7 @@ function parseUrl(given: Given | undefined): string {
   );
 }
 
-/** The JSON of the reply; `undefined` where it is none. */
+/** Returns the JSON of the reply; `undefined` if the reply is not JSON. */
 async function send(url: string, init: RequestInit): Promise<Readonly<Record<string, unknown>> | undefined> {
   const response = await fetch(url, init).catch(() => undefined);
   if (response) return response.json().catch(() => undefined);

@@ -3,37 +3,37 @@ import type { Attempt, Delivery } from '../delivery/delivery.ts';
 import { formatAttempt } from '../server/log/activity-log.ts';
 import type { ControlClient } from './control-client.ts';
 
-/** How long first attempts are waited for: longer than any receiver may take. */
-const WAIT_MS = 35_000;
+/** The longest wait for first attempts: longer than the timeout of a receiver. */
+const MAX_WAIT_MS = 35_000;
 
-/** How long to wait between two looks. */
-const LOOK_MS = 50;
+/** The interval between two requests for the state of a delivery. */
+const POLL_MS = 50;
 
-/** The deliveries as they are once each has been tried, cannot be tried now, or has taken too long. */
-export async function untilTried(
+/** Waits for the first attempt of each delivery, unless it is not due yet or the wait is too long. */
+export async function waitForFirstAttempts(
   client: Pick<ControlClient, 'get'>,
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
-  const deadline = performance.now() + WAIT_MS;
-  const tried: Delivery[] = [];
+  const deadline = performance.now() + MAX_WAIT_MS;
+  const attempted: Delivery[] = [];
   for (const delivery of deliveries) {
     let latest = delivery;
-    while (isStillToTry(latest) && performance.now() < deadline) {
-      await wait(LOOK_MS);
+    while (isAwaitingFirstAttempt(latest) && performance.now() < deadline) {
+      await wait(POLL_MS);
       latest = (await client.get<Delivery>(`deliveries/${delivery.id}`)) ?? { ...latest, ...FORGOTTEN };
     }
-    tried.push(latest);
+    attempted.push(latest);
   }
-  return tried;
+  return attempted;
 }
 
 const FORGOTTEN = { state: 'dropped', reason: 'The emulator was reset, or its log was full.' } as const;
 
-function isStillToTry({ state, attempts, nextAttemptAt }: Delivery): boolean {
+function isAwaitingFirstAttempt({ state, attempts, nextAttemptAt }: Delivery): boolean {
   return state === 'pending' && attempts.length === 0 && nextAttemptAt === null;
 }
 
-/** Says what came of the first attempt, or why there was none, as the end of a sentence. */
+/** Describes the result of the first attempt, or why there was none, as the end of a sentence. */
 export function outcomeText(delivery: Delivery): string {
   const text = describe(delivery);
   return text.endsWith('.') ? text : `${text}.`;

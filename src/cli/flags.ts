@@ -13,7 +13,7 @@ export const START_FLAGS = {
     type: 'string',
     short: 'f',
     value: '<file>',
-    help: `JSON file with what the mailbox starts with; it may have comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
+    help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
     parse: (value: unknown) => String(value),
   },
   behaviour: {
@@ -28,13 +28,13 @@ export const START_FLAGS = {
   'max-mail': {
     type: 'string',
     value: '<size>',
-    help: 'How much mail is stored at most, such as 512MiB or 1GiB (default 256MiB)',
+    help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB)',
     expected: 'a size such as 512MiB or 1GiB',
     fromText: parseSize,
     parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
   },
-  json: { type: 'boolean', help: 'Print one line of JSON when ready; the log goes to stderr' },
-  quiet: { type: 'boolean', short: 'q', help: 'Print no log' },
+  json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
+  quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of the commands that call a running emulator. */
@@ -42,40 +42,40 @@ const CONTROL_FLAGS = {
   url: {
     type: 'string',
     value: '<url>',
-    help: `Where the emulator is (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+    help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
-  token: { type: 'string', value: '<token>', help: 'The control token, if the emulator printed one' },
+  token: { type: 'string', value: '<token>', help: 'Control token, if the emulator printed one' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,
-  to: { type: 'string', multiple: true, value: '<address>', help: 'The address of a recipient inbox; repeatable' },
-  from: { type: 'string', value: '<address>', help: 'The address of the sender' },
-  subject: { type: 'string', value: '<text>', help: 'The subject' },
-  text: { type: 'string', value: '<text>', help: 'The body as text; - reads it from stdin' },
-  html: { type: 'string', value: '<html>', help: 'The body as HTML' },
-  attach: { type: 'string', multiple: true, value: '<file>', help: 'A file to attach; repeatable' },
-  'in-reply-to': { type: 'string', value: '<id>', help: 'The Message-ID of the message that it replies to' },
-  eml: { type: 'string', value: '<file>', help: 'A file with the whole message (RFC 5322), instead of its parts' },
+  to: { type: 'string', multiple: true, value: '<address>', help: 'Address of a recipient inbox; repeatable' },
+  from: { type: 'string', value: '<address>', help: 'Address of the sender' },
+  subject: { type: 'string', value: '<text>', help: 'Subject' },
+  text: { type: 'string', value: '<text>', help: 'Plain text body; - reads it from stdin' },
+  html: { type: 'string', value: '<html>', help: 'HTML body' },
+  attach: { type: 'string', multiple: true, value: '<file>', help: 'File to attach; repeatable' },
+  'in-reply-to': { type: 'string', value: '<id>', help: 'Message-ID of the message that this one replies to' },
+  eml: { type: 'string', value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock trigger`. */
 export const TRIGGER_FLAGS = {
   ...CONTROL_FLAGS,
-  inbox: { type: 'string', value: '<id>', help: 'The inbox of the event (default: the first inbox of each tenant)' },
+  inbox: { type: 'string', value: '<id>', help: 'Inbox of the event (default: the first inbox of each tenant)' },
   webhook: { type: 'string', value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
   tenant: { type: 'string', value: '<id>', help: 'Fire the event only in this tenant' },
-  message: { type: 'string', value: '<id>', help: 'The message of the event' },
-  set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'A field of the payload; repeatable' },
-  data: { type: 'string', value: '<json>', help: 'More fields of the payload, as a JSON object; --set wins' },
+  message: { type: 'string', value: '<id>', help: 'Message of the event' },
+  set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'Set a field of the payload; repeatable' },
+  data: { type: 'string', value: '<json>', help: 'Set fields of the payload from a JSON object; --set has priority' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {
-  behaviour: { ...START_FLAGS.behaviour, help: 'Show the ledger with this override; repeatable' },
+  behaviour: { ...START_FLAGS.behaviour, help: 'Show the list with this override; repeatable' },
   json: { type: 'boolean', help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
@@ -88,10 +88,10 @@ export const COMMON_FLAGS = {
 /** A flag with its name. */
 export type FlagRow = readonly [name: string, flag: Flag];
 
-/** The flags of `start`, the command that needs no name, and of every command, as rows of a list. */
+/** The flags of `start`, the default command, and those of every command, as rows. */
 export const FLAG_ROWS: readonly FlagRow[] = Object.entries({ ...START_FLAGS, ...COMMON_FLAGS });
 
-/** The environment variable that stands for a flag, such as `AGENT_MAILBOX_ALLOW_HOST`. */
+/** Returns the environment variable of a flag, such as `AGENT_MAILBOX_ALLOW_HOST`. */
 export function variableOf(flag: string): string {
   return `AGENT_MAILBOX_${flag.toUpperCase().replaceAll('-', '_')}`;
 }

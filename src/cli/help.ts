@@ -4,9 +4,9 @@ import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
 import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
-/** The text of `--help`: of one command alone, or of what there is. */
-export function helpText(about?: CommandName): string {
-  return (about === undefined ? overview() : aboutCommand(about)).join('\n');
+/** Returns the text of `--help`: for one command, or the overview. */
+export function helpText(topic?: CommandName): string {
+  return (topic === undefined ? overview() : commandHelp(topic)).join('\n');
 }
 
 function overview(): string[] {
@@ -30,18 +30,18 @@ function overview(): string[] {
     '',
     ...ABOUT_VARIABLES,
     '',
-    ...wrap('On an address that other machines can reach, the control plane asks for a token that is printed.', WIDTH),
+    ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
     '',
-    ...wrap('Exit codes: 0 when done, or after SIGINT or SIGTERM; 1 when it cannot be done; 2 for wrong usage.', WIDTH),
+    ...wrap('Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage.', WIDTH),
   ];
 }
 
 const ABOUT_VARIABLES = wrap(
-  `Each flag can also be set as ${variableOf('<flag>')}, such as ${variableOf('port')}, with commas in lists.`,
+  `Environment variables can set flags too: ${variableOf('port')} sets --port. Put commas between the items of a list.`,
   WIDTH,
 );
 
-function aboutCommand(name: CommandName): string[] {
+function commandHelp(name: CommandName): string[] {
   const command: Command = COMMANDS[name];
   return [
     `Usage: ${NAME} ${withArgument(name, command)} [flags]`,

@@ -4,9 +4,9 @@ import { CannotRunError, type RunCommand } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 import { STARTER_FIXTURE } from './starter-fixture.ts';
 
-/** Writes a fixture to begin with. */
+/** Writes the starter fixture. */
 export const init: RunCommand = async (terminal, _, file = DEFAULT_FIXTURE_FILE) => {
-  await writeNew(file, STARTER_FIXTURE);
+  await writeNewFile(file, STARTER_FIXTURE);
   const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
   terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
 };
@@ -18,7 +18,7 @@ const WRITE_PROBLEMS: Record<string, string> = {
   EACCES: 'permission denied',
 };
 
-async function writeNew(file: string, text: string): Promise<void> {
+async function writeNewFile(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {

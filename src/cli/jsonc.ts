@@ -1,17 +1,17 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { showJsonPath } from '../contract/json-path.ts';
 
-/** Far more levels than any fixture has; the parser calls itself for each. */
+/** The limit for nesting, far above that of any fixture: the parser is recursive and would overflow the stack. */
 const MAX_DEPTH = 64;
 
-/** The deepest field of a fixture is this far down: what is shown of the path to something nested too deep. */
+/** How many steps of a path an error shows; the deepest field of a fixture has this many. */
 const SHOWN_DEPTH = 12;
 
 /**
- * Reads JSON that may have comments and trailing commas.
+ * Parses JSON that may have comments and trailing commas.
  *
- * @throws {SyntaxError} on anything else, on a name that an object has twice, and on what is nested too deep; the
- *   message says the place.
+ * @throws {SyntaxError} on invalid syntax, a duplicate key, or too many levels of nesting; the message has the line
+ *   and column.
  */
 export function parseJsonc(text: string): unknown {
   checkDepth(text);
@@ -23,8 +23,8 @@ export function parseJsonc(text: string): unknown {
 }
 
 /**
- * How a token changes the path at which it stands, by its first character. The last step of the path is a name in an
- * object and an index in an array.
+ * How a token changes the current path, by the first character of the token. The last step of the path is a name in
+ * an object and an index in an array.
  */
 const STEPS: Readonly<Record<string, (path: PropertyKey[], value: string) => void>> = {
   '{': (path) => path.push(''),
@@ -32,7 +32,7 @@ const STEPS: Readonly<Record<string, (path: PropertyKey[], value: string) => voi
   '}': (path) => path.pop(),
   ']': (path) => path.pop(),
   ',': (path) => typeof path.at(-1) === 'number' && path.push(Number(path.pop()) + 1),
-  // A value that is a string is taken for a name too, but the next name comes before anything is nested.
+  // A string value is mistaken for a name too. This is harmless: the next name replaces it before anything is nested.
   '"': (path, value) => typeof path.at(-1) === 'string' && path.splice(-1, 1, value),
 };
 
@@ -48,7 +48,7 @@ function checkDepth(text: string): void {
   }
 }
 
-/** Says `CommaExpected` in words. */
+/** Turns an error code such as `CommaExpected` into words: `comma expected`. */
 function describeError({ error }: ParseError): string {
   return printParseErrorCode(error)
     .replace(/\B[A-Z]/g, ' $&')
@@ -60,7 +60,7 @@ function placeOf(text: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Not the library's own values: to those it gives the prototype that a file holds under `__proto__`. */
+/** Converts a node to a value. The library's own conversion would use a `__proto__` key as the prototype. */
 function toValue(node: Node, text: string): unknown {
   const children = node.children ?? [];
   if (node.type === 'array') return children.map((child) => toValue(child, text));

@@ -4,24 +4,24 @@ import type { TenantKeys } from '../fixture/fixture-keys.ts';
 import type { MailboxServer } from '../server/start-server.ts';
 import type { TenantState } from '../store/state.ts';
 
-/** A server whose fixture is whatever the user gave. */
+/** A server with any fixture. */
 export type AnyServer = MailboxServer<
   Readonly<Record<string, string | TenantKeys>>,
   Readonly<Record<string, TenantIds>>
 >;
 
-/** A key and who it speaks for. */
+/** A key, and the name of the tenant, workspace or inbox that it belongs to. */
 export interface KeyHolder {
   readonly key: string;
-  readonly who: string;
+  readonly name: string;
 }
 
-/** One key of each tier that there is. */
+/** One key of each tier; a tier without a key is left out. */
 export type KeyHolders = Partial<Readonly<Record<Tier, KeyHolder>>>;
 
-/** One key of each tier that the fixture has: the operator's, and the first tenant's with its first of each. */
+/** Finds the operator key, and the tenant key and the first workspace and inbox keys of the first tenant. */
 export function findKeyHolders({ mailbox }: AnyServer): KeyHolders {
-  const operator = { key: String(mailbox.keys.operator), who: 'the platform' };
+  const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
   const [first] = Object.entries(mailbox.ids);
   if (!first) return { operator };
   const [handle, ids] = first;
@@ -30,13 +30,13 @@ export function findKeyHolders({ mailbox }: AnyServer): KeyHolders {
   const nameOfWorkspace = (workspace: string) => tenant?.workspaces.find(({ id }) => id === workspace)?.name;
   return {
     operator,
-    tenant: { key: keys.tenant, who: String(tenant?.name) },
+    tenant: { key: keys.tenant, name: String(tenant?.name) },
     ...holderOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
     ...holderOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
   };
 }
 
-/** The first of the keys that stand by handle, with the name of what the same handle has as its id. */
+/** Returns the first key of a tier with the name of its holder. `keys` and `ids` have the same handles. */
 function holderOf(
   tier: Tier,
   keys: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ function holderOf(
   const [first] = Object.entries(keys);
   if (!first) return {};
   const [handle, key] = first;
-  return { [tier]: { key, who: String(nameOf(String(ids[handle]))) } };
+  return { [tier]: { key, name: String(nameOf(String(ids[handle]))) } };
 }
 
 function addressOf(tenant: TenantState | undefined, inbox: string): string | undefined {

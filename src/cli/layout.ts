@@ -1,7 +1,7 @@
-/** The width of a terminal that nobody has made wider. */
+/** The default width of a terminal, in characters. */
 export const WIDTH = 80;
 
-/** Breaks a text into lines of at most so many characters; a longer word keeps a line of its own. */
+/** Breaks a text into lines of at most `width` characters; a longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
@@ -13,15 +13,15 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Breaks a text into lines that begin with so many spaces and fit the terminal. */
+/** Breaks a text into lines that begin with `spaces` spaces and fit the terminal. */
 export function indent(text: string, spaces: number): string[] {
   return wrap(text, WIDTH - spaces).map((line) => ' '.repeat(spaces) + line);
 }
 
-/** What stands in the first column, and what it means. */
+/** A term for the first column, and its meaning for the second. */
 export type Entry = readonly [term: string, meaning: string];
 
-/** Terms with their meanings in a column of their own; a term too wide for its column has the meaning below it. */
+/** Lists terms and meanings in two columns; a term that is too wide for its column has its meaning below it. */
 export function toList(entries: readonly Entry[], maxTermWidth = 30): string[] {
   const widths = entries.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
   const start = Math.max(0, ...widths) + 4;
@@ -33,7 +33,7 @@ export function toList(entries: readonly Entry[], maxTermWidth = 30): string[] {
   });
 }
 
-/** Rows of cells in columns, each as wide as its widest cell; `styleFirst` may colour the first. */
+/** Aligns rows of cells in columns, each as wide as its widest cell; `styleFirst` styles the first cell of a row. */
 export function toColumns(rows: readonly (readonly string[])[], styleFirst: (cell: string) => string): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) => {

@@ -2,21 +2,21 @@
 import { text } from 'node:stream/consumers';
 import { untilRunnerEnds } from './package-runner.ts';
 
-/** How long what was written last may take to be read. */
-const LINGER_MS = 250;
+/** How long the reader of stdout has for the last lines. */
+const EXIT_DELAY_MS = 250;
 
 const { stdin, stdout, stderr, env, argv } = process;
 
-// A reader that goes away, such as `| head -1`, must not end the emulator.
+// The emulator must keep running when the reader of its output ends, such as `| head -1`.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
-// Listened to for good: a second Ctrl-C, or the one that npx passes on, must not cut short an end that has begun.
+// The listeners are never removed: a second signal, such as the one that npx passes on, must not abort the shutdown.
 const signalled = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
 });
 const interrupted = Promise.race([signalled, untilRunnerEnds(env)]);
 
-// Loaded only now, so that a package runner that ends while it loads is noticed.
+// This is loaded only now, so that `untilRunnerEnds` notices a package runner that ends during the loading.
 const { run } = await import('./run.ts');
 
 process.exitCode = await run({
@@ -29,5 +29,5 @@ process.exitCode = await run({
   interrupted,
 });
 
-// Log lines that nobody reads must not keep the process of a command that has ended.
-if (process.exitCode === 0) setTimeout(() => process.exit(), LINGER_MS).unref();
+// Unread output must not keep the process alive after the command has ended.
+if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();

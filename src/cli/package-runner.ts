@@ -3,34 +3,34 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** How often to look whether the package runner is still there. */
+/** The interval between two checks whether the package runner is still running. */
 const POLL_MS = 250;
 
-/** The process with the id 1, to which the children of a process that ends are given. */
+/** The process id of init, which becomes the parent of orphaned processes. */
 const INIT = 1;
 
-/** npm sets its process title, so its command line reads `npm exec …`; others run as `node …/pnpm.cjs …`. */
+/** npm changes its process title, so its command line is `npm exec …`; others run as `node …/pnpm.cjs …`. */
 const RUNNER =
   /^(?:\S*\bnode(?:\.exe)? )?(?:\S*\/)?(?:(?:npm|npx|pnpm|pnpx|yarn)(?:-cli)?(?:-[\d.]+)?(?:\.[cm]?js)?|bunx|bun x)(?: |$)/;
 
 const SHELL = /^(?:\S*\/)?(?:ba|da|a|z|k)?sh(?: |$)/;
 
-/** An `&` that puts a command into the background, unlike `&&` and `2>&1`. */
+/** An `&` that starts a command in the background, unlike `&&` and `2>&1`. */
 const BACKGROUND = /(?<![&>])&(?![&>])/;
 
-/** A running process, as far as it matters who started it. */
+/** The parent and the command line of a running process. */
 interface ProcessInfo {
   readonly parent: number;
   readonly command: string;
 }
 
-/** The processes from the package runner down to the one that started us: the runner, and the shell it may use. */
-type Chain = readonly [pid: number, ...more: number[]];
+/** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
+type Chain = readonly [parent: number, runner?: number];
 
 /**
  * Resolves when the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) has
- * ended: it does not pass on the signal that ends it, and nobody else knows that we are here. It never resolves for a
- * process that was started directly or put into the background.
+ * ended, because a runner does not always pass on the signal that ends it. It never resolves for a process that was
+ * started directly or in the background.
  */
 export async function untilRunnerEnds(env: NodeJS.ProcessEnv): Promise<void> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
@@ -51,12 +51,12 @@ async function findChain(script: string): Promise<Chain | 'gone' | 'none'> {
   if (first && RUNNER.test(first.command)) return [parent];
   const second = first && SHELL.test(first.command) ? await findProcess(first.parent) : undefined;
   if (first && second && RUNNER.test(second.command)) return [parent, first.parent];
-  // Where the script is our own command, a runner started us; it has ended already if we or its shell are orphans.
+  // If the script is our own command, a runner started us. It has ended already if we or its shell are orphans.
   const isOrphan = parent === INIT || (second !== undefined && first?.parent === INIT);
   return isOrphan && /\bagent-mailbox-mock\b/.test(script) ? 'gone' : 'none';
 }
 
-/** Says whether each process of the chain is still the parent of the next. A process that has ended is nobody's. */
+/** Returns whether each process of the chain is still the parent of the next, so none of them has ended. */
 async function isIntact([parent, runner]: Chain): Promise<boolean> {
   if (process.ppid !== parent) return false;
   return runner === undefined || (await findProcess(parent))?.parent === runner;
@@ -71,7 +71,7 @@ async function readProc(pid: number): Promise<ProcessInfo | undefined> {
     readFile(`/proc/${pid}/stat`, 'utf8'),
     readFile(`/proc/${pid}/cmdline`, 'utf8'),
   ]).catch(() => undefined);
-  // The name of the program stands in brackets before the state and the parent, and may have brackets itself.
+  // The program name is in brackets before the state and the parent, and may contain brackets itself.
   const parent = texts?.[0].match(/.*\) \S (\d+)/s)?.[1];
   return texts && { parent: Number(parent), command: texts[1].replaceAll('\0', ' ') };
 }

@@ -8,9 +8,9 @@ const READ_PROBLEMS: Record<string, string> = {
 };
 
 /**
- * Reads a file that the person at the terminal named; `what` says what it is to be.
+ * Reads a file that the user named; `what` is the kind of file, for the error message.
  *
- * @throws {CannotRunError} when it cannot be read.
+ * @throws {CannotRunError} if it cannot be read.
  */
 export async function readNamedFile(path: string, what = 'file'): Promise<Buffer> {
   try {

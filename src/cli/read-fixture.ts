@@ -4,26 +4,26 @@ import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
 
 /**
- * Reads a fixture file; whether it is a valid fixture is for the mailbox to say.
+ * Reads a fixture file. It parses the JSON only; the mailbox validates the fixture.
  *
- * @throws {CannotRunError} when the file cannot be read or is not JSON.
+ * @throws {CannotRunError} if the file cannot be read or is not JSON.
  */
 export async function readFixture(path: string): Promise<unknown> {
   const text = (await readNamedFile(path, 'fixture file')).toString('utf8');
   try {
-    return parseJsonc(withoutMark(text));
+    return parseJsonc(removeByteOrderMark(text));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
 }
 
-/** Says which file an invalid fixture is in; other errors stay as they are. */
+/** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */
 export function explainFixtureError(error: unknown, path: string): unknown {
   return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
 }
 
-/** Editors on Windows put a byte order mark before the JSON. */
-function withoutMark(text: string): string {
+/** Some editors on Windows write a byte order mark at the start of a file. */
+function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }

@@ -21,12 +21,12 @@ async function deliver(terminal: Terminal, given: GivenFlags): Promise<void> {
   }
 }
 
-/** What a mail that is given whole says itself. */
-const SAID_BY_EML = ['from', 'subject', 'text', 'html', 'attach', 'in-reply-to'];
+/** The flags that cannot be combined with `--eml`, because the file has these parts itself. */
+const FLAGS_WITHOUT_EML = ['from', 'subject', 'text', 'html', 'attach', 'in-reply-to'];
 
 async function readEml(given: GivenFlags): Promise<object> {
-  const besides = SAID_BY_EML.flatMap((name) => given[name]?.source ?? []);
-  if (besides.length > 0) throw new UsageError(`${given.eml?.source} takes no ${besides.join(', ')} besides it.`);
+  const excluded = FLAGS_WITHOUT_EML.flatMap((name) => given[name]?.source ?? []);
+  if (excluded.length > 0) throw new UsageError(`${given.eml?.source} takes no ${excluded.join(', ')} besides it.`);
   return { eml: await readBase64(String(given.eml?.value)), to: given.to?.value };
 }
 

@@ -4,7 +4,7 @@ import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { COMMANDS } from './commands.ts';
 import { helpText } from './help.ts';
 
-/** Runs a command to its end, and answers its exit code. */
+/** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<0 | 1 | 2> {
   try {
     await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
@@ -16,9 +16,9 @@ export async function run(terminal: Terminal): Promise<0 | 1 | 2> {
 }
 
 async function runCommand(terminal: Terminal, line: CommandLine): Promise<void> {
-  if (line.wants === 'help') return terminal.out(helpText(line.about));
-  if (line.wants === 'version') return terminal.out(VERSION);
-  const command: Command = COMMANDS[line.wants];
+  if (line.action === 'help') return terminal.out(helpText(line.topic));
+  if (line.action === 'version') return terminal.out(VERSION);
+  const command: Command = COMMANDS[line.action];
   const runLoaded = await command.load();
   await runLoaded(terminal, line.given, line.argument);
 }

@@ -19,9 +19,9 @@ export interface StartSettings {
 }
 
 /**
- * Reads the flags of `start`.
+ * Parses the flags of `start`.
  *
- * @throws {UsageError} on a value that a flag does not take.
+ * @throws {UsageError} on an invalid value.
  */
 export function parseStartSettings(given: GivenFlags): StartSettings {
   return {
@@ -45,7 +45,7 @@ function parseOne<Value>(flag: ParsedFlag<Value>, given: Given | undefined): Val
   return given && parseText(flag, String(given.value), given.source);
 }
 
-/** The texts of a list once each is checked; `startServer` takes them as they were written. */
+/** Checks each text of a list and returns the texts unchanged, because `startServer` parses them itself. */
 function parseList(flag: ParsedFlag<string>, given: Given | undefined): string[] {
   return parseEach(given, (text, source) => {
     parseText(flag, text, source);
@@ -53,7 +53,7 @@ function parseList(flag: ParsedFlag<string>, given: Given | undefined): string[]
   });
 }
 
-/** Reads and checks a value as the row of its flag says. */
+/** Parses and checks a value by the row of its flag. */
 function parseText<Value>(flag: ParsedFlag<Value>, text: string, source: string): Value {
   const { multiple, expected, fromText, parse } = flag;
   if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);

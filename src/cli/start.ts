@@ -37,13 +37,13 @@ async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyS
   }
 }
 
-/** Where the server was to listen, and the flag that says so. */
-interface Listening extends Pick<StartSettings, 'host'> {
+/** The address and the port on which the server tried to listen, and the flag that sets the port. */
+interface ListenTarget extends Pick<StartSettings, 'host'> {
   readonly port: number;
   readonly flag: '--port' | '--smtp-port';
 }
 
-const LISTEN_PROBLEMS: Record<string, (listening: Listening) => string> = {
+const LISTEN_PROBLEMS: Record<string, (target: ListenTarget) => string> = {
   EADDRINUSE: ({ port, host, flag }) =>
     `Port ${port} on ${host} is taken; choose another with ${flag}, or 0 for a free one.`,
   EACCES: ({ port, flag }) => `Port ${port} needs rights that you do not have; choose one above 1023 with ${flag}.`,
@@ -53,15 +53,15 @@ const LISTEN_PROBLEMS: Record<string, (listening: Listening) => string> = {
   EAI_AGAIN: noSuchHost,
 };
 
-function noSuchAddress({ host }: Listening): string {
+function noSuchAddress({ host }: ListenTarget): string {
   return `This machine has no address ${host}; choose another with --host.`;
 }
 
-function noSuchHost({ host }: Listening): string {
+function noSuchHost({ host }: ListenTarget): string {
   return `There is no host ${host}; choose an address of this machine with --host.`;
 }
 
-/** Says what to do about an error of starting; what it does not know, it leaves as it is. */
+/** Turns a known error of the start into one with advice; returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

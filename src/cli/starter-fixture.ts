@@ -1,6 +1,6 @@
-/** What `init` writes: a fixture that runs as it is, with comments that lead to what else there is. */
-export const STARTER_FIXTURE = `// What an emulated mailbox service starts with. Only what is written here is yours to choose: ids, keys, names, times
-// and addresses that are left out are derived from the handles ("acme", "support", …), the same in every run.
+/** The file that `init` writes: a fixture that works unchanged, with comments that explain the format. */
+export const STARTER_FIXTURE = `// The data that the emulated mailbox service starts with. An id, key, name, time or address that is left out is derived
+// from the handles ("acme", "support", …), so it is the same in every run.
 {
   "tenants": {
     // A tenant. Its key is tk_acme_tenant_key.
@@ -9,7 +9,7 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
         // The first workspace is the default one. Its key is wk_acme_support_key.
         "support": {
           "inboxes": {
-            // This inbox receives at helpdesk@acme.test. Its key is ak_acme_helpdesk_key.
+            // The address of this inbox is helpdesk@acme.test. Its key is ak_acme_helpdesk_key.
             "helpdesk": {
               "displayName": "Acme Helpdesk",
               "messages": [
@@ -18,11 +18,11 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
                   "subject": "Cannot log in",
                   "plainBody": "Since this morning the login page says that my password has expired.",
                   "messageIdHeader": "<login-1@customer.test>",
-                  // The bytes of an attachment are its "text", or base64 in "content".
+                  // An attachment has its content in "text", or in "content" as base64.
                   "attachments": [{ "filename": "error.txt", "contentType": "text/plain", "text": "403 Forbidden" }],
                 },
                 {
-                  // An answer is in the thread of the message that it names.
+                  // A reply belongs to the thread of the message that "inReplyTo" names.
                   "direction": "outbound",
                   "to": "dana@customer.test",
                   "subject": "Re: Cannot log in",
@@ -30,7 +30,7 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
                   "inReplyTo": "<login-1@customer.test>",
                 },
               ],
-              // A draft names the message that it answers by its header, or by its id.
+              // A draft refers to the message that it replies to by its Message-ID header or by its id.
               "drafts": [
                 { "to": "dana@customer.test", "subject": "Did it work?", "replyToMessageId": "<login-1@customer.test>" },
               ],
@@ -42,13 +42,13 @@ export const STARTER_FIXTURE = `// What an emulated mailbox service starts with.
         },
       },
       "domains": {
-        // acme.test is here by itself, verified, because an inbox uses it.
-        // A workspace may have a domain of its own; pending until it is verified.
+        // The domain acme.test exists already and is verified, because an inbox uses it.
+        // A workspace can also have its own domain, which is pending until it is verified.
         "mail.acme.test": { "workspace": "support", "status": "pending" },
       },
       "webhooks": {
-        // It gets every kind of event of the whole tenant, unless it sets "events" or "workspace".
-        // Deliveries go to its URL, where your code should listen.
+        // A webhook gets every event of the tenant, unless it has "events" or "workspace".
+        // The emulator calls its URL, so your code should listen there.
         "audit": { "url": "http://127.0.0.1:9999/audit" },
       },
     },

@@ -2,10 +2,10 @@ import { EVENT_KINDS } from '../contract/events.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
-import { outcomeText, untilTried } from './first-attempt.ts';
+import { outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 import { parseEach, parsePair, textOf } from './read-given.ts';
 
-/** Fires an event by hand in a running emulator. */
+/** Fires an event in a running emulator. */
 export const trigger: RunCommand = async (terminal, given, event = '') => {
   await Promise.race([fire(terminal, given, event), terminal.interrupted]);
 };
@@ -13,8 +13,8 @@ export const trigger: RunCommand = async (terminal, given, event = '') => {
 async function fire(terminal: Terminal, given: GivenFlags, event: string): Promise<void> {
   checkKind(event);
   const client = createControlClient(given);
-  const body = { ...payloadOf(given), ...placeOf(given), event };
-  const deliveries = await untilTried(client, await client.post<Delivery>('events', body, 'deliveries'));
+  const body = { ...payloadOf(given), ...targetOf(given), event };
+  const deliveries = await waitForFirstAttempts(client, await client.post<Delivery>('events', body, 'deliveries'));
   if (given.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
   for (const delivery of deliveries) terminal.out(describe(delivery));
@@ -30,12 +30,12 @@ function checkKind(event: string): void {
   throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
 }
 
-/** The flags that say where it happens, and what each is for the emulator. */
-const PLACE = { tenant: 'tenant', webhook: 'webhookId', inbox: 'inboxId', message: 'messageId' };
+/** The flags that select the target of the event, and the field of the control call for each. */
+const TARGET_FIELDS = { tenant: 'tenant', webhook: 'webhookId', inbox: 'inboxId', message: 'messageId' };
 
-function placeOf(given: GivenFlags): object {
+function targetOf(given: GivenFlags): object {
   return Object.fromEntries(
-    Object.entries(PLACE).flatMap(([flag, field]) => (given[flag] ? [[field, textOf(given[flag])]] : [])),
+    Object.entries(TARGET_FIELDS).flatMap(([flag, field]) => (given[flag] ? [[field, textOf(given[flag])]] : [])),
   );
 }
 
@@ -50,7 +50,7 @@ function parseObject(text: string, source: string): object {
   throw new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
 }
 
-/** What a text says as JSON; `undefined` where it is none. */
+/** Parses a text as JSON; `undefined` if it is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,7 +9,7 @@ export const validate: RunCommand = async (terminal, _, file = '') => {
   terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file), file))}.`);
 };
 
-/** Loads the fixture as `start` would, so that what is valid here starts there. */
+/** Loads the fixture in the same way as `start`, so that `start` accepts each fixture that is valid here. */
 function load(fixtures: unknown, file: string): MailboxState {
   try {
     return createMailbox({ fixtures: fixtures as NamedFixture }).snapshot();
@@ -18,7 +18,7 @@ function load(fixtures: unknown, file: string): MailboxState {
   }
 }
 
-/** What is counted, with its name in the singular. */
+/** The collections that are counted, each with its singular noun. */
 const COUNTED = {
   workspaces: 'workspace',
   inboxes: 'inbox',

@@ -2,18 +2,18 @@ import type { Environment } from '../environment.ts';
 import { DueTasks, type Scheduled, type Task } from './due-tasks.ts';
 import { type Failure, Work } from './work.ts';
 
-/** Real time, timers, and where bugs are reported. */
+/** Real time, timers, and the function that reports bugs. */
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
 /** The longest delay that `setTimeout` accepts. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** How many due moments a clock handles before it lets the event loop run. */
-const STEPS_AT_ONCE = 1000;
+/** How many steps a clock makes before it lets the event loop run. */
+const STEPS_PER_TURN = 1000;
 
 /**
- * The time of one tenant: real time until it is frozen or moved. It also runs the tasks that fall due, so that three
- * days of retries only take as long as the retries themselves.
+ * The clock of one tenant: it shows real time until it is frozen or advanced, and runs scheduled tasks when they are
+ * due. When a test advances it by three days, the retries of these days run at once.
  */
 export class Clock {
   readonly #source: TimeSource;
@@ -40,13 +40,13 @@ export class Clock {
     return this.#frozenMs !== undefined;
   }
 
-  /** Stops time, now or at another moment; what falls due by then is done. */
+  /** Stops the clock at the given time or at the present, and runs the tasks that are due by then. */
   freeze(at?: Date): void {
     this.#frozenMs = at?.getTime() ?? this.#nowMs();
     this.#startDue();
   }
 
-  /** Lets time run on from where it stands. */
+  /** Starts a frozen clock again, from the time that it shows. */
   resume(): void {
     if (this.#frozenMs === undefined) return;
     this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
@@ -54,7 +54,7 @@ export class Clock {
     this.#startDue();
   }
 
-  /** Shows the time of another clock from now on: stopped where that one is, or going on from there. */
+  /** Sets this clock to the time of another one; it is frozen if that one is. */
   follow(other: Clock): void {
     const timeMs = other.now().getTime();
     this.#frozenMs = other.isFrozen ? timeMs : undefined;
@@ -63,18 +63,18 @@ export class Clock {
   }
 
   /**
-   * Moves time on and runs the tasks that fall due on the way, in order. Resolves when they are done: with false if a
+   * Moves the clock forward and runs the tasks that become due, in order. Resolves when they are done: with false if a
    * reset has ended the move.
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
     const moved = this.#moves.then(() => this.#move(durationMs, resetsBefore));
-    // A move that fails rejects for its own caller, and does not hold up the others.
+    // The caller gets the error of a failed move, but the next moves still run.
     this.#moves = Promise.allSettled([moved]);
     return moved;
   }
 
-  /** Runs a task at this time, or at once if it is past; the answer cancels it. */
+  /** Runs a task at a time, or at once if that is in the past. Returns a function that cancels it. */
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);
@@ -84,45 +84,45 @@ export class Clock {
     };
   }
 
-  /** When the next task is due. */
+  /** Returns the time at which the next task is due. */
   nextDue(): Date | undefined {
     const { first } = this.#tasks;
     return first && new Date(first.atMs);
   }
 
-  /** Counts other work among what is being done. */
+  /** Makes `idle` and `advance` wait for other work too. */
   track(work: Promise<void>): void {
     this.#work.track(work);
   }
 
-  /** Reports that work failed, and keeps it for `takeFailures`. */
-  fail(what: string, error: unknown): void {
-    this.#work.fail(what, error);
+  /** Reports that work failed, and keeps the failure for `takeFailures`. */
+  reportFailure(what: string, error: unknown): void {
+    this.#work.reportFailure(what, error);
   }
 
-  /** What failed since this was last called, or since the last reset. */
+  /** Returns and forgets the failures since the last call or reset. */
   takeFailures(): Failure[] {
     return this.#work.takeFailures();
   }
 
-  /** Resolves once nothing is being done and nothing is due. */
+  /** Resolves when no task is running or due. */
   async idle(): Promise<void> {
     await this.#moves;
     this.#startDue();
     await this.#work.finish();
   }
 
-  /** How many tasks are being done at present. */
-  get busy(): number {
+  /** How many tasks are running. */
+  get runningTasks(): number {
     return this.#work.count;
   }
 
-  /** How often the clock was reset: a move that began before a reset must stop after it. */
+  /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
   get resets(): number {
     return this.#resets;
   }
 
-  /** Forgets every task and goes back to real time. */
+  /** Removes every task and returns to real time. */
   reset(): void {
     this.#resets += 1;
     this.#tasks.clear();
@@ -155,49 +155,49 @@ export class Clock {
     const { first } = this.#tasks;
     if (this.#frozenMs !== undefined || !first) return;
     const delayMs = Math.min(Math.max(first.atMs - this.#nowMs(), 0), MAX_TIMER_MS);
-    this.#cancelTimer = this.#source.setTimer(delayMs, () => this.#wake());
+    this.#cancelTimer = this.#source.setTimer(delayMs, () => this.#onTimer());
   }
 
-  /** The timer calls this, so no caller could catch what it throws. */
-  #wake(): void {
+  /** Starts the due tasks. It reports errors itself, because the timer that calls it has no caller to catch them. */
+  #onTimer(): void {
     try {
       this.#startDue();
     } catch (error) {
-      this.#work.fail('a scheduled task', error);
+      this.#work.reportFailure('a scheduled task', error);
     }
   }
 
   async #move(durationMs: number, resetsBefore: number): Promise<boolean> {
-    const isOver = () => this.#resets !== resetsBefore;
+    const wasReset = () => this.#resets !== resetsBefore;
     await this.#work.finish();
-    if (isOver()) return false;
+    if (wasReset()) return false;
     const targetMs = this.#nowMs() + durationMs;
     for (let { first } = this.#tasks; first && first.atMs <= targetMs; { first } = this.#tasks) {
       await this.#step(first);
-      if (isOver()) return false;
+      if (wasReset()) return false;
     }
     this.#moveTo(Math.max(targetMs, this.#nowMs()));
     this.#arm();
     return true;
   }
 
-  /** Moves to the time of the first task and runs what is due then. */
+  /** Moves to the time of the first task and runs the tasks that are due then. */
   async #step(first: Scheduled): Promise<void> {
     this.#moveTo(Math.max(first.atMs, this.#nowMs()));
     this.#startDue();
     await this.#work.finish();
     this.#steps += 1;
-    if (this.#steps % STEPS_AT_ONCE === 0) await nextTurn();
+    if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();
   }
 }
 
-/** Runs a task, but never synchronously. */
+/** Runs a task after the synchronous code of the caller. */
 async function perform(task: Task): Promise<void> {
   await null;
   await task();
 }
 
-/** Lets the event loop run once, such as to read from sockets; the timer keeps the process alive until then. */
+/** Lets the event loop run once, for example to read from sockets. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -1,13 +1,13 @@
-/** Something to do at some time; `advance` waits until it is done. */
+/** Work that runs at a scheduled time; `advance` waits for it. */
 export type Task = () => Promise<void> | void;
 
-/** A task, and when it is due. */
+/** A task and the time at which it is due. */
 export interface Scheduled {
   readonly atMs: number;
   readonly task: Task;
 }
 
-/** Tasks in the order in which they are due, then in the order in which they were added. */
+/** Scheduled tasks, sorted by due time; tasks of the same time keep the order in which they were added. */
 export class DueTasks {
   readonly #waiting: Scheduled[] = [];
 
@@ -26,14 +26,14 @@ export class DueTasks {
     this.#waiting.splice(low, 0, scheduled);
   }
 
-  /** Removes a task; answers whether it was still there. */
+  /** Removes a task and returns whether it was still there. */
   remove(scheduled: Scheduled): boolean {
     const index = this.#waiting.indexOf(scheduled);
     if (index >= 0) this.#waiting.splice(index, 1);
     return index >= 0;
   }
 
-  /** Takes out the first task if it is due by then. */
+  /** Removes and returns the first task if it is due at `untilMs`. */
   takeDue(untilMs: number): Scheduled | undefined {
     const { first } = this;
     return first && first.atMs <= untilMs ? this.#waiting.shift() : undefined;

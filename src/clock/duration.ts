@@ -3,23 +3,23 @@ import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 
 /**
- * A span of time: milliseconds as a number, or a text of a number and its unit, such as `'250ms'`, `'30s'`, `'5m'`,
- * `'36h'` or `'3d'`. It is neither negative nor longer than 100 years.
+ * A span of time: a number of milliseconds, or a text with a number and a unit, such as `'250ms'`, `'30s'`, `'5m'`,
+ * `'36h'` or `'3d'`. It is at least 0 and at most 100 years.
  */
 export type Duration = number | string;
 
-/** The rule for a duration, for messages. */
+/** The rule for a duration, for error messages. */
 const DURATION_RULE = 'must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years';
 
-/** A span of time as a field of what a test sends. */
+/** The schema of a duration in the body of a control call. */
 export const durationField = z
   .union([z.string(), z.number()], DURATION_RULE)
   .refine((duration) => readDuration(duration) !== undefined, DURATION_RULE);
 
 /**
- * Reads a span of time, in milliseconds.
+ * Converts a duration to milliseconds.
  *
- * @throws {ApiError} VALIDATION_ERROR when it is none, or a negative one.
+ * @throws {ApiError} VALIDATION_ERROR on an invalid, negative or too long duration.
  */
 export function parseDuration(duration: Duration): number {
   const durationMs = readDuration(duration);
@@ -27,12 +27,12 @@ export function parseDuration(duration: Duration): number {
   throw new ApiError('VALIDATION_ERROR', `The duration ${DURATION_RULE}.`);
 }
 
-/** Writes a span of time as a person does, such as `5m`. */
+/** Formats milliseconds as a short text such as `5m`. */
 export function formatDuration(durationMs: number): string {
   return ms(durationMs);
 }
 
-/** The longest duration: a clock has to stay within the years that a timestamp can have. */
+/** The longest duration, so that the time of a clock stays within the range of timestamps. */
 const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 function readDuration(duration: Duration): number | undefined {

@@ -2,12 +2,12 @@ import type { Environment } from '../environment.ts';
 
 /** Work that failed because of a bug in the emulator. */
 export interface Failure {
-  /** What failed, such as `a scheduled task`. */
+  /** The work that failed, such as `a scheduled task`. */
   readonly what: string;
   readonly error: unknown;
 }
 
-/** The work that is being done for one tenant, and its failures. */
+/** The running work of one tenant, and its failures. */
 export class Work {
   readonly #running = new Set<Promise<void>>();
   readonly #report: Environment['report'];
@@ -22,23 +22,23 @@ export class Work {
     return this.#running.size;
   }
 
-  /** Counts work until it ends; if it fails, that is reported as a scheduled task. */
+  /** Counts work until it ends; a failure is reported as one of `a scheduled task`. */
   track(work: Promise<void>): void {
     const end = () => void this.#running.delete(done);
     const done = work.then(end, (error) => {
       end();
-      this.fail('a scheduled task', error);
+      this.reportFailure('a scheduled task', error);
     });
     this.#running.add(done);
   }
 
-  /** Reports that work failed, and keeps it for `takeFailures`. */
-  fail(what: string, error: unknown): void {
+  /** Reports that work failed, and keeps the failure for `takeFailures`. */
+  reportFailure(what: string, error: unknown): void {
     this.#failures.push({ what, error });
     this.#report(error);
   }
 
-  /** What failed since this was last called, or since the last reset. */
+  /** Returns and forgets the failures since the last call or reset. */
   takeFailures(): Failure[] {
     return this.#failures.splice(0);
   }
@@ -47,7 +47,7 @@ export class Work {
     this.#failures = [];
   }
 
-  /** Resolves once nothing is being done. */
+  /** Resolves when no work is running. */
   async finish(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -69,7 +69,7 @@ function listOf(named: readonly string[], count: number): string {
 
 async function allIdle(worlds: Worlds): Promise<void> {
   do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
-  while (worlds.some(({ clock }) => clock.busy > 0));
+  while (worlds.some(({ clock }) => clock.runningTasks > 0));
 }
 
 function notSettled(timeoutMs: number, dispatcher: Dispatcher): ApiError {

@@ -89,7 +89,7 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: D
       const { count = Number.POSITIVE_INFINITY, ...named } = parseOrRefuse('The release', releaseOptions, options);
       const released: Delivery[] = [];
       for (const world of findWorlds(worlds, named)) {
-        released.push(...dispatcher.of(world).release(count - released.length, named.webhookId));
+        released.push(...dispatcher.scheduleOf(world).release(count - released.length, named.webhookId));
       }
       return released;
     },

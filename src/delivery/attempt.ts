@@ -9,30 +9,30 @@ import type { World } from '../store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 
-/** What deliveries need besides the tenant. */
+/** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
-  /** The outside world with real time, which receivers use. */
+  /** The outside world with real time, because receivers run in real time. */
   readonly outside: Environment;
   readonly choices: Choices;
   readonly activity: Activity;
   readonly faults: Faults;
 }
 
-/** What is sent, and the fault to put into it. */
+/** The content of a request, and the fault to apply to it. */
 interface Sending {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
 }
 
-/** An attempt that was made, before it is decided when the next one is due. */
+/** An attempt that was made; the time of the next one is not decided yet. */
 export interface MadeAttempt extends Omit<Attempt, 'nextAttemptAt'> {
-  /** Whether the receiver was not called at all, because the emulator may not. */
+  /** Whether the receiver was not called, because the emulator may not call its address. */
   readonly isRefused: boolean;
 }
 
-/** What came of calling a receiver. */
-type Answer = Pick<MadeAttempt, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
+/** The result of a call to a receiver. */
+type CallResult = Pick<MadeAttempt, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
 const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '15s': 15_000,
@@ -42,13 +42,13 @@ const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '100ms': 100,
 };
 
-/** Makes the attempts of one tenant, and knows which are being made. */
+/** Makes the attempts of one tenant and tracks those in flight. */
 export class Attempts {
   readonly #world: World;
   readonly #context: DeliveryContext;
-  /** Each call that is being made, with the id of its delivery. */
+  /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Calls that can be made next, each with a signal that was used before. */
+  /** Unused calls, each with the abort signal of an earlier call. */
   readonly #nextCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -57,12 +57,12 @@ export class Attempts {
     this.#context = context;
   }
 
-  /** The ids of the deliveries that are being sent. */
+  /** Returns the ids of the deliveries in flight. */
   inFlight(): ReadonlySet<string> {
     return new Set(this.#calls.values());
   }
 
-  /** Sends a delivery once; `undefined` when everything ended meanwhile. */
+  /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
   async make(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined> {
     const call = this.#nextCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
@@ -76,7 +76,7 @@ export class Attempts {
     }
   }
 
-  /** Aborts what is being sent. */
+  /** Aborts every call in flight. */
   end(): void {
     this.#isEnded = true;
     for (const call of this.#calls.keys()) call.abort(new Error('The deliveries were reset.'));
@@ -104,24 +104,24 @@ export class Attempts {
     const headers = login ? { ...signed, ...login } : signed;
     const startedMs = outside.now().getTime();
     const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
-    const answer = await callReceiver(outside, href, { headers, body }, { timeoutMs, call });
+    const result = await callReceiver(outside, href, { headers, body }, { timeoutMs, call });
     return {
       at: now.toISOString(),
       url: webhook.url,
       requestHeaders: headers,
       requestBody: body,
-      ...answer,
+      ...result,
       durationMs: Math.max(outside.now().getTime() - startedMs, 0),
     };
   }
 }
 
-/** For how many calls a signal is used: creating one is slow, but each call leaves a listener on it for a while. */
+/** How many calls share an abort signal: creating one is slow, but each call leaves a listener on it for a while. */
 const CALLS_PER_SIGNAL = 5;
 
 /** A call that can be aborted. */
 class AbortableCall {
-  /** Resolves with the reason when the call is aborted, even if what is called ignores the signal. */
+  /** Resolves with the reason when the call is aborted, even if `fetch` ignores the signal. */
   readonly aborted: Promise<Error>;
   readonly #controller: AbortController;
   readonly #callsLeft: number;
@@ -144,42 +144,42 @@ class AbortableCall {
     this.#controller.abort(reason);
   }
 
-  /** Once this call has ended, one that uses its signal; `undefined` if that cannot be used again. */
+  /** Returns a new call that uses the same signal after this one has ended; `undefined` if that is not possible. */
   next(): AbortableCall | undefined {
     if (this.#callsLeft === 1 || this.signal.aborted) return undefined;
     return new AbortableCall(this.#controller, this.#callsLeft - 1);
   }
 }
 
-/** Calls a receiver once, until `call` is aborted. It never rejects: the answer says what went wrong. */
+/** Calls a receiver once, unless `call` is aborted. It never rejects: the result contains the error. */
 async function callReceiver(
   environment: Environment,
   url: string,
   { headers, body }: OutgoingRequest,
   { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
-): Promise<Answer> {
+): Promise<CallResult> {
   const abortLate = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
   const cancelTimer = environment.setTimer(timeoutMs, abortLate);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
-    return await Promise.race([environment.fetch(url, init).then(toAnswer), call.aborted.then(noAnswer)]);
+    return await Promise.race([environment.fetch(url, init).then(toResult), call.aborted.then(failedResult)]);
   } catch (error) {
-    return noAnswer(error);
+    return failedResult(error);
   } finally {
     cancelTimer();
   }
 }
 
-/** How much of the body of a response is read. */
+/** How much of a response body is read and logged. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Reads the response of a receiver; rejects if its body breaks off. */
-async function toAnswer(response: Response): Promise<Answer> {
+/** Reads the response of a receiver; rejects if the body ends too early. */
+async function toResult(response: Response): Promise<CallResult> {
   const { status, headers, body } = response;
   return {
-    // In browsers, a redirect that is not followed has the status 0.
+    // In browsers, the status of a redirect that is not followed is 0.
     status: status === 0 ? null : status,
-    // The pages that test runners imitate (jsdom, happy-dom) do not write header names in lower case.
+    // jsdom and happy-dom do not write header names in lower case.
     responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
     responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
     error: response.ok ? null : failureOf(response),
@@ -204,27 +204,27 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
     bytes += value.length;
   }
-  // This is not awaited: if an interceptor has a copy of the body, it takes until that copy has been read. A body that
-  // has failed already cannot be cancelled, which does no harm.
+  // This is not awaited: if an interceptor has a copy of the body, cancelling waits until that copy has been read.
+  // Cancelling a body that has already failed rejects, which is harmless.
   void reader.cancel().catch(() => undefined);
   return text;
 }
 
-/** The answer for a call that failed or was refused. */
-function noAnswer(error: unknown): Answer {
+/** Returns the result of a call that failed or was refused. */
+function failedResult(error: unknown): CallResult {
   const refusal = findRefusal(error);
   return {
     status: null,
     responseHeaders: {},
     responseBody: '',
-    error: refusal?.message ?? sentenceOf(error),
+    error: refusal?.message ?? describeError(error),
     isRefused: refusal !== undefined,
   };
 }
 
-function sentenceOf(error: unknown): string {
-  const cause = innermost(error);
-  // Node fails an assertion, whose message explains nothing, on a response such as one with the status 000.
+function describeError(error: unknown): string {
+  const cause = innermostCause(error);
+  // Node throws an assertion error without a useful message on some invalid responses, such as one with status 000.
   if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
     return 'What the receiver answered is not valid HTTP.';
   const detail = cause?.message ?? '';
@@ -232,9 +232,9 @@ function sentenceOf(error: unknown): string {
   return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
 }
 
-/** The innermost cause of an error, which explains most: `fetch` itself only says that it failed. */
-function innermost(error: unknown): Error | undefined {
+/** Returns the innermost cause of an error, because the error of `fetch` itself has no details. */
+function innermostCause(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error.cause instanceof Error) return innermost(error.cause);
-  return error instanceof AggregateError ? innermost(error.errors[0]) : error;
+  if (error.cause instanceof Error) return innermostCause(error.cause);
+  return error instanceof AggregateError ? innermostCause(error.errors[0]) : error;
 }

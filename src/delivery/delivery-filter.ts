@@ -5,18 +5,18 @@ import { tenantField, webhookField } from '../contract/target-fields.ts';
 import { DELIVERY_STATES } from './delivery.ts';
 
 const filterFields = {
-  /** The id of their tenant. */
+  /** Only deliveries of the tenant with this id. */
   tenant: tenantField.optional(),
-  /** The id of the webhook to which they go. */
+  /** Only deliveries to the webhook with this id. */
   webhookId: webhookField.optional(),
-  /** The kind of their event. */
+  /** Only deliveries of events of this kind. */
   event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
-  /** Where they stand. */
+  /** Only deliveries in this state. */
   state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
 };
 
-/** Which deliveries are wanted; each part that is left out admits all. */
+/** The schema of a delivery filter. */
 export const deliveryFilter = z.strictObject(filterFields, 'must be an object');
 
-/** Which deliveries are wanted; each part that is left out admits all. */
+/** Selects deliveries. A delivery must match every field that is given; without fields, all match. */
 export type DeliveryFilter = InputOf<typeof filterFields>;

@@ -5,30 +5,30 @@ import type { DeliveryPayload } from './request.ts';
 export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused', 'failed'] as const;
 
 /**
- * Where a delivery stands. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
- * Over are `delivered`, `exhausted` (the last attempt failed), `dropped` (by a fault, or because its webhook is
- * gone or inactive), `refused` (the emulator may not call this address) and `failed` (a bug in the emulator ended it).
+ * The state of a delivery. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
+ * Final states: `delivered`, `exhausted` (the last attempt failed), `dropped` (by a fault or a full log, or its webhook
+ * is gone or inactive), `refused` (the emulator may not call this address), `failed` (a bug in the emulator ended it).
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One try at sending a delivery, and what came of it. */
+/** One attempt to send a delivery, and its result. */
 export interface Attempt {
-  /** When it was made, in the tenant's time. */
+  /** When it was made, by the tenant's clock. */
   readonly at: string;
   readonly url: string;
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** The body exactly as it was sent, in UTF-8. */
   readonly requestBody: string;
-  /** The status that the receiver answered; null when none came. */
+  /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** What the receiver answered, at most its first 16 KiB. */
+  /** The body of the response, at most its first 16 KiB. */
   readonly responseBody: string;
-  /** Why it failed, in a sentence; null when it did not. */
+  /** Why it failed, in a sentence; null if it succeeded. */
   readonly error: string | null;
-  /** How long it took, in real time. */
+  /** How long it took, in milliseconds of real time. */
   readonly durationMs: number;
-  /** When the next attempt was then due; null where none was to follow. */
+  /** When the next attempt is due after this one; null if this is the last one. */
   readonly nextAttemptAt: string | null;
 }
 
@@ -38,28 +38,28 @@ export interface Delivery {
   readonly tenantId: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** The id of the event, the same for every webhook that gets it. */
+  /** The id of the event; all deliveries of one event have the same. */
   readonly eventId: string;
   readonly payload: DeliveryPayload;
   readonly state: DeliveryState;
   /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
   readonly reason: string | null;
   readonly createdAt: string;
-  /** When the next attempt is due; null where there is none to come, and while it is being sent for the first time. */
+  /** When the next attempt is due; null if none is scheduled, such as during the first attempt. */
   readonly nextAttemptAt: string | null;
   /** Oldest first. */
   readonly attempts: readonly Attempt[];
 }
 
-/** How many deliveries a full log has lost. */
+/** How many deliveries were removed because the log was full. */
 export interface DeliveryLosses {
-  /** Those that were still to be tried again, and never will be. */
+  /** Deliveries that waited for another attempt, which is not made. */
   readonly dropped: number;
-  /** Those that were over; they are only no longer listed. */
+  /** Deliveries that had ended; they are only not listed any more. */
   readonly forgotten: number;
 }
 
-/** The message of an error, without a full stop at its end. */
+/** Returns the message of an error without a full stop at its end. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

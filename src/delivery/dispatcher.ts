@@ -10,12 +10,12 @@ import type { DeliveryFilter } from './delivery-filter.ts';
 import { toPayload } from './request.ts';
 import { Schedule } from './schedule.ts';
 
-/** Makes the events of a mailbox into deliveries to its webhooks. Each tenant has a schedule of its own. */
+/** Turns the events of a mailbox into deliveries to its webhooks. Each tenant has its own schedule. */
 export class Dispatcher {
   readonly #worlds: Worlds;
   readonly #context: DeliveryContext;
   readonly #schedules = new Map<World, Schedule>();
-  /** The ids of the deliveries that `collect` has seen so far, while it runs. */
+  /** The ids of the deliveries that were opened since `collect` began; `undefined` if it does not run. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -24,7 +24,7 @@ export class Dispatcher {
     this.#context = context;
     events.subscribe((event) => {
       const world = worlds.get(event.tenantId);
-      const opened = world ? openDeliveries(event, world, this.of(world), context.choices) : [];
+      const opened = world ? openDeliveries(event, world, this.scheduleOf(world), context.choices) : [];
       this.#collected?.push(...opened);
     });
     worlds.onRemoved((world) => {
@@ -33,26 +33,26 @@ export class Dispatcher {
     });
   }
 
-  /** The deliveries of one tenant. */
-  of(world: World): Schedule {
+  /** Returns the schedule of one tenant; creates it if needed. */
+  scheduleOf(world: World): Schedule {
     const schedule = this.#schedules.get(world) ?? new Schedule(world, this.#context);
     this.#schedules.set(world, schedule);
     return schedule;
   }
 
-  /** The deliveries that match a filter, tenant by tenant, oldest first. */
+  /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
   list(filter: DeliveryFilter = {}): Delivery[] {
-    return this.#all().flatMap(({ log }) => log.all().filter((delivery) => isWanted(delivery, filter)));
+    return this.#all().flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
   }
 
-  /** @throws {ApiError} NOT_FOUND when the log has no such delivery. */
+  /** @throws {ApiError} NOT_FOUND if no log has this delivery. */
   find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule } {
     const found = this.#lookUp(id);
     if (found) return found;
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
   }
 
-  /** The deliveries of the events that are published while `publish` runs. */
+  /** Runs `publish` and returns the deliveries of the events that it publishes. */
   collect(publish: () => void): Delivery[] {
     const ids: string[] = [];
     const outer = this.#collected;
@@ -62,28 +62,28 @@ export class Dispatcher {
     } finally {
       this.#collected = outer;
     }
-    // The log may have had no room for the first of many.
+    // A full log may have removed the first of many.
     return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
   }
 
-  /** What the full logs of a tenant, or of all, have lost since the last reset. */
+  /** Counts the losses of the full logs of one tenant, or of all, since the last reset. */
   losses(tenantId?: string): DeliveryLosses {
     const worlds = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
     const losses = worlds.map(([, schedule]) => schedule.losses());
     return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
   }
 
-  /** How many deliveries wait for what is being sent. */
+  /** Counts the deliveries that wait in the queues. */
   waiting(): number {
     return sum(this.#all().map((schedule) => schedule.waiting));
   }
 
-  /** The deliveries that are being sent at present. */
+  /** Returns the deliveries in flight. */
   inFlight(): Delivery[] {
     return this.#all().flatMap((schedule) => schedule.inFlight());
   }
 
-  /** Aborts and forgets every delivery. */
+  /** Aborts and removes every delivery. */
   reset(): void {
     for (const schedule of this.#schedules.values()) schedule.end();
     this.#schedules.clear();
@@ -106,7 +106,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-function isWanted(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
+function matchesFilter(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
   return (
     (tenant === undefined || delivery.tenantId === tenant) &&
     (webhookId === undefined || delivery.webhookId === webhookId) &&
@@ -115,17 +115,17 @@ function isWanted(delivery: Delivery, { tenant, webhookId, event, state }: Deliv
   );
 }
 
-/** Opens a delivery for each webhook that matches an event; answers the ids of the deliveries. */
+/** Opens a delivery for each webhook that matches an event and returns the ids of the deliveries. */
 function openDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedule, choices: Choices): string[] {
   const matching = webhooks.all().filter((webhook) => matches(webhook, event));
   if (matching.length === 0) return [];
   const payload = toPayload(event, choices);
-  // Serialized once for all of them.
+  // The payload is serialized once for all deliveries.
   const content = JSON.stringify(payload);
   return matching.map((webhook) => schedule.open(event, webhook, payload, content));
 }
 
-/** Says whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. */
+/** Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. */
 function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;
   return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);

@@ -1,25 +1,25 @@
 import type { MadeAttempt } from './attempt.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
-/** The most that the log of a tenant keeps: so many deliveries, and so many characters in them. */
+/** The limits for the log of one tenant: the number of deliveries, and their characters in all. */
 const MAX_DELIVERIES = 10_000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** What became of the events of one tenant. It is bounded: the delivery that has been over for longest goes first. */
+/** The deliveries of one tenant. When the log is full, the delivery that ended first is removed. */
 export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
   readonly #lengths = new Map<string, number>();
-  readonly #over = new Set<string>();
+  readonly #ended = new Set<string>();
   readonly #onFull: () => void;
   #characters = 0;
   #evicted = 0;
 
-  /** Only what is over makes room. Where nothing is, `onFull` should end a delivery, or else the log grows. */
+  /** A full log removes only deliveries that have ended. If there are none, `onFull` should end one. */
   constructor(onFull: () => void) {
     this.#onFull = onFull;
   }
 
-  /** How many deliveries were removed to make room. */
+  /** How many deliveries were removed because the log was full. */
   get evicted(): number {
     return this.#evicted;
   }
@@ -28,7 +28,7 @@ export class DeliveryLog {
     return this.#deliveries.get(id);
   }
 
-  /** Every delivery, oldest first. */
+  /** Returns every delivery, oldest first. */
   all(): Delivery[] {
     return [...this.#deliveries.values()];
   }
@@ -38,13 +38,13 @@ export class DeliveryLog {
     return delivery;
   }
 
-  /** Replaces properties of a delivery; does nothing if the log does not have it any more. */
+  /** Changes properties of a delivery; does nothing if the log does not have it any more. */
   update(id: string, changes: Partial<Omit<Delivery, 'id' | 'payload' | 'attempts'>>): void {
     const previous = this.#deliveries.get(id);
     if (previous) this.#put({ ...previous, ...changes }, 0);
   }
 
-  /** Adds an attempt to a delivery, with what comes of it; does nothing if the log does not have it any more. */
+  /** Adds an attempt to a delivery and changes its state; does nothing if the log does not have it any more. */
   addAttempt(
     id: string,
     { isRefused: _, ...made }: MadeAttempt,
@@ -60,7 +60,7 @@ export class DeliveryLog {
   clear(): void {
     this.#deliveries.clear();
     this.#lengths.clear();
-    this.#over.clear();
+    this.#ended.clear();
     this.#characters = 0;
     this.#evicted = 0;
   }
@@ -70,15 +70,15 @@ export class DeliveryLog {
     this.#deliveries.set(id, Object.freeze(delivery));
     this.#lengths.set(id, (this.#lengths.get(id) ?? 0) + lengthAdded);
     this.#characters += lengthAdded;
-    if (isOver(delivery)) this.#over.add(id);
-    else this.#over.delete(id);
-    this.#makeRoom(id);
+    if (hasEnded(delivery)) this.#ended.add(id);
+    else this.#ended.delete(id);
+    this.#evictExcess(id);
   }
 
-  #makeRoom(newest: string): void {
+  #evictExcess(newest: string): void {
     while (this.#deliveries.size > MAX_DELIVERIES || this.#characters > MAX_CHARACTERS) {
-      if (this.#over.size === 0 && this.#deliveries.size > MAX_DELIVERIES) this.#onFull();
-      const [oldest] = this.#over;
+      if (this.#ended.size === 0 && this.#deliveries.size > MAX_DELIVERIES) this.#onFull();
+      const [oldest] = this.#ended;
       if (oldest === undefined || oldest === newest) return;
       this.#evict(oldest);
     }
@@ -89,11 +89,11 @@ export class DeliveryLog {
     this.#characters -= this.#lengths.get(id) ?? 0;
     this.#deliveries.delete(id);
     this.#lengths.delete(id);
-    this.#over.delete(id);
+    this.#ended.delete(id);
   }
 }
 
-function isOver({ state }: Delivery): boolean {
+function hasEnded({ state }: Delivery): boolean {
   return state !== 'pending' && state !== 'held';
 }
 

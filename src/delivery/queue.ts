@@ -4,33 +4,33 @@ import type { EventKind } from '../contract/events.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Delivery } from './delivery.ts';
 
-/** A delivery that is not over yet. */
+/** A delivery that has not ended yet. */
 export interface Job {
   readonly id: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** Its number in the order in which the jobs were opened. */
+  /** The sequence number by the time of opening. */
   readonly order: number;
-  /** Whether it was sent by hand, and so also to a webhook that is not active. */
-  readonly isByHand: boolean;
+  /** Whether a test requested it, so that it is sent even if the webhook is not active. */
+  readonly isRequested: boolean;
   /** The payload as JSON, which every attempt sends. */
   readonly content: string;
-  /** The fault to put into its next attempt. */
+  /** The fault to apply to the next attempt. */
   fault: DeliveryFaultKind | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
-  /** Cancels what is scheduled for it. */
+  /** Cancels the scheduled attempt or release. */
   cancel(): void;
 }
 
-/** The deliveries of a tenant that are not over, by their ids. */
+/** The deliveries of a tenant that have not ended, by id. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #waitingForNext = new Set<Job>();
   #opened = 0;
 
   /** Opens a delivery, or opens it again. */
-  open({ id, webhookId, event }: Delivery, how: Pick<Job, 'isByHand' | 'content' | 'fault'>): Job {
+  open({ id, webhookId, event }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
     this.end(id);
     this.#opened += 1;
     const job: Job = { id, webhookId, event, order: this.#opened, ...how, failures: 0, cancel: () => {} };
@@ -38,17 +38,17 @@ export class Jobs {
     return job;
   }
 
-  /** Says whether a job is neither over nor replaced by a later one for the same delivery. */
+  /** Returns whether a job has neither ended nor been replaced by a later one for the same delivery. */
   has(job: Job): boolean {
     return this.#jobs.get(job.id) === job;
   }
 
-  /** Says whether a later job for the same delivery has replaced this one. */
+  /** Returns whether a later job for the same delivery has replaced this one. */
   isReplaced(job: Job): boolean {
     return (this.#jobs.get(job.id) ?? job) !== job;
   }
 
-  /** Every job, oldest first. */
+  /** Returns every job, oldest first. */
   all(): Job[] {
     return [...this.#jobs.values()];
   }
@@ -58,19 +58,19 @@ export class Jobs {
     this.#waitingForNext.add(job);
   }
 
-  /** Makes a job wait for the next delivery no longer. */
+  /** Stops the wait of a job for the next delivery. */
   stopWaiting(job: Job): void {
     this.#waitingForNext.delete(job);
   }
 
-  /** Takes out the older jobs that wait for this one, the latest first. */
+  /** Removes and returns the older jobs that wait for this one, latest first. */
   takeWaiting({ webhookId, order }: Job): Job[] {
     const taken = [...this.#waitingForNext].filter((job) => job.webhookId === webhookId && job.order < order);
     for (const job of taken) this.#waitingForNext.delete(job);
     return taken.reverse();
   }
 
-  /** Ends a job and cancels what is scheduled for it. */
+  /** Ends a job and cancels its scheduled attempt or release. */
   end(id: string): void {
     const job = this.#jobs.get(id);
     if (!job) return;
@@ -93,7 +93,7 @@ interface Queue {
 
 const QUEUE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
 
-/** A queue for each webhook to which something is being sent: tasks run in the order in which they come. */
+/** A queue for each webhook with running tasks. Tasks start in the order in which they were added. */
 export class Queues {
   readonly #width: number;
   readonly #clock: Clock;
@@ -104,12 +104,12 @@ export class Queues {
     this.#width = QUEUE_WIDTHS[choices['deliveries.order']];
   }
 
-  /** How many tasks wait for their turn. */
+  /** How many tasks have not started yet. */
   get waiting(): number {
     return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.length, 0);
   }
 
-  /** Runs a task when its turn comes; the clock waits for it. A task that fails does not hold up the others. */
+  /** Adds a task to the queue of a webhook; the clock waits for it. A task that fails does not stop the others. */
   run(webhookId: string, task: Task): void {
     const queue = this.#queues.get(webhookId) ?? { tasks: [], running: 0 };
     this.#queues.set(webhookId, queue);
@@ -120,13 +120,13 @@ export class Queues {
   }
 
   async #runTasks(webhookId: string, queue: Queue): Promise<void> {
-    // Whoever adds the first task must not have to run it.
+    // The first task must not run synchronously in the caller of `run`.
     await null;
     for (let task = queue.tasks.shift(); task; task = queue.tasks.shift()) {
       try {
         await task();
       } catch (error) {
-        this.#clock.fail(`a delivery to webhook ${webhookId}`, error);
+        this.#clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
       }
     }
     queue.running -= 1;

@@ -7,7 +7,7 @@ import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
 
-/** The payload of a delivery: one flat object (reference, "Delivery"; what it leaves open is in the ledger). */
+/** The payload of a delivery: one flat object (reference, "Delivery"; the ledger has what it leaves open). */
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
@@ -18,7 +18,7 @@ export interface DeliveryPayload {
   readonly workspaceId?: string;
   /** The display form, such as `Dana Reyes <dana@customer.test>`. */
   readonly from: string;
-  /** The recipients, with commas between them. */
+  /** The recipients, separated by commas. */
   readonly to: string;
   readonly subject?: string;
   readonly plainBody?: string;
@@ -26,12 +26,12 @@ export interface DeliveryPayload {
   readonly receivedAt?: string;
 }
 
-/** Makes the payload for an event. */
+/** Creates the payload for an event. */
 export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
   return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
 }
 
-/** A payload must stay as it is for later attempts, even though callers get it too. */
+/** Freezes a payload, because later attempts send the same object that callers get. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
@@ -55,13 +55,13 @@ function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload
   return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
 }
 
-/** The request that a receiver gets. */
+/** The headers and body of a request to a receiver. */
 export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What a request is made of. */
+/** The input of `createRequest`. */
 export interface RequestParts {
   /** The value of `webhook-id`. */
   readonly id: string;
@@ -69,9 +69,9 @@ export interface RequestParts {
   /** The payload as JSON. */
   readonly content: string;
   readonly now: Date;
-  /** The fault to put into it. */
+  /** The fault to apply to the request. */
   readonly fault: DeliveryFaultKind | undefined;
-  /** Makes a secret that is not the webhook's. */
+  /** Generates a secret that is not the webhook's. */
   newSecret(): string;
   readonly choices: Choices;
 }
@@ -81,10 +81,10 @@ const PADDING_LENGTH = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Makes the request of one attempt: with the id of the delivery, the present time and a signature for both. */
+/** Creates the request of one attempt, with an id, the current time and the signatures. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
   const { id, fault, content, now, choices } = parts;
-  const body = fault === 'oversize-body' ? padded(content) : content;
+  const body = fault === 'oversize-body' ? addPadding(content) : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
   return {
@@ -99,7 +99,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
   };
 }
 
-function padded(content: string): string {
+function addPadding(content: string): string {
   return JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) });
 }
 
@@ -134,8 +134,8 @@ const HEX_FORMS: Record<Choices['deliveries.signature.form'], (hex: string) => s
 };
 
 /**
- * Signs a delivery as Standard Webhooks says: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key
- * is the bytes that the secret has in base64 behind `whsec_`.
+ * Signs a delivery by Standard Webhooks: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key is the
+ * part of the secret after `whsec_`, decoded from base64.
  */
 function signStandard(secret: string, id: string, timestampSeconds: number, body: Uint8Array): string {
   const key = fromBase64(secret.replace(/^whsec_/, ''));
@@ -146,24 +146,24 @@ function signStandard(secret: string, id: string, timestampSeconds: number, body
   return `v1,${toBase64(hmacSha256(key, content))}`;
 }
 
-/** Signs a delivery in the simpler way: the HMAC-SHA256 of the raw body in hex; the key is the text of the secret. */
+/** Signs a delivery with the HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret. */
 function signHex(secret: string, body: Uint8Array): string {
   return toHex(hmacSha256(encoder.encode(secret), body));
 }
 
-/** Makes the HMAC-SHA256 of some data. */
+/** Computes the HMAC-SHA256 of some data. */
 type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
 /**
- * Runs everywhere. The Web Crypto API is asynchronous, but a request is made synchronously. The library gets copies,
- * because it accepts only instances of the `Uint8Array` of its own realm.
+ * The implementation for every runtime. The Web Crypto API is not an option, because it is asynchronous. The library
+ * gets copies, because it accepts only instances of the `Uint8Array` of its own realm.
  */
 export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
 
-/** The one of Node if there is one: it is several times as fast. */
+/** The implementation of Node if available, because it is several times faster. */
 export const hmacSha256: Hmac = findNodeHmac() ?? portableHmac;
 
-/** The part of `node:crypto` that is used. It is not imported, because this file runs in browsers too. */
+/** The used part of `node:crypto`, which is not imported because this file also runs in browsers. */
 interface NodeCrypto {
   createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
 }
@@ -179,7 +179,7 @@ function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
-/** Splits the login off the URL of a webhook: it is sent as a header, because `fetch` refuses a URL with a login. */
+/** Separates the login from a URL. It is sent as a header, because `fetch` refuses a URL with a login. */
 export function splitLogin(url: string): {
   readonly href: string;
   readonly login?: { readonly authorization: string };
@@ -192,7 +192,7 @@ export function splitLogin(url: string): {
   return { href, login: { authorization: `Basic ${toBase64(login)}` } };
 }
 
-/** Decodes percent-encoding; a text that is not valid percent-encoding stays as it is. */
+/** Decodes percent-encoding; returns a text with invalid percent-encoding unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -4,13 +4,13 @@ import type { Choices } from '../contract/behaviours.ts';
 import type { MadeAttempt } from './attempt.ts';
 import type { DeliveryState } from './delivery.ts';
 
-/** What an attempt means for its delivery. */
+/** The effect of an attempt on its delivery. */
 export interface Outcome {
   readonly state: DeliveryState;
   readonly reason: string | null;
-  /** When the next attempt is due; left out if this one is the last. */
+  /** When the next attempt is due; left out if this attempt is the last. */
   readonly nextAt?: Date;
-  /** Whether the webhook is deactivated. */
+  /** Whether the webhook is to be deactivated. */
   readonly isGone?: true;
 }
 
@@ -24,7 +24,7 @@ const GONE: Outcome = {
   isGone: true,
 };
 
-/** Decides what an attempt means; `failures` is how many in a row have failed, including this one. */
+/** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
 export function outcomeOf(
   { status, error, isRefused, responseHeaders }: MadeAttempt,
   failures: number,
@@ -38,16 +38,16 @@ export function outcomeOf(
   return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
 }
 
-/** How long to wait after each failed attempt in a row; after the last, a delivery is exhausted. */
+/** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
 const STEPS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
   'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
 };
 
-/** The longest wait that `Retry-After` can ask for. */
+/** The longest delay that `Retry-After` can request. */
 const MAX_RETRY_AFTER_MS = parseDuration('24h');
 
-/** When the attempt after so many failed ones is due; `undefined` if there is none. */
+/** Returns when the next attempt is due after this many failures; `undefined` if there is none. */
 function nextAttemptAt(
   failures: number,
   retryAfter: string | undefined,
@@ -56,14 +56,14 @@ function nextAttemptAt(
 ): Date | undefined {
   const stepMs = STEPS_MS[choices['deliveries.retry']][failures - 1];
   if (stepMs === undefined) return undefined;
-  const askedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
-  return new Date(now.getTime() + Math.max(stepMs, askedMs));
+  const requestedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
+  return new Date(now.getTime() + Math.max(stepMs, requestedMs));
 }
 
-/** Reads `Retry-After`: seconds or an HTTP date; anything else counts as 0. */
+/** Parses `Retry-After`, in seconds or as an HTTP date; returns 0 for anything else. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {
   const text = retryAfter.trim();
   const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  const askedMs = /^\d+$/.test(text) ? Number(text) * 1000 : date - now.getTime();
-  return Number.isNaN(askedMs) ? 0 : Math.min(Math.max(askedMs, 0), MAX_RETRY_AFTER_MS);
+  const requestedMs = /^\d+$/.test(text) ? Number(text) * 1000 : date - now.getTime();
+  return Number.isNaN(requestedMs) ? 0 : Math.min(Math.max(requestedMs, 0), MAX_RETRY_AFTER_MS);
 }

@@ -12,10 +12,10 @@ import { type Job, Jobs, Queues } from './queue.ts';
 import type { DeliveryPayload } from './request.ts';
 import { type Outcome, outcomeOf } from './retry.ts';
 
-/** How long a delivery that is reordered waits for the next one at most. */
+/** The longest time that a reordered delivery waits for the next one. */
 const REORDER_MS = 60_000;
 
-/** The deliveries of one tenant: when each is attempted, and what comes of it. */
+/** Schedules the attempts of one tenant's deliveries and records the results. */
 export class Schedule {
   readonly log = new DeliveryLog(() => this.#dropOldest());
   readonly #jobs = new Jobs();
@@ -32,17 +32,17 @@ export class Schedule {
     this.#attempts = new Attempts(world, context);
   }
 
-  /** Sends a delivery once more, now. @throws {ApiError} CONFLICT while it is being sent, or without its webhook. */
+  /** Sends a delivery again at once. @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted. */
   redeliver(delivery: Delivery): void {
     if (!this.#world.webhooks.get(delivery.webhookId))
       throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
     if (this.#attempts.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const content = JSON.stringify(delivery.payload);
-    this.#release(this.#jobs.open(delivery, { isByHand: true, content, fault: undefined }));
+    this.#release(this.#jobs.open(delivery, { isRequested: true, content, fault: undefined }));
   }
 
-  /** Sends as many of the deliveries that are held as `count` says, oldest first, and answers them. */
+  /** Sends at most `count` held deliveries, oldest first, and returns them. */
   release(count: number, webhookId: string | undefined): Delivery[] {
     const held = this.#jobs.all().filter((job) => this.log.get(job.id)?.state === 'held');
     const released = held.filter((job) => webhookId === undefined || job.webhookId === webhookId).slice(0, count);
@@ -50,29 +50,29 @@ export class Schedule {
     return released.flatMap(({ id }) => this.log.get(id) ?? []);
   }
 
-  /** The deliveries that are being sent at present. */
+  /** Returns the deliveries in flight. */
   inFlight(): Delivery[] {
     return [...this.#attempts.inFlight()].flatMap((id) => this.log.get(id) ?? []);
   }
 
-  /** How many deliveries wait for those that are being sent. */
+  /** How many deliveries wait in the queues. */
   get waiting(): number {
     return this.#queues.waiting;
   }
 
-  /** What a full log has lost. */
+  /** Counts the deliveries that were removed because the log was full. */
   losses(): DeliveryLosses {
     return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
   }
 
-  /** Aborts what is being sent and forgets every delivery. */
+  /** Aborts the deliveries in flight and removes every delivery. */
   end(): void {
     this.#attempts.end();
     this.#jobs.endAll();
     this.log.clear();
   }
 
-  /** Opens the delivery of an event to a webhook, with what a fault says, and answers its id. */
+  /** Opens the delivery of an event to a webhook, applies a fault if one matches, and returns the delivery's id. */
   open(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const delivery = this.log.add({
       id: newId(this.#world.environment),
@@ -88,11 +88,11 @@ export class Schedule {
       attempts: [],
     });
     const fault = this.#context.faults.take({ on: 'delivery', tenantId: this.#world.id, webhookId: webhook.id });
-    const isByHand = event.webhookId !== undefined;
-    const job = this.#jobs.open(delivery, { isByHand, content, fault: fault?.kind });
+    const isRequested = event.webhookId !== undefined;
+    const job = this.#jobs.open(delivery, { isRequested, content, fault: fault?.kind });
     void this.#guard(job, async () => {
-      const begin = fault && this.#begin[fault.kind];
-      if (begin) begin(job, fault);
+      const start = fault && this.#startWithFault[fault.kind];
+      if (start) start(job, fault);
       else this.#attemptNow(job);
     });
     return delivery.id;
@@ -110,22 +110,22 @@ export class Schedule {
     this.#enqueue(job, (each) => this.#attempt(each));
   }
 
-  /** Does a part of a delivery; a bug in the emulator ends the delivery. */
+  /** Runs a step of a delivery; if a bug makes it throw, the delivery fails. */
   async #guard(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
     try {
       await work(job);
     } catch (error) {
-      this.#world.clock.fail(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
+      this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
       if (!this.#jobs.has(job)) return;
       this.#drop(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
     }
   }
 
-  /** How a delivery begins under the faults that change more than its first request. */
-  readonly #begin: Partial<Record<DeliveryFaultKind, (job: Job, fault: Fault) => void>> = {
+  /** How a delivery starts with a fault that changes more than the first request. */
+  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: Fault) => void>> = {
     duplicate: (job) => {
       this.#attemptNow(job);
-      this.#enqueue(job, (each) => this.#repeat(each));
+      this.#enqueue(job, (each) => this.#sendDuplicate(each));
     },
     drop: (job) => this.#drop(job, 'dropped', 'A delivery fault dropped it.'),
     hold: (job) => this.#hold(job, 'It is held until it is released.'),
@@ -164,11 +164,11 @@ export class Schedule {
     const made = await this.#send(job, webhook);
     if (!made) return;
     if (this.#jobs.has(job)) this.#conclude(job, made);
-    else this.#note(job, made);
+    else this.#recordAttempt(job, made);
     for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
   }
 
-  /** Makes room in the log by ending the oldest delivery that waits for its next attempt: it has had one at least. */
+  /** Ends the oldest delivery that has had an attempt and waits for the next, so that the log can remove it. */
   #dropOldest(): void {
     const inFlight = this.#attempts.inFlight();
     const waiting = this.#jobs.all().find(({ id }) => !inFlight.has(id) && this.log.get(id)?.attempts.length !== 0);
@@ -177,11 +177,11 @@ export class Schedule {
     this.#drop(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
-  /** The webhook as it is now, or the reason why it gets nothing. */
-  #findWebhook({ webhookId, isByHand }: Job): WebhookRow | string {
+  /** Returns the webhook, or the reason why nothing is sent to it. */
+  #findWebhook({ webhookId, isRequested }: Job): WebhookRow | string {
     const webhook = this.#world.webhooks.get(webhookId);
     if (!webhook) return 'Its webhook is gone.';
-    return webhook.isActive || isByHand ? webhook : 'Its webhook is not active.';
+    return webhook.isActive || isRequested ? webhook : 'Its webhook is not active.';
   }
 
   #send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> | undefined {
@@ -191,7 +191,7 @@ export class Schedule {
     return delivery && this.#attempts.make(delivery, webhook, { content, fault });
   }
 
-  /** Decides after an attempt whether the delivery goes on or ends. */
+  /** Ends a delivery after an attempt, or schedules the next attempt. */
   #conclude(job: Job, made: MadeAttempt): void {
     const outcome = outcomeOf(made, job.failures + 1, this.#world.clock, this.#context.choices);
     const { state, reason, nextAt, isGone } = outcome;
@@ -206,8 +206,8 @@ export class Schedule {
     this.#publishAttempt(job, made, outcome);
   }
 
-  /** Logs an attempt that does not decide what becomes of the delivery. */
-  #note(job: Job, made: MadeAttempt): void {
+  /** Logs an attempt that does not change the state of the delivery. */
+  #recordAttempt(job: Job, made: MadeAttempt): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, made, { state, reason, nextAttemptAt });
     this.#publishAttempt(job, made, { state, reason });
@@ -234,12 +234,12 @@ export class Schedule {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 
-  /** Sends a duplicate: a success makes the delivery delivered, a failure changes nothing. */
-  async #repeat(job: Job): Promise<void> {
+  /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */
+  async #sendDuplicate(job: Job): Promise<void> {
     const webhook = this.#findWebhook(job);
     const made = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
     if (!made) return;
-    this.#note(job, made);
+    this.#recordAttempt(job, made);
     if (made.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
   }
 }

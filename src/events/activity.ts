@@ -2,53 +2,53 @@ import type { EventKind } from '../contract/events.ts';
 import type { Tier } from '../contract/tiers.ts';
 import type { EventBus } from './event-bus.ts';
 
-/** Which delivery an entry is about, and where that stands now. */
+/** The delivery that an entry is about, and its current state. */
 export interface DeliveryActivity {
   readonly deliveryId: string;
   readonly tenantId: string;
   readonly webhookId: string;
   readonly event: EventKind;
   readonly state: string;
-  /** Why it is over, in a sentence; null where it is not, or was delivered. */
+  /** Why it ended, in a sentence; null if it has not ended or was delivered. */
   readonly reason: string | null;
 }
 
-/** An attempt at a delivery, made or refused. */
+/** An attempt to deliver, made or refused. */
 export interface AttemptActivity extends DeliveryActivity {
   readonly kind: 'attempt';
-  /** The status that the receiver answered; null when none came. */
+  /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
-  /** Why it failed, in a sentence; null when it did not. */
+  /** Why it failed, in a sentence; null if it succeeded. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** How long it is until the next attempt, in the tenant's time; null where none follows. */
+  /** The time until the next attempt, by the tenant's clock; null if this was the last one. */
   readonly retryInMs: number | null;
 }
 
-/** A delivery that ended without another attempt. */
+/** The end of a delivery without another attempt. */
 export interface EndedDeliveryActivity extends DeliveryActivity {
   readonly kind: 'delivery-ended';
 }
 
-/** Mail that arrived in an inbox. */
+/** A mail that arrived in an inbox. */
 interface MailActivity {
   readonly kind: 'mail';
   readonly tenantId: string;
   readonly inboxId: string;
   readonly messageId: string;
-  /** The address of the inbox. */
+  /** The canonical address of the inbox. */
   readonly inbox: string;
   /** The display form of the sender. */
   readonly from: string;
   readonly subject: string;
 }
 
-/** A stream that a client opened, or that ended. */
+/** A stream that was opened or closed. */
 interface StreamActivity {
   readonly kind: 'stream-opened' | 'stream-closed';
   readonly tenantId: string;
   readonly tier: Tier;
-  /** The key that opened it, whole. */
+  /** The full text of the key that opened it. */
   readonly key: string;
 }
 
@@ -58,8 +58,8 @@ interface FailureActivity {
   readonly error: unknown;
 }
 
-/** Something that happened in a mailbox, for logs. */
+/** Something that happened in a mailbox, for the log. */
 export type ActivityEntry = AttemptActivity | EndedDeliveryActivity | MailActivity | StreamActivity | FailureActivity;
 
-/** Publishes what happens in a mailbox. */
+/** The event bus for activity entries. */
 export type Activity = EventBus<ActivityEntry>;

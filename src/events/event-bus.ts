@@ -1,7 +1,7 @@
 import type { EventKind } from '../contract/events.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** Something that happened to a message, with everything that deliveries and streams need. */
+/** An event of a message, with the data that deliveries and streams need. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
@@ -9,23 +9,23 @@ export interface MailEvent {
   readonly tenantId: string;
   readonly workspaceId: string;
   readonly inboxId: string;
-  /** The message as it was then. */
+  /** The message at the time of the event. */
   readonly message: MessageRow;
-  /** For an event fired by hand: fields that replace those of its payload. */
+  /** Only for an event that a test fires: fields that replace those of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** For an event fired by hand: deliver only to this webhook. */
+  /** Only for an event that a test fires: deliver only to this webhook. */
   readonly webhookId?: string;
 }
 
-/** Passes on what happens in a mailbox, in whatever tenant, to those who subscribed. */
+/** Passes the events of all tenants of a mailbox to its listeners. */
 export interface EventBus<Event = MailEvent> {
-  /** Calls every listener, in the order in which they subscribed; what one throws reaches nobody else. */
+  /** Calls every listener in the order of subscription; an error in one does not affect the others. */
   publish(event: Event): void;
-  /** Adds a listener; the answer removes it. */
+  /** Adds a listener and returns a function that removes it. */
   subscribe(listener: (event: Event) => void): () => void;
 }
 
-/** Creates an event bus; `onError` gets what a listener throws. */
+/** Creates an event bus; `onError` receives each error that a listener throws. */
 export function createEventBus<Event = MailEvent>(onError: (error: unknown) => void): EventBus<Event> {
   const listeners = new Set<(event: Event) => void>();
   return {

@@ -3,7 +3,7 @@ import type { Worlds } from '../store/worlds.ts';
 import type { Activity } from './activity.ts';
 import type { EventBus } from './event-bus.ts';
 
-/** Publishes each mail that arrives as an activity; an event that is fired by hand has overrides, and is no mail. */
+/** Publishes an activity for each mail that arrives, but not for an event that a test fires (it has overrides). */
 export function publishMail(worlds: Worlds, events: EventBus, activity: Activity): void {
   events.subscribe(({ kind, tenantId, inboxId, message, overrides }) => {
     const inbox = worlds.get(tenantId)?.inboxes.get(inboxId);

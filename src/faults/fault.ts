@@ -3,68 +3,68 @@ import { durationField, parseDuration } from '../clock/duration.ts';
 import type { InputOf } from '../contract/input-of.ts';
 import { tenantField, webhookField } from '../contract/target-fields.ts';
 
-/** What can go wrong with a delivery; what is wrong with its request is wrong in the first attempt only. */
+/** What each delivery fault does. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {
   duplicate: 'It is sent twice.',
   reorder: 'It is sent after the next delivery to the same webhook, or a minute later if there is none.',
   hold: 'It waits until it is released.',
   drop: 'It is never sent.',
-  delay: 'It is sent later, by `delay`.',
-  'stale-timestamp': 'Its timestamp is an hour old, and signed so.',
+  delay: 'It is sent after the time in `delay`.',
+  'stale-timestamp': 'Its timestamp is an hour old, and the signature is valid.',
   'wrong-secret': 'It is signed with another secret.',
-  'two-signatures': 'It has two signatures, as while a secret rotates; the second one is right.',
-  'truncated-body': 'Half of its body is missing; the signature is that of the whole.',
-  'oversize-body': 'Its body has 1 MiB of padding more, and is signed so.',
+  'two-signatures': 'It has two signatures, as during a rotation of the secret; only the second is valid.',
+  'truncated-body': 'Half of its body is missing, but the signature is for the whole body.',
+  'oversize-body': 'Its body has 1 MiB of extra padding, and the signature is valid.',
 } as const;
 
-/** What goes wrong with a delivery. */
+/** The kind of a delivery fault. */
 export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 
-/** Everything that can go wrong with a delivery. */
+/** Every kind of delivery fault. */
 export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
 const TIMES_RULE = 'must be a whole number from 1 to 1000000';
 
 const faultFields = {
-  /** What the fault happens to: deliveries to webhooks. */
+  /** What the fault applies to: deliveries to webhooks. */
   on: z.literal('delivery', 'must be delivery'),
-  /** What goes wrong. */
+  /** The kind of the fault. */
   kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
-  /** The id of the only tenant that it happens to; if left out, it happens to any. */
+  /** The id of the tenant that it applies to. Default: any tenant. */
   tenant: tenantField.optional(),
-  /** The id of the only webhook whose deliveries it happens to; if left out, it happens to any. */
+  /** The id of the webhook that it applies to. Default: any webhook. */
   webhookId: webhookField.optional(),
-  /** How often it happens: to the next delivery only (1) if left out. */
+  /** How many deliveries it applies to, from 1 to 1,000,000. Default: 1, the next delivery. */
   times: z.int(TIMES_RULE).min(1, TIMES_RULE).max(1_000_000, TIMES_RULE).default(1),
-  /** For `delay`: by how much; a minute if left out. */
+  /** Only for `delay`: the length of the delay. Default: one minute. */
   delay: durationField.default('1m'),
 };
 
-/** What `addFault` takes. */
+/** The schema of the options of `addFault`. */
 export const faultOptions = z.strictObject(faultFields, 'must be an object');
 
-/** What is to go wrong, and how often. */
+/** The options of `addFault`: the kind of the fault, what it applies to, and how often. */
 export type FaultOptions = InputOf<typeof faultFields>;
 
-/** What a fault happens to. */
+/** What a fault applies to. */
 export type FaultTarget = FaultOptions['on'];
 
-/** Something that goes wrong as many times as it says. */
+/** A fault that is set, with the number of times that it still applies. */
 export interface Fault {
   readonly id: string;
   readonly on: FaultTarget;
   readonly kind: DeliveryFaultKind;
-  /** The only tenant that it happens to; null for any. */
+  /** The id of the tenant that it applies to; null for any. */
   readonly tenantId: string | null;
-  /** The only webhook that it happens to; null for any. */
+  /** The id of the webhook that it applies to; null for any. */
   readonly webhookId: string | null;
-  /** How many times are left. */
+  /** How many times it still applies. */
   readonly times: number;
-  /** For `delay`: by how many milliseconds. */
+  /** The delay in milliseconds; 0 unless the kind is `delay`. */
   readonly delayMs: number;
 }
 
-/** Creates the fault that the options describe; a fault for one webhook is for the tenant of that webhook too. */
+/** Creates a fault from its options; `tenantId` is the tenant of the webhook, if the options name a webhook. */
 export function createFault(
   { on, kind, webhookId, times, delay }: z.output<typeof faultOptions>,
   { id, tenantId }: Pick<Fault, 'id' | 'tenantId'>,

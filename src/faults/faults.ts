@@ -1,13 +1,13 @@
 import type { Fault, FaultTarget } from './fault.ts';
 
-/** What is about to happen: a fault for it happens now. */
-interface FaultOccasion {
+/** The delivery for which a fault is looked up. */
+interface FaultQuery {
   readonly on: FaultTarget;
   readonly tenantId: string;
   readonly webhookId: string;
 }
 
-/** The faults of a mailbox that have times left, the oldest first. */
+/** The faults of a mailbox that still apply, oldest first. */
 export class Faults {
   #faults: readonly Fault[] = [];
 
@@ -29,28 +29,28 @@ export class Faults {
   }
 
   /**
-   * Uses up one time of a fault that matches, if there is one: a fault for the webhook before one for its tenant, that
-   * before one for any, and an older one before a newer one.
+   * Returns the fault that applies, if any, and reduces its `times` by one. A fault for the webhook has priority over
+   * one for its tenant, that over one for any, and an older fault over a newer one.
    */
-  take(occasion: FaultOccasion): Fault | undefined {
-    const matching = this.#faults.filter((fault) => matches(fault, occasion));
-    const narrowest = Math.max(...matching.map(narrowness));
-    const taken = matching.find((fault) => narrowness(fault) === narrowest);
-    if (taken) this.#faults = this.#faults.flatMap((fault) => (fault === taken ? oneTimeLess(fault) : [fault]));
+  take(query: FaultQuery): Fault | undefined {
+    const matching = this.#faults.filter((fault) => matches(fault, query));
+    const highest = Math.max(...matching.map(specificityOf));
+    const taken = matching.find((fault) => specificityOf(fault) === highest);
+    if (taken) this.#faults = this.#faults.flatMap((fault) => (fault === taken ? decrementTimes(fault) : [fault]));
     return taken;
   }
 }
 
-function matches(fault: Fault, { on, tenantId, webhookId }: FaultOccasion): boolean {
+function matches(fault: Fault, { on, tenantId, webhookId }: FaultQuery): boolean {
   const isForTenant = fault.tenantId === null || fault.tenantId === tenantId;
   return fault.on === on && isForTenant && (fault.webhookId === null || fault.webhookId === webhookId);
 }
 
-function narrowness({ tenantId, webhookId }: Fault): number {
+function specificityOf({ tenantId, webhookId }: Fault): number {
   if (webhookId !== null) return 2;
   return tenantId === null ? 0 : 1;
 }
 
-function oneTimeLess(fault: Fault): Fault[] {
+function decrementTimes(fault: Fault): Fault[] {
   return fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : [];
 }

@@ -11,11 +11,11 @@ import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive-mail.ts';
-import { findInbox, withoutRepeats } from './route.ts';
+import { findInbox, uniqueInboxes } from './route.ts';
 
-/** Where a mail from outside arrived: once in each inbox that it is for. */
+/** A message that arrived from outside, in one of its inboxes. */
 export interface ReceivedMessage {
-  /** The id of the message there. */
+  /** The id of the message in this inbox. */
   readonly id: string;
   readonly inboxId: string;
   readonly threadId: string;
@@ -23,11 +23,11 @@ export interface ReceivedMessage {
 }
 
 /**
- * Accepts a mail from outside. It arrives in every inbox that it is for, in the thread that it continues there, and
- * `message.received` is published for each.
+ * Accepts a mail from outside. It arrives in the inbox of each recipient, in the thread that it continues there, and
+ * `message.received` is published for each inbox.
  *
- * @throws {ApiError} VALIDATION_ERROR for a mail that is none, NOT_FOUND for a recipient that is no inbox of this
- *   emulator, PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL for one that does not fit; then nothing arrives anywhere.
+ * @throws {ApiError} VALIDATION_ERROR for an invalid mail, NOT_FOUND for a recipient without an inbox in this emulator,
+ *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space. In these cases nothing is stored.
  */
 export async function acceptMessage(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
@@ -45,7 +45,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   });
 }
 
-/** A mail that was read, and whom it is for. */
+/** A mail that was read, with its recipients. */
 interface ReadMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
@@ -86,12 +86,12 @@ async function readRaw(context: MailContext, message: IncomingMessage): Promise<
   checkSize(parsed.eml.byteLength);
   context.assume('messages.inbound.limits');
   const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
-  // Its header may name recipients elsewhere too; it is delivered to those that are inboxes here.
-  const here = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
+  // The header can also name recipients outside this emulator. The mail goes only to those that have an inbox here.
+  const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant: parsed.tenant,
     mail: { ...mail, raw: toBase64(parsed.eml) },
-    recipients: parsed.to ?? (here.length > 0 ? here : recipients),
+    recipients: parsed.to ?? (local.length > 0 ? local : recipients),
   };
 }
 
@@ -104,7 +104,7 @@ function checkSize(bytes: number): void {
   throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
-/** The inboxes of its recipients, each once. @throws {ApiError} NOT_FOUND when a recipient is none. */
+/** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
 function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): AddressHolder[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
@@ -119,5 +119,5 @@ function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): Ad
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return withoutRepeats(holders.map(({ inbox }) => inbox));
+  return uniqueInboxes(holders.map(({ inbox }) => inbox));
 }

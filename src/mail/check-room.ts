@@ -5,7 +5,7 @@ import type { MailContext } from './mail-context.ts';
 import type { AttachedFile } from './store-message.ts';
 
 /**
- * Checks that so much more mail may be stored.
+ * Checks that the storage has space for more mail; `bytes` is the size of the new mail.
  *
  * @throws {ApiError} STORAGE_FULL
  */
@@ -20,7 +20,7 @@ export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assu
   );
 }
 
-/** What a mail counts in each inbox that has it. */
+/** Returns the size of a mail as stored in one inbox, in bytes. */
 export function sizeOfMail<Mail extends { readonly attachments: readonly AttachedFile[] }>(mail: Mail): number {
   const { attachments, ...message } = mail;
   return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));

@@ -9,16 +9,15 @@ import { findSimulator } from './simulators.ts';
 /** The recipients that must have written to the inbox before. */
 export interface Guard {
   readonly recipients: readonly string[];
-  /** The choices of `sending.verified.scope` under which they must; left out where they must under any. */
+  /** The values of `sending.verified.scope` with which the guard applies; if left out, it always applies. */
   readonly scopes?: readonly Choice<'sending.verified.scope'>[];
 }
 
 /**
- * Refuses what may not be sent, before anything is stored: from a paused inbox, to guarded recipients that never
- * wrote to it, and what a simulator refuses. Mail to `pause@simulator.test` pauses the inbox, mail to
- * `resume@simulator.test` ends that.
+ * Refuses mail from a paused inbox, mail to guarded recipients that have never written to it, and mail that a simulator
+ * refuses, before it is stored. Mail to `pause@simulator.test` pauses the inbox; mail to `resume@simulator.test` ends that.
  *
- * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT (VALIDATION_ERROR as `sending.verified` says) or RELAY_FAILED.
+ * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
 export function checkSending(
   context: MailContext,
@@ -29,32 +28,33 @@ export function checkSending(
 ): void {
   const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
-  if (isPaused && !simulated.has('resume')) throw paused(context);
-  checkHasWritten(context, world, id, guard);
+  if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
+  checkVerifiedRecipients(context, world, id, guard);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
-    throw paused(context);
+    throw inboxPaused(context);
   }
   if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
   if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
-function paused({ assume }: MailContext): ApiError {
+function inboxPaused({ assume }: MailContext): ApiError {
   assume('sending.paused');
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
-/** Recipients at a simulator need not have written before. */
-function checkHasWritten({ choose }: MailContext, world: World, inboxId: string, { recipients, scopes }: Guard): void {
-  const stranger = recipients
+/** Checks that recipients have written before; those at a simulator need not. */
+function checkVerifiedRecipients({ choose }: MailContext, world: World, inboxId: string, guard: Guard): void {
+  const { recipients, scopes } = guard;
+  const unverified = recipients
     .map(toBareAddress)
     .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));
-  if (stranger === undefined || (scopes && !scopes.includes(choose('sending.verified.scope')))) return;
-  const answer = choose('sending.verified');
-  if (answer === 'sent') return;
-  // Only a plain send, which is guarded always, takes `verified`.
+  if (unverified === undefined || (scopes && !scopes.includes(choose('sending.verified.scope')))) return;
+  const choice = choose('sending.verified');
+  if (choice === 'sent') return;
+  // Only a plain send, to which the guard always applies, has the field `verified`.
   const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
-  throw new ApiError(REFUSALS[answer], `${stranger} has never written to this inbox${advice}.`);
+  throw new ApiError(REFUSALS[choice], `${unverified} has never written to this inbox${advice}.`);
 }
 
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;

@@ -3,7 +3,7 @@ import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** What is sent with a forward. */
+/** The text that the sender adds to a forward. */
 interface ForwardNote {
   readonly subject?: string | null | undefined;
   readonly plainBody: string;
@@ -12,8 +12,8 @@ interface ForwardNote {
 
 type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
-/** The subject and the bodies of a forward: what is sent with it, and below it the original with its head. */
-export function forwardOf(original: MessageRow, note: ForwardNote, { choose, assume }: Ledger): Forward {
+/** Composes the subject and the bodies of a forward: the sender's note, and below it the original with its header. */
+export function composeForward(original: MessageRow, note: ForwardNote, { choose, assume }: Ledger): Forward {
   const subject = note.subject ?? forwardSubject(original, assume);
   const { plainBody, htmlBody } = BODIES[choose('sending.forward.body')](original, note);
   return { subject, plainBody, htmlBody };
@@ -34,19 +34,19 @@ const BODIES = {
 
 const RULE = '---------- Forwarded message ----------';
 
-function headOf({ from, to, subject, receivedAt }: MessageRow): string[] {
+function headerLinesOf({ from, to, subject, receivedAt }: MessageRow): string[] {
   return [RULE, `From: ${from}`, `Date: ${receivedAt}`, `Subject: ${subject}`, `To: ${to.join(', ')}`];
 }
 
 function plainForward(original: MessageRow, { plainBody }: ForwardNote): string {
-  const parts = [plainBody, headOf(original).join('\n'), original.plainBody];
+  const parts = [plainBody, headerLinesOf(original).join('\n'), original.plainBody];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function htmlForward(original: MessageRow, { plainBody, htmlBody }: ForwardNote): string {
   return [
     htmlBody ?? toHtml(plainBody),
-    `<p>${headOf(original).map(escapeHtml).join('<br>')}</p>`,
+    `<p>${headerLinesOf(original).map(escapeHtml).join('<br>')}</p>`,
     original.htmlBody ?? toHtml(original.plainBody),
   ].join('\n');
 }

@@ -7,7 +7,7 @@ import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { cut } from './cut.ts';
 import type { IncomingMail } from './receive-mail.ts';
 
-/** A mail that was parsed, and every recipient that it names. */
+/** A parsed mail, with every recipient that its header names. */
 export interface ParsedMail {
   readonly mail: Omit<IncomingMail, 'raw'>;
   readonly recipients: readonly string[];
@@ -16,7 +16,7 @@ export interface ParsedMail {
 /**
  * Parses an RFC 5322 message with MIME parts. Each part is cut to the limits of a composed mail.
  *
- * @throws {ApiError} VALIDATION_ERROR when it cannot be read, or has no sender that could be answered.
+ * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed or From has no valid address.
  */
 export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<ParsedMail> {
   const parsed = await parse(bytes);
@@ -30,7 +30,7 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: toAddresses(parsed.replyTo)[0] ?? null,
-      subject: cut(onOneLine(parsed.subject ?? ''), MAX_SUBJECT_LENGTH),
+      subject: cut(toSingleLine(parsed.subject ?? ''), MAX_SUBJECT_LENGTH),
       plainBody: cut(parsed.text ?? '', MAIL_LIMITS.body),
       htmlBody: parsed.html === undefined ? null : cut(parsed.html, MAIL_LIMITS.body),
       messageIdHeader: findIds(parsed.messageId)[0] ?? fallbackId,
@@ -40,7 +40,7 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
       attachments: parsed.attachments.slice(0, MAIL_LIMITS.attachments).map(({ filename, mimeType, content }) => {
         const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
         return {
-          filename: cut(onOneLine(filename ?? ''), MAIL_LIMITS.filename) || 'attachment',
+          filename: cut(toSingleLine(filename ?? ''), MAIL_LIMITS.filename) || 'attachment',
           contentType: cut(mimeType, MAIL_LIMITS.contentType),
           content: toBase64(file),
           sizeBytes: file.byteLength,
@@ -50,12 +50,12 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
   };
 }
 
-/** The display forms of those that have an address; a group stands for its members. */
+/** Returns the display forms of all valid addresses; a group is replaced by its members. */
 function toAddresses(addresses: readonly Address[] = []): string[] {
   return addresses
     .flatMap((each) => (each.group ? each.group : [each]))
     .flatMap(({ name, address = '' }) => {
-      const forms = [formatAddress({ name: onOneLine(name), address }), address];
+      const forms = [formatAddress({ name: toSingleLine(name), address }), address];
       return forms.find((text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text) !== undefined) ?? [];
     });
 }
@@ -71,12 +71,12 @@ async function parse(bytes: Uint8Array) {
   }
 }
 
-/** The Message-IDs in a field. */
+/** Finds the Message-IDs in a header field. */
 function findIds(field = ''): string[] {
   return (field.match(/<[^<>\s]+>/g) ?? []).filter((id) => id.length <= MAIL_LIMITS.messageId);
 }
 
-/** Decoded header fields may contain line breaks. */
-function onOneLine(text: string): string {
+/** Replaces line breaks, which decoded header fields may contain. */
+function toSingleLine(text: string): string {
   return text.replace(/[\r\n\0]+/g, ' ');
 }

@@ -5,7 +5,7 @@ import type { AddressHolder, World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
-/** A mail on its way into an inbox. */
+/** A mail that an inbox is to receive. */
 export interface IncomingMail
   extends Pick<
     MessageRow,
@@ -26,7 +26,7 @@ export interface IncomingMail
 }
 
 /**
- * Stores a mail in an inbox, in the thread that it continues or a new one, and publishes `message.received`.
+ * Stores a mail in an inbox, in the thread that it continues or in a new one, and publishes `message.received`. Returns
  * `undefined` if the inbox does not exist any more.
  */
 export function receiveMail(
@@ -52,9 +52,9 @@ export function receiveMail(
 }
 
 /**
- * Finds the thread of an inbox that a mail continues: that of the message in In-Reply-To, else of any in References,
- * the latest first (reference, "Threading of inbound mail"). Mail to oneself is there twice under one Message-ID; the
- * one that arrived counts, because replies are written to that.
+ * Finds the thread that a mail continues: that of the message in In-Reply-To, otherwise of the latest known message in
+ * References (reference, "Threading of inbound mail"). An inbox that writes to itself has two messages with the same
+ * Message-ID; the inbound one counts, because replies refer to that.
  */
 export function findThread(
   world: World,

@@ -6,16 +6,16 @@ import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 
-/** The recipients of a reply; `cc` gets only a reply to all. */
+/** The recipients of a reply; `cc` is for a reply to all only. */
 interface ReplyRecipients {
   readonly to: readonly string[];
   readonly cc: readonly string[];
 }
 
 /**
- * Finds whom a reply goes to: whoever wrote, or, for a message of one's own, whomever it went to.
+ * Finds the recipients of a reply: the sender of the message, or its recipients if the inbox sent it itself.
  *
- * @throws {ApiError} VALIDATION_ERROR when there is nobody to reply to.
+ * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
   { principal, assume }: Pick<Reach, 'principal'> & Pick<Ledger, 'assume'>,
@@ -28,11 +28,11 @@ export function recipientsOfReply(
   if (to.length === 0)
     throw new ApiError('VALIDATION_ERROR', 'This message cannot be replied to: it has no recipient in To.');
   const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
-  return { to, cc: without(isOwn ? message.cc : [...message.to, ...message.cc], known) };
+  return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }
 
-/** Leaves out the addresses that are among `known`, and those that came before. */
-function without(addresses: readonly string[], known: readonly string[]): string[] {
+/** Removes the addresses that are in `known`, and duplicates. */
+function excludeKnown(addresses: readonly string[], known: readonly string[]): string[] {
   const seen = new Set(known.map(toBareAddress));
   return addresses.filter((address) => {
     const bare = toBareAddress(address);
@@ -40,7 +40,7 @@ function without(addresses: readonly string[], known: readonly string[]): string
   });
 }
 
-/** The subject of a reply to a message. */
+/** Returns the subject of a reply to a message. */
 export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume: Assume): string {
   assume('sending.reply.subject');
   return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);

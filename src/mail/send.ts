@@ -8,29 +8,29 @@ import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type Guard } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
-import { findRoute, withoutRepeats } from './route.ts';
+import { findRoute, uniqueInboxes } from './route.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
-/** A mail that an inbox is to send. */
+/** A mail for `sendMail`. */
 export interface OutgoingMail
   extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
-  /** The message that it replies to; null for one that starts a thread. */
+  /** The message that it replies to; null if it starts a thread. */
   readonly repliesTo: MessageRow | null;
   readonly attachments: readonly AttachedFile[];
   readonly guard: Guard;
 }
 
 /**
- * Sends a mail: stores it as an outbound message, lets it arrive in the inboxes of this emulator, whatever tenant they
- * are of, and detects bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
+ * Sends a mail: stores it as an outbound message, delivers it to inboxes of all tenants of this emulator, and detects
+ * bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
  *
- * @throws {ApiError} INBOX_PAUSED, UNVERIFIED_RECIPIENT, RELAY_FAILED or STORAGE_FULL, with nothing stored.
+ * @throws {ApiError} as `checkSending` does, or STORAGE_FULL; then nothing is stored.
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const recipients = recipientsOf(mail);
   checkSending(context, world, inbox, recipients, mail.guard);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
-  const holders = withoutRepeats(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
+  const holders = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
   checkRoom(context, (1 + holders.length) * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
   const message = store(context, world, inbox, mail);
   publish(context, world, 'message.sent', message);
@@ -39,7 +39,7 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
 }
 
-/** The bare addresses that a mail goes to, each once. */
+/** Returns the bare addresses of all recipients, each once. */
 function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
   return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
 }
@@ -70,7 +70,7 @@ function store(context: MailContext, world: World, inbox: InboxRow, mail: Outgoi
 
 const MAX_REFERENCES = 20;
 
-/** The references of a reply: the beginning of the conversation, and what came last of it. */
+/** Returns the references of a reply: the first message of the conversation, and the latest ones. */
 function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
   const all = [...references, messageIdHeader];
   return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];

@@ -1,20 +1,20 @@
 import type { Choose } from '../contract/behaviours.ts';
 
-/** What mail to an address at `simulator.test` does. */
+/** The effect of mail to each address at `simulator.test`. */
 export const SIMULATORS = {
-  success: 'The mail is sent, and goes nowhere.',
+  success: 'The mail is sent, and no inbox receives it.',
   bounce: 'The mail is sent and bounces: `message.bounced`.',
   'relay-error': 'The relay fails: 502 `RELAY_FAILED`, and nothing is sent.',
-  pause: 'The inbox is paused: 403 `INBOX_PAUSED`, from this send on.',
-  resume: 'A paused inbox may send again, this mail first.',
+  pause: 'The inbox is paused: 403 `INBOX_PAUSED` for this mail and all later ones.',
+  resume: 'A paused inbox can send again, starting with this mail.',
 } as const;
 
 /** The name of a simulator. */
 type Simulator = keyof typeof SIMULATORS;
 
 /**
- * Finds the simulator that a bare address names, also with a plus-tag such as `bounce+42@simulator.test`, unless the
- * ledger says that there are none.
+ * Finds the simulator that a bare address names. A plus-tag is allowed, such as `bounce+42@simulator.test`. Returns
+ * `undefined` for any address if the ledger turns simulators off.
  */
 export function findSimulator(address: string, choose: Choose): Simulator | undefined {
   const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';

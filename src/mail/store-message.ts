@@ -7,10 +7,10 @@ import type { MailContext } from './mail-context.ts';
 /** A file that is attached to a mail. */
 export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
 
-/** A message without what happens to it once it is stored. */
+/** A message without the fields that `storeMessage` sets. */
 type NewMessage = Omit<MessageRow, 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt'>;
 
-/** Stores a message that arrives or is sent now, with copies of its files. */
+/** Stores a message that arrives or is sent now, with its attachments. */
 export function storeMessage(world: World, fields: NewMessage, files: readonly AttachedFile[]): MessageRow {
   const { environment } = world;
   const message = world.messages.insert({
@@ -28,7 +28,7 @@ export function storeMessage(world: World, fields: NewMessage, files: readonly A
   return message;
 }
 
-/** Publishes what happened to a message. */
+/** Publishes an event of a message. */
 export function publish({ events }: MailContext, world: World, kind: EventKind, message: MessageRow): void {
   events.publish({
     id: `evt_${newId(world.environment)}`,

@@ -6,7 +6,7 @@ import { EMULATOR_DOMAINS } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { DomainRow } from '../store/rows.ts';
-import { defaultWorkspace, hasVerified } from '../store/world.ts';
+import { defaultWorkspace, hasVerifiedDomain } from '../store/world.ts';
 import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 
@@ -89,7 +89,7 @@ function outcomeOf(domain: string): DomainRow['status'] {
 
 /** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
 function checkNotVerifiedElsewhere({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
-  const isTaken = worlds.some((world) => world !== principal.world && hasVerified(world, domain));
+  const isTaken = worlds.some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
   if (!isTaken || choose('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }

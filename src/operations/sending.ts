@@ -3,7 +3,7 @@ import { findMessage } from '../access/find-message.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import type { Guard } from '../mail/check-sending.ts';
-import { forwardOf } from '../mail/forward.ts';
+import { composeForward } from '../mail/forward.ts';
 import type { MailContext } from '../mail/mail-context.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
@@ -61,7 +61,7 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const { inbox, message } = findMessage(context, params);
   const { to, subject } = body;
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  const forward = forwardOf(message, { subject, ...bodiesOf(body) }, context);
+  const forward = composeForward(message, { subject, ...bodiesOf(body) }, context);
   const { cc, bcc } = copiesOf(body);
   const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['send-and-forward', 'every-send'] };
   return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, guard });

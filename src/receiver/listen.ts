@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A server that is listening. */
+/** An HTTP server that is listening. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:40231`. */
+  /** Its URL, such as `http://127.0.0.1:40231`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server on this machine that answers each request by a fetch handler. */
-export async function listen(answer: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
+/** Starts an HTTP server on 127.0.0.1 that passes each request to a fetch handler. */
+export async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
-    // If the client hangs up or the receiver is closed, there is nobody to answer.
+    // If the client disconnects or the receiver closes, a response is not possible any more.
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
-    else serve(answer, incoming, outgoing).catch(() => outgoing.destroy());
+    else serve(handle, incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +30,7 @@ export async function listen(answer: (request: Request) => Promise<Response>, po
   };
 }
 
-/** Lets a mailbox in a web page deliver to it too. */
+/** CORS headers that allow deliveries from a mailbox in a web page. */
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': '*',
@@ -44,7 +44,7 @@ function isPreflight({ method, headers }: IncomingMessage): boolean {
 }
 
 async function serve(
-  answer: (request: Request) => Promise<Response>,
+  handle: (request: Request) => Promise<Response>,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -59,7 +59,7 @@ async function serve(
     signal: disconnected.signal,
     ...(body.length > 0 && { body: new Uint8Array(body) }),
   };
-  const response = await answer(new Request(`http://127.0.0.1${url}`, init));
+  const response = await handle(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));
 }

@@ -1,64 +1,64 @@
 import { type Listening, listen } from './listen.ts';
-import { checkAnswers, giveAnswer, type ReceiverAnswer } from './scripted-answer.ts';
+import { checkAnswers, type ReceiverAnswer, respond } from './scripted-answer.ts';
 import { checkSecrets, findProblem } from './verify.ts';
 
-/** What `createReceiver` takes. */
+/** The options of `createReceiver`. */
 export interface ReceiverOptions {
-  /** The secret of the webhook, or each of several; without one nothing is verified. */
+  /** The secret of the webhook, or a list of secrets. Without it, signatures are not verified. */
   readonly secret?: string | readonly string[] | undefined;
-  /** What it answers, one after the other; from then on 200. */
+  /** The responses to the first requests, in order; later requests get 200. */
   readonly answers?: readonly ReceiverAnswer[] | undefined;
-  /** The time that timestamps are compared with, such as `() => mailbox.clock.now()`; real time if left out. */
+  /** The time with which timestamps are compared, such as `() => mailbox.clock.now()`. Default: real time. */
   readonly now?: (() => Date) | undefined;
 }
 
-/** A delivery as it came in. */
+/** A request that the receiver got. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** Its path and query. */
+  /** The path and query of the URL. */
   readonly path: string;
-  /** By their names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it came, as text. */
+  /** The body as text, unchanged. */
   readonly body: string;
-  /** The body parsed; `undefined` where it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it as it likes.
+  /** The body parsed as JSON; `undefined` if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads fields without a type check.
   readonly json: any;
-  /** Whether its signature is right; `undefined` where there was no secret to verify it with. */
+  /** Whether the signature is valid; `undefined` if the receiver has no secret. */
   readonly verified: boolean | undefined;
-  /** What is wrong with the signature; null if nothing is. */
+  /** Why the signature is invalid; null if it is valid, or if the receiver has no secret. */
   readonly problem: string | null;
-  /** What it was answered. */
+  /** The response that the receiver sent: 401 after an invalid signature, otherwise the next scripted answer or 200. */
   readonly answer: ReceiverAnswer;
 }
 
-/** A receiver of webhook deliveries, for tests. */
+/** A receiver of webhook deliveries for tests. */
 export interface Receiver extends AsyncDisposable {
-  /** What came in so far, oldest first. */
+  /** The requests so far, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** The secret, or each of several: set it once the webhook is created, since that takes the URL first. */
+  /** The secret or secrets. Set it after you have created the webhook, because that needs the URL first. */
   secret: string | readonly string[] | undefined;
-  /** Adds to what it answers: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} as `createReceiver` does. */
+  /** Adds answers to the script: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} on an invalid answer. */
   answer(...answers: ReceiverAnswer[]): void;
-  /** Answers a request: for an msw handler, or whatever serves requests of the platform. */
+  /** Handles a request and returns the response. Use it in an msw handler or in your own server. */
   fetch(request: Request): Promise<Response>;
-  /** Starts a real HTTP server on 127.0.0.1 and answers its URL; port 0, or none, picks a free one. */
+  /** Starts an HTTP server on 127.0.0.1 and returns its URL. Port 0 (the default) picks a free port. */
   listen(port?: number): Promise<string>;
   /**
-   * Resolves with the requests once there are so many.
+   * Waits for at least `count` requests and returns all requests so far.
    *
-   * @throws {Error} when there are fewer after `timeoutMs`, 4 seconds if left out.
+   * @throws {Error} if there are fewer after `timeoutMs` milliseconds. Default: 4000.
    */
   received(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
-  /** Ends the server, if there is one, whatever its connections do. */
+  /** Stops the server, if there is one, and closes all its connections. */
   close(): Promise<void>;
 }
 
 /**
- * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and answers by a
- * script. What does not verify is answered with 401 and takes nothing of the script.
+ * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and sends the next
+ * answer of a script. A delivery with an invalid signature gets 401 and does not use up an answer.
  *
- * @throws {TypeError} on an answer that could not be given, or a secret that is none.
+ * @throws {TypeError} on an invalid answer or an invalid secret.
  * @example
  * await using receiver = createReceiver({ secret: webhook.secret, answers: [500, 'timeout', 200] });
  * const url = await receiver.listen();
@@ -67,12 +67,12 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   return new ScriptedReceiver(options);
 }
 
-/** Its methods are properties, so that each can be handed over by itself, such as `receiver.fetch`. */
+/** Its methods are properties, so that a caller can pass one on without the object, such as `receiver.fetch`. */
 class ScriptedReceiver implements Receiver {
   readonly requests: ReceivedRequest[] = [];
   readonly #script: ReceiverAnswer[];
   readonly #now: ReceiverOptions['now'];
-  readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   #secret: ReceiverOptions['secret'];
   #server: Promise<Listening> | undefined;
 
@@ -108,8 +108,8 @@ class ScriptedReceiver implements Receiver {
       ...verification,
       answer,
     });
-    for (const notify of this.#watchers) notify();
-    return giveAnswer(answer, request.signal);
+    for (const notify of this.#listeners) notify();
+    return respond(answer, request.signal);
   };
 
   readonly listen = async (port = 0) => {
@@ -126,7 +126,7 @@ class ScriptedReceiver implements Receiver {
     new Promise<readonly ReceivedRequest[]>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
-        this.#watchers.delete(check);
+        this.#listeners.delete(check);
         settle();
       };
       const check = () => {
@@ -136,7 +136,7 @@ class ScriptedReceiver implements Receiver {
         const message = `${this.requests.length} of ${count} requests came within ${timeoutMs} ms.`;
         end(() => reject(new Error(message)));
       }, timeoutMs);
-      this.#watchers.add(check);
+      this.#listeners.add(check);
       check();
     });
 

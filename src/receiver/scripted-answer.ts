@@ -1,12 +1,12 @@
-/** What a receiver answers: a status, a whole answer, or nothing until the sender gives up. */
+/** A scripted answer: a status, a whole response, or `timeout` to send nothing until the sender disconnects. */
 export type ReceiverAnswer =
   | number
   | 'timeout'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
-/** @throws {TypeError} on an answer that is not possible: a test must not pass because of a mistake in its script. */
+/** @throws {TypeError} on an invalid answer: a test must not pass because of a mistake in its script. */
 export function checkAnswers(answers: readonly ReceiverAnswer[]): readonly ReceiverAnswer[] {
-  for (const answer of answers) if (!isAnswer(answer)) throw notAnAnswer(answer);
+  for (const answer of answers) if (!isAnswer(answer)) throw invalidAnswer(answer);
   return answers;
 }
 
@@ -18,22 +18,22 @@ function isAnswer(answer: ReceiverAnswer): boolean {
   }
 }
 
-function notAnAnswer(answer: unknown): TypeError {
+function invalidAnswer(answer: unknown): TypeError {
   return new TypeError(
     `An answer must be a status from 200 to 599, 'timeout', or { status, headers, body } with a status that may have a body, not ${JSON.stringify(answer)}.`,
   );
 }
 
-/** Gives an answer; for `timeout`, only when the sender has disconnected. */
-export async function giveAnswer(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
-  return answer === 'timeout' ? silence(signal) : toResponse(answer);
+/** Returns the response for an answer; for `timeout`, only after the sender has disconnected. */
+export async function respond(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
+  return answer === 'timeout' ? waitForDisconnect(signal) : toResponse(answer);
 }
 
-function silence(signal: AbortSignal): Promise<Response> {
+function waitForDisconnect(signal: AbortSignal): Promise<Response> {
   return new Promise((resolve) => {
-    const giveUp = () => resolve(new Response(null, { status: 504 }));
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
+    const end = () => resolve(new Response(null, { status: 504 }));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
   });
 }
 

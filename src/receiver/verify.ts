@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 
-/** A delivery as it came. */
+/** The parts of a request that are verified. */
 interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** @throws {TypeError} on a text that is not the secret of a webhook, because nothing could be verified with it. */
+/** @throws {TypeError} on a text that cannot be the secret of a webhook. */
 export function checkSecrets<Secret extends string | readonly string[] | undefined>(secret: Secret): Secret {
   if (secret === undefined) return secret;
   const secrets: readonly unknown[] = [secret].flat();
@@ -18,11 +18,11 @@ export function checkSecrets<Secret extends string | readonly string[] | undefin
 
 const SECRET = /^whsec_[A-Za-z0-9+/]*={0,2}$/;
 
-/** How far a timestamp may be from now (Standard Webhooks, and its libraries). */
+/** The largest difference between a timestamp and the current time (Standard Webhooks and its libraries). */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
 /**
- * Verifies a delivery by Standard Webhooks, with any of the secrets; answers what is wrong with it, or null.
+ * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if it is valid.
  *
  * The library compares timestamps with real time only, so with another clock they are checked here.
  */

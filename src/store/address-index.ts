@@ -1,11 +1,11 @@
 import { withoutTag } from '../contract/email-address.ts';
 
-/** Every address that receives, in lower case, whatever tenant has it; `Holder` is where its mail goes. */
+/** Every address of all tenants, in lower case, with the inbox (`Holder`) that receives its mail. */
 export class AddressIndex<Holder> extends Map<string, Holder> {
-  /** The tagged forms of each address, whether any inbox has the address itself or not. */
+  /** For each address, the holders of its tagged forms. The address itself need not be in the index. */
   readonly #tagged = new Map<string, Map<string, Holder>>();
 
-  /** The holders of the tagged forms of an address: of `helpdesk+orders@acme.test` for `helpdesk@acme.test`. */
+  /** Returns the holders of the tagged forms of an address, such as `helpdesk+orders@acme.test`. */
   tagged(address: string): Holder[] {
     return [...(this.#tagged.get(address)?.values() ?? [])];
   }

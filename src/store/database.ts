@@ -1,14 +1,14 @@
-// With its models.ts, the only file that imports @mswjs/data. What it knows about that library, and nobody else has to:
-// - every query scans, look-ups by primary key too, so keyed access goes to the library's own Map;
-// - where `window` and `BroadcastChannel` exist, factory() mirrors writes to other tabs and keeps the process alive;
-// - a nullable property that is left out becomes '', so rows always set every property.
+// Only this file and models.ts import @mswjs/data. They work around three properties of that library:
+// - every query scans all rows, even by primary key, so keyed access uses the library's own Map;
+// - if `window` and `BroadcastChannel` exist, factory() mirrors writes to other tabs and keeps the process alive;
+// - a nullable property that is left out becomes '', so every row sets every property.
 import { factory } from '@mswjs/data';
 import { DATABASE_INSTANCE } from '@mswjs/data/lib/glossary.js';
 import { INDEXED, MODELS } from './models.ts';
 import { sizeOfMailRow } from './row-size.ts';
 import type { RowKind, Rows } from './rows.ts';
 
-/** A property of `Kind` that is indexed. */
+/** An indexed property of `Kind`. */
 type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
 /** One tenant's database: a collection for each kind of row. */
@@ -34,7 +34,7 @@ export function createDatabase(): Database {
 
 /**
  * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
- * Everything but `all` and `by` takes the same time however many rows there are.
+ * The time of each call except `all`, `by` and `restore` does not depend on the number of rows.
  */
 class Collection<Kind extends RowKind> {
   readonly #kind: Kind;
@@ -52,7 +52,7 @@ class Collection<Kind extends RowKind> {
     this.#indexes = createPropertyIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
   }
 
-  /** What the rows count as stored mail. */
+  /** The size of the rows as stored mail, in bytes. */
   get mailBytes(): number {
     return this.#mailBytes;
   }
@@ -61,12 +61,12 @@ class Collection<Kind extends RowKind> {
     return this.#rows.get(id);
   }
 
-  /** Every row, in the order of insertion. */
+  /** Returns every row, in the order of insertion. */
   all(): Rows[Kind][] {
     return [...this.#rows.values()];
   }
 
-  /** The rows whose property has this value, in the order of insertion. */
+  /** Returns the rows whose property has this value, in the order of insertion. */
   by(property: IndexedBy<Kind>, value: string): Rows[Kind][] {
     const ids = this.#indexes.idsBy(property as keyof Rows[Kind], value);
     return ids.map((id) => this.#rows.get(id) as Rows[Kind]);
@@ -80,7 +80,7 @@ class Collection<Kind extends RowKind> {
     return inserted;
   }
 
-  /** Replaces properties of a row; its id and the indexed ones stay. @throws if there is no such row. */
+  /** Changes properties of a row, except its id and indexed properties. @throws if there is no such row. */
   update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind] {
     const previous = this.#rows.get(id);
     if (previous === undefined) throw new Error(`There is no row of ${this.#kind} with the id ${id}.`);
@@ -90,7 +90,7 @@ class Collection<Kind extends RowKind> {
     return next;
   }
 
-  /** Removes a row and answers it; `undefined` if there is none. */
+  /** Removes a row and returns it; `undefined` if there is none. */
   remove(id: string): Rows[Kind] | undefined {
     const row = this.#rows.get(id);
     if (row === undefined) return undefined;
@@ -100,7 +100,7 @@ class Collection<Kind extends RowKind> {
     return row;
   }
 
-  /** Makes these rows, taken from `all()` of this collection, its only ones. */
+  /** Replaces all rows by these, which must come from `all()` of this collection. */
   restore(rows: readonly Rows[Kind][]): void {
     this.#rows.clear();
     this.#indexes.clear();
@@ -113,10 +113,10 @@ class Collection<Kind extends RowKind> {
   }
 }
 
-/** The kinds of rows that are mail, whose size is bounded. */
+/** The kinds of rows that count as stored mail, whose size is limited. */
 const MAIL_KINDS: ReadonlySet<RowKind> = new Set(['messages', 'attachments', 'drafts']);
 
-/** What a row counts as stored mail; nothing where it is not mail. */
+/** Returns the size of a row as stored mail, in bytes; 0 if it is not mail. */
 function sizeOfRow(kind: RowKind, row: object): number {
   return MAIL_KINDS.has(kind) ? sizeOfMailRow(row) : 0;
 }
@@ -146,7 +146,7 @@ function createPropertyIndexes<Row extends { readonly id: string }>(properties: 
   };
 }
 
-/** Freezes a row and copies of its objects; those that the caller passed stay as they are. */
+/** Freezes a row. Nested objects are copied and frozen, so that the caller's objects stay unfrozen. */
 function freeze<Row extends object>(row: Row): Row {
   for (const [property, value] of Object.entries(row)) {
     if (typeof value === 'object' && !Object.isFrozen(value)) Object.assign(row, { [property]: frozenCopy(value) });
@@ -162,7 +162,7 @@ function frozenCopy<Value>(value: Value): Value {
   return Object.freeze(copied) as Value;
 }
 
-/** Hides the global while `create` runs; that is synchronous, so no other code can notice. */
+/** Hides the global `BroadcastChannel` while `create` runs; `create` is synchronous, so no other code is affected. */
 function withoutBroadcastChannel<Created>(create: () => Created): Created {
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');
   if (!descriptor) return create();

@@ -1,15 +1,15 @@
-/** Every valid key of a mailbox by its text, whatever tenant has it; `Holder` is what a key stands for. */
+/** Every valid key of all tenants, by its text; `Holder` is the owner of a key. */
 export class KeyIndex<Holder> extends Map<string, Holder> {
   readonly #listeners = new Set<(key: string) => void>();
 
-  /** Ends a key. */
+  /** Ends a key and notifies the listeners. */
   override delete(key: string): boolean {
     const isThere = super.delete(key);
     if (isThere) this.#notify(key);
     return isThere;
   }
 
-  /** Ends every key. */
+  /** Ends every key and notifies the listeners. */
   override clear(): void {
     const keys = [...this.keys()];
     super.clear();

@@ -1,7 +1,7 @@
 import { nullable, primaryKey } from '@mswjs/data';
 import type { RowKind, Rows } from './rows.ts';
 
-/** The shape of each kind of row, as the library wants it. */
+/** The shape of each kind of row, in the format of @mswjs/data. */
 export const MODELS = {
   tenants: { id: primaryKey(String), name: String, createdAt: String },
   workspaces: { id: primaryKey(String), name: String, slug: String, isDefault: Boolean, createdAt: String },
@@ -102,7 +102,7 @@ export const MODELS = {
   },
 } satisfies { [Kind in RowKind]: Record<keyof Rows[Kind], unknown> };
 
-/** The properties by which rows are found without a scan, besides their id. */
+/** The indexed properties, by which rows are found without a scan. */
 export const INDEXED = {
   tenants: [],
   workspaces: ['slug'],

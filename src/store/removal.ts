@@ -1,16 +1,16 @@
 import type { InboxRow } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Deletes an inbox softly: its row and messages stay; its keys, addresses, drafts and lists end at once. */
+/** Soft-deletes an inbox: its row and messages stay; its keys, addresses, drafts and lists are removed. */
 export function removeInbox(world: World, { id }: InboxRow, deletedAt: string): void {
-  endInbox(world, id);
+  removeContents(world, id);
   world.inboxes.update(id, { deletedAt });
 }
 
-/** Removes a workspace with everything in it, at once: inboxes with their mail, domains, webhooks and keys. */
+/** Removes a workspace with everything in it: inboxes with their mail, domains, webhooks and keys. */
 export function removeWorkspace(world: World, workspaceId: string): void {
   for (const { id } of world.inboxes.by('workspaceId', workspaceId)) {
-    endInbox(world, id);
+    removeContents(world, id);
     for (const message of world.messages.by('inboxId', id)) {
       for (const attachment of world.attachments.by('messageId', message.id)) world.attachments.remove(attachment.id);
       world.messages.remove(message.id);
@@ -29,7 +29,7 @@ export function removeList(world: World, listId: string): void {
   world.lists.remove(listId);
 }
 
-function endInbox(world: World, inboxId: string): void {
+function removeContents(world: World, inboxId: string): void {
   for (const { id } of world.apiKeys.by('ownerId', inboxId)) world.removeKey(id);
   for (const { id } of world.addresses.by('inboxId', inboxId)) world.removeAddress(id);
   for (const { id } of world.drafts.by('inboxId', inboxId)) world.drafts.remove(id);

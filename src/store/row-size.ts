@@ -1,11 +1,11 @@
 import type { AttachmentRow, DraftRow, MessageRow } from './rows.ts';
 
-/** How many bytes a row takes besides its texts, roughly. */
+/** The approximate size of a row without its texts. */
 const ROW_BYTES = 256;
 
 type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
 
-/** How many bytes a row counts as stored mail: one for each character, and for base64 the bytes that it encodes. */
+/** Returns the size of a row in bytes: one for each character, and for base64 the size of the decoded bytes. */
 export function sizeOfMailRow(row: MailRow): number {
   const { raw = null, content = '' } = row as { readonly raw?: string | null; readonly content?: string };
   return ROW_BYTES + countCharacters(row) - Math.floor((raw ?? content).length / 4);

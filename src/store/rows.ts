@@ -1,7 +1,7 @@
 import type { EventKind } from '../contract/events.ts';
 import type { Tier } from '../contract/tiers.ts';
 
-/** A tenant. Its world holds exactly one. */
+/** A tenant. Each world has exactly one. */
 export interface TenantRow {
   readonly id: string;
   readonly name: string;
@@ -16,14 +16,14 @@ export interface WorkspaceRow {
   readonly createdAt: string;
 }
 
-/** What a client keeps beside an inbox or a list entry: a JSON object of its own. */
+/** A JSON object that a client stores with an inbox or a list entry. */
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** An inbox. Deleting one is soft: the row and its messages stay, with `deletedAt`, and nothing else of it. */
+/** An inbox. It is soft-deleted: only the row and its messages stay, and `deletedAt` is set. */
 export interface InboxRow {
   readonly id: string;
   readonly workspaceId: string;
-  /** With `domain`, the canonical address, which never changes. */
+  /** The local part of the canonical address, which never changes; `domain` is the other part. */
   readonly username: string;
   readonly domain: string;
   readonly displayName: string | null;
@@ -35,7 +35,7 @@ export interface InboxRow {
   readonly createdAt: string;
 }
 
-/** An address at which an inbox receives: its canonical one or a further one, in lower case. */
+/** An address of an inbox in lower case: the canonical one or a further one. */
 export interface AddressRow {
   readonly id: string;
   readonly inboxId: string;
@@ -44,7 +44,7 @@ export interface AddressRow {
   readonly createdAt: string;
 }
 
-/** A key of the tenant, workspace or inbox tier; `ownerId` is the tenant, workspace or inbox that it is bound to. */
+/** A key of the tenant, workspace or inbox tier; `ownerId` is the id of its tenant, workspace or inbox. */
 export interface ApiKeyRow {
   readonly id: string;
   readonly key: string;
@@ -65,7 +65,7 @@ export interface WebhookRow {
   readonly createdAt: string;
 }
 
-/** A message of an inbox. Deleting one is soft: it leaves the lists and stays in its thread, with `deletedAt`. */
+/** A message of an inbox. It is soft-deleted: lists omit it, its thread keeps it, and `deletedAt` is set. */
 export interface MessageRow {
   readonly id: string;
   readonly inboxId: string;
@@ -86,20 +86,20 @@ export interface MessageRow {
   readonly isStarred: boolean;
   readonly isArchived: boolean;
   readonly deletedAt: string | null;
-  /** When a bounce was detected for it; null for one that did not bounce. */
+  /** When a bounce was detected; null if the message did not bounce. */
   readonly bouncedAt: string | null;
   readonly messageIdHeader: string;
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
-  /** Further header fields that it came with. */
+  /** Further header fields of an inbound message. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** The whole mail as it came in from outside, in base64; null for one that is composed of the rest. */
+  /** The bytes of a mail that came from outside, in base64; null if the mail is composed from the other fields. */
   readonly raw: string | null;
-  /** When it arrived, or when it was sent. */
+  /** When it arrived or was sent. */
   readonly receivedAt: string;
 }
 
-/** A file that came with a message. */
+/** An attachment of a message. */
 export interface AttachmentRow {
   readonly id: string;
   readonly messageId: string;
@@ -124,7 +124,7 @@ export interface DraftRow {
   readonly updatedAt: string;
 }
 
-/** A list: a contact group of an inbox. */
+/** A contact list of an inbox. */
 export interface ListRow {
   readonly id: string;
   readonly inboxId: string;
@@ -148,7 +148,7 @@ export interface DomainRow {
   readonly domain: string;
   readonly workspaceId: string | null;
   readonly status: 'pending' | 'verifying' | 'verified' | 'failed' | 'unknown';
-  /** When it was verified first; null for one that never was. */
+  /** When it was first verified; null if it never was. */
   readonly verifiedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

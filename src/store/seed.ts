@@ -11,7 +11,7 @@ type Inbox = Workspace['inboxes'][string];
 type Message = Inbox['messages'][number];
 type List = Inbox['lists'][string];
 
-/** Fills empty worlds with the contents of a checked fixture. */
+/** Fills empty worlds with a validated fixture. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   worlds.addOperatorKey(fixture.operator.key);
   for (const tenant of Object.values(fixture.tenants)) seedTenant(worlds, tenant);
@@ -61,7 +61,7 @@ function seedList(world: World, inboxId: string, { entries, ...list }: List): vo
   for (const entry of entries) world.listEntries.insert({ ...entry, listId: list.id });
 }
 
-/** Inserts the messages of a whole tenant in the order in which they came, whatever inbox they are of. */
+/** Inserts the messages of all inboxes of a tenant, in the order of `receivedAt`. */
 function seedMessages(world: World, inboxes: readonly Inbox[]): void {
   const messages = inboxes.flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
   messages.sort((one, other) => compare(one.message.receivedAt, other.message.receivedAt));

@@ -2,16 +2,16 @@ import type { Rows, TenantRow } from './rows.ts';
 import type { WorldSnapshot } from './world.ts';
 import type { Worlds } from './worlds.ts';
 
-/** Everything one tenant owns, as plain data. */
+/** All data of one tenant. */
 export type TenantState = TenantRow & { readonly [Kind in Exclude<keyof Rows, 'tenants'>]: readonly Rows[Kind][] };
 
-/** Everything a mailbox holds, as plain data: secrets and whole keys too, because it is for tests. */
+/** All data of a mailbox. It includes secrets and full keys, because it is for tests. */
 export interface MailboxState {
   readonly operatorKeys: readonly string[];
   readonly tenants: readonly TenantState[];
 }
 
-/** Copies the state of a mailbox; changing the copy changes nothing. */
+/** Returns a deep copy of the state of a mailbox. */
 export function readState(worlds: Worlds): MailboxState {
   const { operatorKeys, tenants } = worlds.snapshot();
   return structuredClone({ operatorKeys, tenants: tenants.flatMap(toTenantState) });

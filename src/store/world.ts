@@ -5,50 +5,50 @@ import { createDatabase, type Database } from './database.ts';
 import { KeyIndex } from './key-index.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
-/** What a key text stands for: an operator, or a key row in a tenant's world. */
+/** The owner of a key: an operator, or a key row in a tenant's world. */
 export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
 
-/** The inbox at which an address receives, and the world it lives in. */
+/** The inbox that receives the mail of an address, and its world. */
 export interface AddressHolder {
   readonly world: World;
   readonly inboxId: string;
 }
 
-/** The indexes of a whole mailbox: each finds by a text, whatever tenant has it, in one look-up. */
+/** The indexes of a mailbox, across all tenants. */
 export class Indexes {
   readonly keys = new KeyIndex<KeyHolder>();
   readonly addresses = new AddressIndex<AddressHolder>();
 }
 
-/** The rows of a world at one moment; rows are frozen, so keeping them is enough. */
+/** The rows of a world at one moment. Rows are frozen, so they need no copy. */
 export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
 
 /**
- * Everything one tenant owns. Each world has a database of its own, so a query cannot cross tenants.
- * Keys and addresses go through the methods here, which keep the mailbox's indexes in step.
+ * The data and the clock of one tenant. Each world has its own database, so a query cannot cross tenants. Change keys
+ * and addresses only through the methods here, which update the indexes of the mailbox.
  */
 export interface World extends Database {
   readonly id: string;
-  /** The tenant's own time. */
+  /** The clock of the tenant. */
   readonly clock: Clock;
-  /** The outside world, with the tenant's own time. */
+  /** The outside world, with the time of the tenant. */
   readonly environment: Environment;
-  /** @throws if any tenant has a key with this text. */
+  /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Ends a key: the very next request with it is refused. */
+  /** Removes a key; requests with it are refused from now on. */
   removeKey(id: string): ApiKeyRow | undefined;
-  /** @throws if any inbox has this address. */
+  /** Adds an address. @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
-  /** Ends an address: no inbox receives mail to it any more. */
+  /** Removes an address; no inbox receives its mail any more. */
   removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
-  /** Restores every row; the indexes must have been cleared before. */
+  /** Replaces every row; the indexes must have been cleared before. */
   restore(snapshot: WorldSnapshot): void;
-  /** Ends every key and every address of the world. */
+  /** Removes every key and address of the world from the indexes. */
   close(): void;
 }
 
-/** Creates the world of a tenant, empty but for the tenant itself. */
+/** Creates the world of a tenant, with only the tenant's own row. */
 export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Environment): World {
   const clock = new Clock(outside);
   const database = createDatabase();
@@ -57,12 +57,12 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
   const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
     textOf: ({ key }) => key,
     holderOf: (row) => ({ world, row }),
-    takenMessage: 'This key is already in use.',
+    duplicateMessage: 'This key is already in use.',
   });
   const addresses = indexRows<AddressRow, AddressHolder>(database.addresses, indexes.addresses, {
     textOf: ({ address }) => address,
     holderOf: ({ inboxId }) => ({ world, inboxId }),
-    takenMessage: 'This address is already in use.',
+    duplicateMessage: 'This address is already in use.',
   });
   const world: World = {
     ...database,
@@ -85,35 +85,35 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
   return world;
 }
 
-/** The workspace that is used if none is named; `undefined` in a tenant without workspaces. */
+/** Returns the default workspace of a tenant; `undefined` if it has no workspaces. */
 export function defaultWorkspace({ workspaces }: World): WorkspaceRow | undefined {
   return workspaces.all().find(({ isDefault }) => isDefault);
 }
 
-/** Says whether a tenant has a domain that is verified. */
-export function hasVerified({ domains }: World, domain: string): boolean {
+/** Returns whether a tenant has a domain with this name that is verified. */
+export function hasVerifiedDomain({ domains }: World, domain: string): boolean {
   return domains.by('domain', domain).some(({ status }) => status === 'verified');
 }
 
 interface IndexRules<Row, Holder> {
   readonly textOf: (row: Row) => string;
   readonly holderOf: (row: Row) => Holder;
-  /** The error if another row has the text. */
-  readonly takenMessage: string;
+  /** The error message if another row has the same text. */
+  readonly duplicateMessage: string;
 }
 
-/** Keeps an index of the whole mailbox in step with one collection of a world. */
+/** Updates an index of the mailbox with each change of one collection of a world. */
 function indexRows<Row, Holder>(
   rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
   index: Map<string, Holder>,
-  { textOf, holderOf, takenMessage }: IndexRules<Row, Holder>,
+  { textOf, holderOf, duplicateMessage }: IndexRules<Row, Holder>,
 ) {
-  const enter = (row: Row) => void index.set(textOf(row), holderOf(row));
+  const addToIndex = (row: Row) => void index.set(textOf(row), holderOf(row));
   return {
     add(row: Row): Row {
-      if (index.has(textOf(row))) throw new Error(takenMessage);
+      if (index.has(textOf(row))) throw new Error(duplicateMessage);
       const added = rows.insert(row);
-      enter(added);
+      addToIndex(added);
       return added;
     },
     remove(id: string): Row | undefined {
@@ -121,7 +121,7 @@ function indexRows<Row, Holder>(
       if (removed) index.delete(textOf(removed));
       return removed;
     },
-    fillIndex: () => rows.all().forEach(enter),
+    fillIndex: () => rows.all().forEach(addToIndex),
     clearIndex() {
       for (const row of rows.all()) index.delete(textOf(row));
     },

@@ -4,26 +4,26 @@ import type { Environment } from '../environment.ts';
 import type { TenantRow } from './rows.ts';
 import { type AddressHolder, createWorld, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
 
-/** The state of a whole mailbox at one moment. */
+/** The operator keys and the rows of a mailbox at one moment. */
 interface WorldsSnapshot {
   readonly operatorKeys: readonly string[];
   readonly tenants: readonly WorldSnapshot[];
 }
 
-/** Every tenant world of one mailbox, and the indexes that lead into them. */
+/** The tenant worlds of one mailbox, and the indexes of their keys and addresses. */
 export class Worlds {
-  /** The time of the operator, which a new tenant starts with. */
+  /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
-  /** The outside world, with the operator's time. */
+  /** The outside world, with the time of the operator. */
   readonly environment: Environment;
-  /** The largest size of the stored mail of all tenants, in bytes. */
+  /** The limit for the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
   readonly #outside: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
   readonly #removedListeners = new Set<(world: World) => void>();
 
-  /** Creates a mailbox's worlds, with no tenant and no key. */
+  /** Creates the worlds of a mailbox, without tenants and keys. */
   constructor(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
     const clock = new Clock(outside);
     this.clock = clock;
@@ -36,22 +36,22 @@ export class Worlds {
     return this.#worlds.get(tenantId);
   }
 
-  /** Every tenant's world, in the order of creation. */
+  /** Returns every world, in the order of creation. */
   all(): World[] {
     return [...this.#worlds.values()];
   }
 
-  /** What this key text stands for; one look-up, however many keys there are. */
+  /** Returns the owner of a key; the time does not depend on the number of keys. */
   findKey(key: string): KeyHolder | undefined {
     return this.#indexes.keys.get(key);
   }
 
-  /** The inbox that receives at this address, in lower case, whatever tenant it is of. */
+  /** Finds the inbox of an address in lower case, across all tenants. */
   findAddress(address: string): AddressHolder | undefined {
     return this.#indexes.addresses.get(address);
   }
 
-  /** The inboxes that have tagged forms of this address, in lower case, whatever tenant they are of. */
+  /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
   findTagged(address: string): AddressHolder[] {
     return this.#indexes.addresses.tagged(address);
   }
@@ -69,7 +69,7 @@ export class Worlds {
     return world;
   }
 
-  /** Ends a tenant: its world is gone and its keys are refused. Answers whether there was one. */
+  /** Removes a tenant with its world, keys and addresses, and returns whether it existed. */
   remove(tenantId: string): boolean {
     const world = this.#worlds.get(tenantId);
     if (!world) return false;
@@ -80,12 +80,12 @@ export class Worlds {
     return true;
   }
 
-  /** Calls the listener with each tenant that is ended by `remove`. */
+  /** Calls the listener with each world that `remove` removes. */
   onRemoved(listener: (world: World) => void): void {
     this.#removedListeners.add(listener);
   }
 
-  /** Calls the listener with each key that ends, for whatever reason; a reset ends every one. */
+  /** Calls the listener with each key that ends for any reason; a reset ends every key. */
   onKeyEnded(listener: (key: string) => void): void {
     this.#indexes.keys.onEnded(listener);
   }
@@ -96,7 +96,7 @@ export class Worlds {
     return collections.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
   }
 
-  /** Says whether the test holds for any tenant's world. */
+  /** Returns whether the test is true for any world. */
   some(test: (world: World) => boolean): boolean {
     return this.all().some(test);
   }
@@ -107,19 +107,19 @@ export class Worlds {
   }
 
   restore({ operatorKeys, tenants }: WorldsSnapshot): void {
-    const known = new Map(this.#worlds);
-    for (const { clock } of [this, ...known.values()]) clock.reset();
+    const previous = new Map(this.#worlds);
+    for (const { clock } of [this, ...previous.values()]) clock.reset();
     this.#worlds.clear();
     this.#indexes.keys.clear();
     this.#indexes.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
-    for (const snapshot of tenants) this.#restoreWorld(snapshot, known);
+    for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
   }
 
-  #restoreWorld(snapshot: WorldSnapshot, known: ReadonlyMap<string, World>): void {
+  #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = known.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#outside);
+    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#outside);
     this.#worlds.set(tenant.id, world);
     world.restore(snapshot);
   }

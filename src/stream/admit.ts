@@ -8,31 +8,31 @@ import { STREAM_PATH } from '../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** A request to open a stream, before anything is upgraded. */
+/** A request to open a stream, before the connection is upgraded. */
 export interface StreamRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: HeaderReader;
 }
 
-/** Who may listen, and to which inbox if the path names one. */
+/** The result of `admit`: the key and the principal of the stream. */
 export interface Admission {
   readonly key: string;
   readonly principal: TenantPrincipal;
-  /** The inbox that the path names. */
+  /** The id of the inbox in the path; `undefined` if the path has none. */
   readonly inboxId: string | undefined;
 }
 
-/** Says whether a path is that of an event stream. */
+/** Returns whether a path is that of an event stream. */
 export function isStreamPath(path: string): boolean {
   return STREAM_PATH.test(path);
 }
 
 /**
- * Decides who may open a stream.
+ * Checks that a client may open a stream.
  *
- * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for the operator, NOT_FOUND for an inbox that is not
- *   within reach; the last two as the ledger has them for any request.
+ * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
+ *   reach; the ledger can change the last two, as for any request.
  */
 export function admit(
   { worlds, choose }: { readonly worlds: Worlds; readonly choose: Choose },

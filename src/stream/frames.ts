@@ -26,14 +26,14 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame that is encoded when it is first needed, once for all clients that get it. */
+/** A frame that is encoded on first use, once for all clients that get it. */
 export interface EncodedFrame {
   readonly text: string;
-  /** The text in UTF-8. */
+  /** The UTF-8 bytes of the text. */
   readonly bytes: Uint8Array;
 }
 
-/** Creates a frame that is encoded when it is first needed. */
+/** Creates a frame that is encoded on first use. */
 export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   let text: string | undefined;
   let bytes: Uint8Array | undefined;
@@ -49,18 +49,18 @@ export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   };
 }
 
-/** The first frame: names the inbox of the stream, if it has one. */
+/** Creates the first frame of a stream, with its inbox if it has one. */
 export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
   const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);
   return { type: 'connected', inboxId, email: inbox ? primaryAddress(world, inbox) : null };
 }
 
-/** Confirms a subscription. */
+/** Creates the frame that confirms a subscription. */
 export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription): ServerFrame {
   return { type: 'subscribed', event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds };
 }
 
-/** The frame of an event. */
+/** Creates the frame of an event. */
 export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const [first] = world.messages.by('threadId', threadId);
@@ -83,7 +83,7 @@ export function eventFrame(world: World, { id, kind, inboxId, message }: MailEve
   };
 }
 
-/** Parses a frame of a client; answers a text for the client if it is not valid. */
+/** Parses a frame from a client; returns an error message for the client if it is invalid. */
 export function readFrame(data: unknown): z.output<typeof clientFrame> | string {
   const parsed = clientFrame.safeParse(readJson(data));
   if (parsed.success) return parsed.data;

@@ -16,10 +16,10 @@ import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubs
 
 /** The part of a connection that a stream uses. */
 export interface StreamConnection {
-  /** Sends a frame as text; `toBytes` gives it in UTF-8, the same bytes to every connection that gets the frame. */
+  /** Sends a text frame. `toBytes` returns the text in UTF-8, encoded once for all connections that get the frame. */
   send(text: string, toBytes: () => Uint8Array): void;
   close(code: number, reason: string): void;
-  /** How many of the bytes that were sent wait in a buffer. */
+  /** How many bytes are buffered and not sent yet. */
   readonly bufferedBytes: number;
 }
 
@@ -38,7 +38,7 @@ export class Stream {
   #isOpen = true;
   #cancelPing = () => {};
 
-  /** Begins a stream on an open connection: the first frames are sent at once. */
+  /** Starts a stream on an open connection and sends the first frames. */
   constructor({ principal, inboxId }: Admission, connection: StreamConnection, choices: Choices) {
     this.#principal = principal;
     this.#connection = connection;
@@ -51,45 +51,45 @@ export class Stream {
     this.#schedulePing();
   }
 
-  /** Handles a frame of the client: a text, or anything else, which is an error. */
+  /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void {
     if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
       this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
       return;
     }
-    const answer = this.#answerTo(data);
-    if (answer) this.#send(answer);
+    const reply = this.#replyTo(data);
+    if (reply) this.#send(reply);
   }
 
-  /** Sends the client the frame of an event that matches its subscription. */
+  /** Sends the frame of an event if the event matches the subscription. */
   notify(event: MailEvent, frame: EncodedFrame): void {
     if (this.#subscription && isSubscribed(this.#principal, this.#subscription, event)) this.#sendEncoded(frame);
   }
 
-  /** Ends the stream and says why to the client. */
+  /** Closes the stream and the connection, with a reason for the client. */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.end();
     closeOrReport(this.#connection, [code, reason], this.#principal.world.environment.report);
   }
 
-  /** Ends the stream when its connection has ended. */
+  /** Ends the stream after its connection has closed. */
   end(): void {
     this.#isOpen = false;
     this.#cancelPing();
   }
 
-  #answerTo(data: unknown): ServerFrame | undefined {
+  #replyTo(data: unknown): ServerFrame | undefined {
     const frame = readFrame(data);
     if (typeof frame === 'string') return { type: 'error', message: frame };
     if (frame.type === 'pong') return undefined;
-    const wanted = toSubscription(frame);
-    const outOfScope = findOutOfScope(this.#principal, wanted);
+    const subscription = toSubscription(frame);
+    const outOfScope = findOutOfScope(this.#principal, subscription);
     if (outOfScope !== undefined) {
       return { type: 'error', message: `This key reaches no ${outOfScope}; the subscription is as before.` };
     }
-    this.#subscription = wanted;
-    return subscribedFrame(wanted);
+    this.#subscription = subscription;
+    return subscribedFrame(subscription);
   }
 
   #schedulePing(): void {
@@ -105,7 +105,7 @@ export class Stream {
     this.#sendEncoded(encodeFrame(() => frame));
   }
 
-  /** A connection that fails ends its own stream and must not stop the event for others. */
+  /** If sending fails, only this stream ends; other streams still get the event. */
   #sendEncoded(frame: EncodedFrame): void {
     if (!this.#isOpen) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
@@ -120,7 +120,7 @@ export class Stream {
   }
 }
 
-/** Closes a connection; reports a failure to do so, because the stream ends nevertheless. */
+/** Closes a connection. A failure is reported and not thrown, because the stream ends anyway. */
 export function closeOrReport(
   connection: StreamConnection,
   [code, reason]: readonly [code: number, reason: string],
@@ -133,7 +133,7 @@ export function closeOrReport(
   }
 }
 
-/** The events that a client gets before it has subscribed. */
+/** Returns the subscription that a stream has before the client subscribes. */
 function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
   return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;

@@ -7,26 +7,26 @@ import { type Admission, admit, type StreamRequest } from './admit.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 
-/** What an adapter passes on to an open stream. */
+/** The calls of an adapter to an open stream. */
 export interface StreamSession {
-  /** The client has sent a frame: a text, or anything else, which is an error. */
+  /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void;
-  /** The connection has ended. */
+  /** Ends the stream after its connection has closed. */
   end(): void;
 }
 
-/** Begins the stream on a connection that is open. */
+/** Starts the stream on an open connection. */
 export type AcceptStream = (connection: StreamConnection) => StreamSession;
 
-/** Every open stream of a mailbox. */
+/** The event streams of a mailbox. */
 export interface Streams {
-  /** @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before anything is upgraded. */
+  /** Checks a request before its connection is upgraded. @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND. */
   admit(request: StreamRequest): AcceptStream;
 }
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
-/** The open streams, each with the text of the key that opened it: a stream ends with its key. */
+/** The open streams, each with the key that opened it: when a key ends, its streams end too. */
 type OpenStreams = Map<Stream, string>;
 
 interface StreamContext {
@@ -36,12 +36,12 @@ interface StreamContext {
   readonly activity: Activity;
 }
 
-/** Creates the streams of a mailbox, which send its events from now on. */
+/** Creates the streams of a mailbox and subscribes them to its events. */
 export function createStreams(context: StreamContext): Streams {
   const { worlds, events, choices } = context;
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
-    // An event that is fired by hand for one webhook is delivered to that webhook only.
+    // An event that a test fires for one webhook is sent only to that webhook.
     if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;
@@ -75,16 +75,16 @@ function accept(
 ): StreamSession {
   const { key, principal } = admission;
   const stream = new Stream(admission, connection, choices);
-  const facts = { tenantId: principal.world.id, tier: principal.tier, key };
+  const details = { tenantId: principal.world.id, tier: principal.tier, key };
   let isOpen = true;
   openStreams.set(stream, key);
-  activity.publish({ kind: 'stream-opened', ...facts });
+  activity.publish({ kind: 'stream-opened', ...details });
   return {
     receive: (data) => stream.receive(data),
     end() {
       stream.end();
       openStreams.delete(stream);
-      if (isOpen) activity.publish({ kind: 'stream-closed', ...facts });
+      if (isOpen) activity.publish({ kind: 'stream-closed', ...details });
       isOpen = false;
     },
   };

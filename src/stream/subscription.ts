@@ -5,19 +5,19 @@ import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { subscribeFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 
-/** The events that a client wants; empty lists of ids mean everything within the scope of its key. */
+/** The events that a client subscribes to; with both lists of ids empty, every inbox in the scope of its key. */
 export interface Subscription {
   readonly kinds: readonly EventKind[];
   readonly inboxIds: readonly string[];
   readonly workspaceIds: readonly string[];
 }
 
-/** A subscription to every event within the scope of a key, or of one inbox. */
+/** Creates a subscription to every kind of event, of the given inboxes or of all in the scope of the key. */
 export function subscribeToAll(inboxIds: readonly string[] = []): Subscription {
   return { kinds: EVENT_KINDS, inboxIds, workspaceIds: [] };
 }
 
-/** Reads the subscription from a frame. */
+/** Creates a subscription from a frame. */
 export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscription {
   const { event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds, pod_ids: podIds } = frame;
   return {
@@ -27,7 +27,7 @@ export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscrip
   };
 }
 
-/** Names the first inbox or workspace that a key does not reach; `undefined` if it reaches everything. */
+/** Returns the first inbox or workspace that is out of reach of a key, as text; `undefined` if none is. */
 export function findOutOfScope(
   principal: TenantPrincipal,
   { inboxIds, workspaceIds }: Subscription,
@@ -44,7 +44,7 @@ export function findOutOfScope(
   return workspace === undefined ? undefined : `workspace ${workspace}`;
 }
 
-/** Says whether an event matches a subscription and the scope of the key. */
+/** Returns whether an event matches a subscription and the scope of the key. */
 export function isSubscribed(
   principal: TenantPrincipal,
   { kinds, inboxIds, workspaceIds }: Subscription,
@@ -54,6 +54,6 @@ export function isSubscribed(
   if (tenantId !== principal.world.id || !kinds.includes(kind) || !mayReach(principal, { workspaceId, inboxId })) {
     return false;
   }
-  const isEverything = inboxIds.length === 0 && workspaceIds.length === 0;
-  return isEverything || inboxIds.includes(inboxId) || workspaceIds.includes(workspaceId);
+  const isUnrestricted = inboxIds.length === 0 && workspaceIds.length === 0;
+  return isUnrestricted || inboxIds.includes(inboxId) || workspaceIds.includes(workspaceId);
 }

@@ -27,7 +27,7 @@ const DEFAULTS = {
 /** What `start` is told, or what is wanted instead. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
-  return line.wants === 'start' ? parseStartSettings(line.given) : line;
+  return line.action === 'start' ? parseStartSettings(line.given) : line;
 }
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([
@@ -80,16 +80,16 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   expect(settingsOf(args, env)).toEqual({ ...DEFAULTS, ...told });
 });
 
-test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string]>([
+test.for<[args: string[], env: NodeJS.ProcessEnv, action: string]>([
   [['-h'], {}, 'help'],
   [['-v'], {}, 'version'],
   [['-h'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'help'],
   [['validate', '-v'], {}, 'version'],
-])('takes %j with %j in the environment for %s', ([args, env, wants], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ wants });
+])('takes %j with %j in the environment for %s', ([args, env, action], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ action });
 });
 
-test.for<[args: string[], about: string | undefined]>([
+test.for<[args: string[], topic: string | undefined]>([
   [['help'], undefined],
   [['help', 'help'], undefined],
   [['help', 'init'], 'init'],
@@ -98,17 +98,17 @@ test.for<[args: string[], about: string | undefined]>([
   [['init', '--help', '--port', '1'], 'init'],
   [['receive', '-h'], 'receive'],
   [['unknown', '-h'], undefined],
-])('takes %j for help about %s', ([args, about], { expect }) => {
-  expect(parseCommandLine(args, {})).toEqual({ wants: 'help', about });
+])('takes %j for help about %s', ([args, topic], { expect }) => {
+  expect(parseCommandLine(args, {})).toEqual({ action: 'help', topic });
 });
 
-test.for<[args: string[], env: NodeJS.ProcessEnv, wants: string, argument: string | undefined]>([
+test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: string | undefined]>([
   [['init'], {}, 'init', undefined],
   [['init', 'a.jsonc'], { PORT: 'x', AGENT_MAILBOX_JSON: 'x' }, 'init', 'a.jsonc'],
   [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
   [['validate', '--', '-h'], {}, 'validate', '-h'],
-])('reads %j with %j in the environment as %s of %s', ([args, env, wants, argument], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ wants, argument, given: {} });
+])('reads %j with %j in the environment as %s of %s', ([args, env, action, argument], { expect }) => {
+  expect(parseCommandLine(args, env)).toEqual({ action, argument, given: {} });
 });
 
 const SAMPLES: Record<string, string> = {

@@ -6,8 +6,8 @@ import { partTypeOf } from './media-type.ts';
 import { filePart, type MimePart, multipart, textPart, writePart } from './mime-part.ts';
 
 /**
- * Writes a message as RFC 5322 with MIME parts: text, HTML beside it, attachments behind them. Bcc is left out.
- * The same message gives the same bytes every time; one that was received as raw bytes gives those bytes.
+ * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
   if (message.raw !== null) return fromBase64(message.raw);
@@ -46,7 +46,7 @@ function toAddress(text: string): string[] {
   return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];
 }
 
-/** Message-IDs in a fixture may lack angle brackets or have other characters around them. */
+/** Adds missing angle brackets, because Message-IDs in a fixture may lack them, and splits off other characters. */
 function toMessageIds(texts: readonly string[]): string[] {
   const ids = texts.flatMap((text) => text.split(/[^!-~]+/)).filter((id) => id !== '');
   return ids.map((id) => (/^<.*>$/.test(id) ? id : `<${id}>`));

@@ -1,18 +1,18 @@
 import { toBase64 } from '../../contract/base64.ts';
 
-/** What ends a line of a mail. */
+/** The line ending of a mail. */
 export const CRLF = '\r\n';
 
-/** The most characters of a line; only a word that has no place to break at may be longer. */
+/** The maximum length of a line; only a word that cannot be broken may be longer. */
 export const LINE_LENGTH = 76;
 
-/** The most characters of a word that is written as it is, so that it fits on a line with the name of its field. */
+/** The maximum length of a word without encoding, so that it fits on a line with its field name. */
 const WORD_LENGTH = 50;
 
-/** The most bytes in an encoded word, so that it fits on such a line too. */
+/** The maximum size of the content of an encoded word, so that it fits on such a line too. */
 const ENCODED_WORD_BYTES = 39;
 
-/** Writes a field, folded between its words. */
+/** Writes a header field, folded between its words. */
 export function writeField(name: string, words: readonly string[]): string {
   const [first = '', ...rest] = words;
   const lines = [`${name}: ${first}`];
@@ -24,22 +24,22 @@ export function writeField(name: string, words: readonly string[]): string {
   return lines.join(CRLF);
 }
 
-/** The words of a text in a header field, encoded unless the plain text is valid there and unambiguous. */
+/** Splits a text into words for a header field; encodes it unless the plain text is valid and unambiguous there. */
 export function toWords(text: string): string[] {
   return isPlain(text) ? text.split(' ') : toEncodedWords(text);
 }
 
-/** Says whether a text needs no encoding in a header field: short ASCII words with one space between them. */
+/** Returns whether a text needs no encoding in a header field: short ASCII words with single spaces between them. */
 export function isPlain(text: string): boolean {
   return /^[!-~]+(?: [!-~]+)*$/.test(text) && !text.includes('=?') && !text.split(' ').some(isLong);
 }
 
-/** Says whether a word is too long for a line with the name of its field. */
+/** Returns whether a word is too long for a line with its field name. */
 export function isLong(word: string): boolean {
   return word.length > WORD_LENGTH;
 }
 
-/** RFC 2047; no character is cut in two. */
+/** Encodes a text as words of RFC 2047 without splitting a character. */
 function toEncodedWords(text: string): string[] {
   const encoder = new TextEncoder();
   const words = [''];

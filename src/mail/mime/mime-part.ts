@@ -6,7 +6,7 @@ export interface MimePart {
   readonly content: string;
 }
 
-/** A text part in quoted-printable, in which ASCII stays readable. */
+/** Creates a text part in quoted-printable, in which ASCII stays readable. */
 export function textPart(type: string, text: string): MimePart {
   return {
     head: [`Content-Type: ${type}; charset=utf-8`, 'Content-Transfer-Encoding: quoted-printable'],
@@ -17,13 +17,13 @@ export function textPart(type: string, text: string): MimePart {
   };
 }
 
-/** RFC 2045, section 6.7: a line of text, broken softly where it is long. */
+/** Encodes one line of text, with soft line breaks if it is long (RFC 2045, section 6.7). */
 function toQuotedPrintable(line: string): string {
   const quoted = line.replace(/[^\t -<>-~]+|[\t ]$/gu, quote);
   const lines: string[] = [];
   for (let start = 0; start === 0 || start < quoted.length; ) {
     const end = start + LINE_LENGTH - 1;
-    // A quoted byte is three characters, which stay together.
+    // The three characters of a quoted byte must stay together.
     const cut = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
     const stop = cut < 0 ? end : end - 2 + cut;
     lines.push(quoted.slice(start, stop));
@@ -37,7 +37,7 @@ function quote(text: string): string {
   return Array.from(bytes, (byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
 
-/** A part that is a file, from its base64. */
+/** Creates a part for a file from its base64 content. */
 export function filePart(type: string, filename: string, base64: string): MimePart {
   return {
     head: [
@@ -49,7 +49,7 @@ export function filePart(type: string, filename: string, base64: string): MimePa
   };
 }
 
-/** RFC 2231 if the name has to be encoded. */
+/** Writes the file name, encoded by RFC 2231 if needed. */
 function fileNameParameters(filename: string): string[] {
   if (/^[\w.-]+(?: [\w.-]+)*$/.test(filename) && !isLong(filename)) return [`filename="${filename}"`];
   const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quote(character).replaceAll('=', '%'));
@@ -57,7 +57,7 @@ function fileNameParameters(filename: string): string[] {
   return pieces.map((piece, index) => `filename*${index}*=${piece}${index < pieces.length - 1 ? ';' : ''}`);
 }
 
-/** A part that holds others. No line of theirs looks like the boundary: `=_` is in neither encoding. */
+/** Creates a part that contains others. Their lines cannot equal the boundary, because no encoding produces `=_`. */
 export function multipart(kind: 'mixed' | 'alternative', id: string, parts: readonly MimePart[]): MimePart {
   const boundary = `=_${kind}_${id}`;
   const opened = parts.map((part) => `--${boundary}${CRLF}${writeInner(part)}${CRLF}`).join('');
@@ -67,12 +67,12 @@ export function multipart(kind: 'mixed' | 'alternative', id: string, parts: read
   };
 }
 
-/** An empty part ends with its head: parsers take a further line for a newline of its content. */
+/** An empty part has no blank line after its header, because parsers read it as a newline of the content. */
 function writeInner(part: MimePart): string {
   return part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part);
 }
 
-/** Writes a part with its head. */
+/** Writes a part with its header. */
 export function writePart({ head, content }: MimePart): string {
   return [...head, '', content].join(CRLF);
 }
