@@ -14,10 +14,10 @@ import type { Controlled, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
+/** The control plane is not part of the emulated service, so it ignores changed choices and uses the defaults. */
 const LEDGER = readSilently(parseBehaviours());
 
-/** Creates what answers requests to the control plane of a mailbox. It never rejects. */
+/** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
   mailbox: Controlled,
   report: Environment['report'],
@@ -53,7 +53,7 @@ export function createControl(
   };
 }
 
-/** The list of calls is found with a slash too, because that is how a folder is asked for. */
+/** Also accepts the path of the list of calls with a trailing slash. */
 function withoutSlash({ method, path }: ApiRequest) {
   return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
 }
@@ -72,7 +72,7 @@ async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlR
   };
 }
 
-/** A filter that is misspelt would let everything through. */
+/** Refuses unknown parameters, because a misspelt filter would select everything. */
 function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
   if (unknown === undefined) return;
