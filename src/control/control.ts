@@ -26,7 +26,7 @@ export function createControl(
   const route = createRouter(table);
   const fixedReplies = new Map<ControlRow, AnyReply>();
 
-  async function answerRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
+  async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const input = { params, ...(await parseInput(row, request)) };
     const known = fixedReplies.get(row);
     if (known) return known;
@@ -35,11 +35,11 @@ export function createControl(
     return reply;
   }
 
-  async function answerOrFail(request: ApiRequest): Promise<Answer> {
+  async function handle(request: ApiRequest): Promise<Answer> {
     try {
       const found = findRow(route, withoutSlash(request), LEDGER.choose);
       return {
-        reply: 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request),
+        reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request),
       };
     } catch (thrown) {
       const error = toApiError(thrown, report);
@@ -48,7 +48,7 @@ export function createControl(
   }
 
   return async (request) => {
-    const { reply, error } = await answerOrFail(request);
+    const { reply, error } = await handle(request);
     return { reply: stripBodyForHead(request.method, reply), error };
   };
 }
@@ -62,18 +62,18 @@ const ANY_OBJECT = z.looseObject({});
 
 async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlRow, request: ApiRequest) {
   const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], others: [] });
-  if (query) refuseUnknown(query, request.query);
+  if (query) refuseUnknownParameters(query, request.query);
   const bodySchema = uncheckedBody ? ANY_OBJECT : body;
   return {
     query: parseQuery(query && resolve(query), request.query, LEDGER),
     body:
       bodySchema &&
-      parseBody(resolve(bodySchema), await receive(request, maxBodyBytes), contentTypeOf(request), LEDGER),
+      parseBody(resolve(bodySchema), await readBodyOrRefuse(request, maxBodyBytes), contentTypeOf(request), LEDGER),
   };
 }
 
 /** Refuses unknown parameters, because a misspelt filter would select everything. */
-function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
+function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
   if (unknown === undefined) return;
   const known = Object.keys(shape).join(', ');
@@ -83,7 +83,7 @@ function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSe
   );
 }
 
-async function receive(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+async function readBodyOrRefuse(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   const received = await readBody(request, limitBytes);
   if (received !== 'too-large') return received;
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);

@@ -116,7 +116,7 @@ test('waits for the first attempt of each delivery, and says what came of it', a
 
   const world = { mailbox, send: senderTo(mailbox) };
   const forbidden = await createWebhook(world, 'http://203.0.113.1/in');
-  const refused = '203.0.113.1 is not a loopback address; start with --deliver-to 203 to allow it.0.113.1.';
+  const refused = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   test.expect(await outcomeOf('--webhook', forbidden.id)).toBe(`refused: ${refused}`);
   const unreachable = await createWebhook(world, 'http://127.0.0.1:1/in');
   const failed = 'no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in N ms, again in 5s.';

@@ -170,7 +170,7 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'inboxes.create.again': {
-    question: 'What does creating an inbox with the same taken name again return?',
+    question: 'What does a second request to create an inbox with the same taken name return?',
     section: '4.4',
     choices: {
       'next-number': 'another inbox, with the next number',

@@ -13,7 +13,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.to': {
-    question: 'Is the field to of a message in a reply an array?',
+    question: 'Is the "to" of a message in a reply an array?',
     section: '4.4',
     choices: {
       string: 'no, it is one string, with commas between several recipients',
@@ -100,7 +100,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       changed: 'success: it is updated like any other',
-      'not-found': '404, unless the behaviour messages.deleted is shown',
+      'not-found': '404, unless messages.deleted=shown',
     },
     default: 'changed',
     origin: 'assumed',
@@ -180,7 +180,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which messages does each folder contain?',
     section: '4.4',
     assumption:
-      'inbox: inbound and not archived; sent: outbound and not archived; starred: starred; archived: archived; trash: deleted messages, which no other folder contains',
+      'inbox: inbound and not archived; sent: outbound and not archived; starred: isStarred is true; archived: isArchived is true; trash: deleted messages, which no other folder contains',
     origin: 'assumed',
   },
   'messages.folders.counts': {
