@@ -40,7 +40,7 @@ export const triggerOptions = z.looseObject(triggerFields, 'must be an object');
 /** The target and the payload of a triggered event; any other field is added to the payload. */
 export type TriggerOptions = InputOf<typeof triggerFields> & { readonly [field: string]: unknown };
 
-/** The place in which a triggered event happens. */
+/** The tenant, inbox and webhook of a triggered event. */
 interface Place {
   readonly world: World;
   readonly inbox: InboxRow | undefined;

@@ -52,10 +52,10 @@ const EXTRA = {
 
 /** A message in a reply (reference, "Message"). */
 export function messageReply(choose: Choose) {
-  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(peopleOf(choose));
+  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(addressFields(choose));
 }
 
-function peopleOf(choose: Choose) {
+function addressFields(choose: Choose) {
   return { from: FROM[choose('messages.from')], to: TO[choose('messages.to')] };
 }
 
@@ -67,7 +67,7 @@ const messageRow = (choose: Choose) =>
     inboxUsername: z.string(),
     inboxDomain: z.string(),
     direction,
-    ...peopleOf(choose),
+    ...addressFields(choose),
     subject: z.string(),
     snippet: z.string().describe('The beginning of the text, on one line.'),
     isRead: z.boolean(),
