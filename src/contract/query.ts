@@ -44,7 +44,6 @@ export function pageQuery(choose: Choose) {
 /** The position of a page in its list. */
 export const pagination = z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() });
 
-/** A boolean in a query. */
 export const queryFlag = z
   .enum(['true', 'false'], 'must be true or false')
   .transform((value) => value === 'true')

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Domains. */
 export const domainBehaviours = defineBehaviours({
   'domains.shape': {
     question: 'Which form does a domain have in the replies of create, get, verify and list?',

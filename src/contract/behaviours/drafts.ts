@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Drafts. */
 export const draftBehaviours = defineBehaviours({
   'drafts.shape': {
     question: 'Which fields does a draft have in a reply?',

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** The event stream. */
 export const streamBehaviours = defineBehaviours({
   'stream.tiers': {
     question: 'Which keys may open an event stream?',

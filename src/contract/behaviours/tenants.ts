@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Tenants. */
 export const tenantBehaviours = defineBehaviours({
   'tenants.create.reply': {
     question: 'What does creating a tenant return?',

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Threads. */
 export const threadBehaviours = defineBehaviours({
   'threads.shape': {
     question: 'What does reading a thread return?',

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Webhooks. */
 export const webhookBehaviours = defineBehaviours({
   'webhooks.tiers': {
     question: 'May a workspace key call the webhook operations?',

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Workspaces. */
 export const workspaceBehaviours = defineBehaviours({
   'workspaces.shape': {
     question: 'Which fields does a workspace have in a reply?',

@@ -15,7 +15,6 @@ export const SEND_ERRORS = [
   'STORAGE_FULL',
 ] as const satisfies ErrorCode[];
 
-/** One body of a mail. */
 export const mailBody = text(500_000);
 
 /** The bodies of a mail; either may be missing. */
