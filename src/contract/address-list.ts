@@ -1,18 +1,18 @@
 /**
- * What a list of addresses (RFC 5322, section 3.4) is made of: quoted text, addresses in brackets, comments, and the
- * text between them. What is not closed reaches to the end, so that reading takes the same time for any text.
+ * The tokens of an address list (RFC 5322, section 3.4): quoted text, addresses in brackets, comments and plain text.
+ * An unclosed quote or bracket extends to the end of the text, so that matching never backtracks.
  */
 const TOKENS = /\\.|"(?:[^"\\]|\\.)*\\?(?:"|$)|<[^>]*(?:>|$)|\((?:[^()\\]|\\.)*\)|[^"<(:;,\\]+|./gs;
 
 /**
- * Splits a text at the commas between its addresses; a group such as `Team: ada@acme.test, bo@acme.test;` stands for
- * its members. What is no address is a part of the list like any other: nothing is checked here.
+ * Splits an address list at its commas and replaces a group such as `Team: ada@acme.test, bo@acme.test;` by its
+ * members. It does not validate the addresses.
  */
 export function splitAddresses(text: string): string[] {
   return splitAtCommas(text).flatMap((part) => membersOf(part) ?? [part]);
 }
 
-/** Splits at the commas that are in no quotes, brackets, comment or group. */
+/** Splits at the commas outside quotes, brackets, comments and groups. */
 function splitAtCommas(text: string): string[] {
   const parts = [''];
   let isInGroup = false;
@@ -25,7 +25,7 @@ function splitAtCommas(text: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** The members of a whole group; `undefined` for what is none. */
+/** Returns the members of a group, or `undefined` if the text is not a group. */
 function membersOf(part: string): string[] | undefined {
   if (!part.endsWith(';')) return undefined;
   const colon = [...part.matchAll(TOKENS)].find(([token]) => token === ':');

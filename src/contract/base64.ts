@@ -1,20 +1,19 @@
 /**
- * Says whether a value is bytes. Pages that a test runner imitates have a `Uint8Array` of their own, of which what
- * Node makes, such as the result of `TextEncoder`, is no instance.
+ * Returns whether a value is a `Uint8Array`. `instanceof` fails in simulated pages such as jsdom, because their
+ * `Uint8Array` differs from the one that Node uses, for example in the result of `TextEncoder`.
  */
 export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
 
-/** Bytes as hexadecimal digits in lower case. */
+/** Converts bytes to lower-case hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** How many bytes are handed on at once: a call takes only so many arguments. */
+/** The number of arguments that a function call can have is limited. */
 const CHUNK_BYTES = 8192;
 
-/** Bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
@@ -23,7 +22,6 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes that a base64 text stands for. */
 export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
@@ -31,7 +29,7 @@ export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** How many bytes a base64 text stands for. */
+/** Returns the number of bytes that a base64 text encodes. */
 export function countBytes(base64: string): number {
   return Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 }

@@ -1,40 +1,40 @@
-/** Where a default comes from: the service document, the public reference, or our own choice; see README.md. */
+/** The source of a default: the service document, the public reference, or our own choice (see README.md). */
 export type Origin = 'document' | 'reference' | 'assumed';
 
-/** Values that a behaviour takes besides its choices. */
+/** Values that a behaviour accepts in addition to its choices. */
 export interface OtherValues {
-  /** What is right for one, as the end of a sentence. */
+  /** A description of the valid values, for the end of a sentence. */
   readonly rule: string;
-  /** The value as it counts; `undefined` for a text that is none. */
+  /** Returns the normalised value, or `undefined` if the text is not valid. */
   parse(text: string): string | undefined;
 }
 
 interface OpenPoint {
-  /** What the document does not say. */
+  /** The point that the service document leaves open. */
   readonly question: string;
-  /** The section of the service document that leaves it open. */
+  /** The section of the service document to which the question belongs. */
   readonly section: string;
-  /** Where the default, or what is assumed, comes from. */
+  /** The source of the default or of the assumption. */
   readonly origin: Origin;
 }
 
-/** A point that the service document leaves open and for which there are several readings: a test author picks one. */
+/** An open point with several possible behaviours: a test author chooses one. */
 export interface ChoiceDefinition extends OpenPoint {
-  /** Each value the behaviour can take, with what it means. */
+  /** Each possible value with its meaning. */
   readonly choices: Readonly<Record<string, string>>;
-  /** The values that it takes besides these, where there are such. */
+  /** Further values that the behaviour accepts. */
   readonly otherValues?: OtherValues;
   readonly default: string;
 }
 
-/** What of an operation an assumption shapes: who may call it, what its query or body may be, or what it answers. */
+/** A part of an operation that an assumption can affect; `access` is the set of tiers that may call it. */
 export type Shaped = 'access' | 'query' | 'body' | 'reply';
 
-/** A point that the service document leaves open and for which there is only what the emulator does. */
+/** An open point with a single behaviour, which cannot be changed. */
 export interface AssumptionDefinition extends OpenPoint {
   /** What the emulator does. */
   readonly assumption: string;
-  /** What it shapes of the operations whose rows name it; the reply if left out. */
+  /** The parts that it affects in the operations that name it in `assumes`. Default: the reply. */
   readonly shapes?: readonly Shaped[];
 }
 
@@ -47,7 +47,7 @@ type Checked<Ledger> = {
     : Ledger[Id];
 };
 
-/** Types entries of the ledger without widening them, and refuses a default that is no choice. */
+/** Types ledger entries without widening them, and requires each default to be one of the choices. */
 export function defineBehaviours<const Ledger extends Record<string, BehaviourDefinition>>(
   ledger: Ledger & Checked<Ledger>,
 ) {

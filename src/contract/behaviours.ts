@@ -27,7 +27,7 @@ export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origi
 
 /**
  * The behaviour ledger: every point that the service document leaves open, as a choice or as an assumption.
- * A test author switches a choice with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
+ * A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,
@@ -52,36 +52,36 @@ export type BehaviourId = keyof typeof BEHAVIOURS;
 
 type Entries = typeof BEHAVIOURS;
 
-/** The id of an entry with several readings, which a test author can switch. */
+/** The id of a choice: an entry that a test author can change. */
 export type ChoiceId = {
   [Id in BehaviourId]: Entries[Id] extends { readonly choices: unknown } ? Id : never;
 }[BehaviourId];
 
-/** The id of an entry that only states what the emulator does. */
+/** The id of an assumption: an entry that cannot be changed. */
 export type AssumptionId = Exclude<BehaviourId, ChoiceId>;
 
-/** The values that the behaviour `Id` can take. */
+/** The possible values of the behaviour `Id`. */
 export type Choice<Id extends ChoiceId> =
   | keyof Entries[Id]['choices']
-  // An intersection, so that editors still offer the choices.
+  // An intersection instead of `string`, so that editors still suggest the choices.
   | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
 /** A value for every choice. */
 export type Choices = { readonly [Id in ChoiceId]: Choice<Id> };
 
-/** The choices a user switches; the rest keep their defaults. */
+/** The choices to change; all others keep their defaults. */
 export type BehaviourOptions = { readonly [Id in ChoiceId]?: Choice<Id> };
 
-/** Reads the value of a choice. */
+/** Returns the value of a choice. */
 export type Choose = <Id extends ChoiceId>(id: Id) => Choice<Id>;
 
-/** Notes that an assumption shapes a reply. */
+/** Records that an assumption affects a reply. */
 export type Assume = (id: AssumptionId) => void;
 
 /** Every ledger id, in the ledger's order. */
 export const BEHAVIOUR_IDS = Object.keys(BEHAVIOURS) as BehaviourId[];
 
-/** Says whether an entry of the ledger is a choice; otherwise it is an assumption. */
+/** Returns whether a ledger entry is a choice and not an assumption. */
 export function isChoice(id: BehaviourId): id is ChoiceId {
   return 'choices' in BEHAVIOURS[id];
 }
@@ -89,43 +89,43 @@ export function isChoice(id: BehaviourId): id is ChoiceId {
 /** The ids of the choices, in the ledger's order. */
 export const CHOICE_IDS = BEHAVIOUR_IDS.filter(isChoice);
 
-/** The readings of a choice: each value with what it means. */
-export function readingsOf(id: ChoiceId): ChoiceDefinition {
+/** Returns the definition of a choice. */
+export function choiceDefinition(id: ChoiceId): ChoiceDefinition {
   return BEHAVIOURS[id];
 }
 
-/** Says whether an assumption shapes this part of the operations whose rows name it. */
+/** Returns whether an assumption affects this part of the operations that name it in `assumes`. */
 export function isShapedBy(id: AssumptionId, part: Shaped): boolean {
   const { shapes = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
   return shapes.includes(part);
 }
 
-/** Thrown for an unknown behaviour id or value; the message says what may have been meant. */
+/** Thrown for an unknown behaviour id or value; the message suggests valid ones. */
 export class BehaviourError extends Error {
   override readonly name = 'BehaviourError';
 }
 
 /**
- * Fills the defaults in and checks what the user switched.
+ * Checks the given options and adds the defaults.
  *
- * @throws {BehaviourError} on an unknown id, with those that are near, or an unknown value, with those that there are.
+ * @throws {BehaviourError} for an unknown id, with similar ids, or for an unknown value, with the possible values.
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
-  const switched = Object.entries(options).filter(([, value]) => value !== undefined);
+  const changed = Object.entries(options).filter(([, value]) => value !== undefined);
   const defaults = CHOICE_IDS.map((id) => [id, BEHAVIOURS[id].default]);
-  const choices = [...defaults, ...switched.map(([id, value]) => [id, parseBehaviour(id, value)])];
+  const choices = [...defaults, ...changed.map(([id, value]) => [id, parseBehaviour(id, value)])];
   return Object.freeze(Object.fromEntries(choices)) as Choices;
 }
 
 function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
-    throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintAt(id)}`);
+    throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintFor(id)}`);
   }
   if (!isChoice(id)) {
     const { assumption }: AssumptionDefinition = BEHAVIOURS[id];
     throw new BehaviourError(`Behaviour "${id}" cannot be changed, because it is an assumption: ${assumption}.`);
   }
-  const { choices, otherValues } = readingsOf(id);
+  const { choices, otherValues } = choiceDefinition(id);
   const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
   const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
   if (parsed !== undefined) return parsed;
@@ -133,21 +133,20 @@ function parseBehaviour(id: string, value: unknown): string {
   throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${names}.`);
 }
 
-/** Says which behaviours somebody may have meant, and how to see them all. */
-function hintAt(id: string): string {
+function hintFor(id: string): string {
   const near = findNearest(id, BEHAVIOUR_IDS);
   const all = `the command "agent-mailbox-mock behaviours" lists ${near.length > 0 ? 'all' : 'what there is'}.`;
   return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
 }
 
-/** Says whether there is a behaviour with this id. */
+/** Returns whether a behaviour with this id exists. */
 export function isBehaviourId(id: string): id is BehaviourId {
   return Object.hasOwn(BEHAVIOURS, id);
 }
 
 /**
- * Says whether a reply that depends on this behaviour must name it in `X-Mock-Assumed`: unless the service document
- * states what holds, it must.
+ * Returns whether a reply that depends on this behaviour must name it in `X-Mock-Assumed`. It must unless the service
+ * document states the behaviour.
  */
 export function isAssumed(id: BehaviourId, choices: Choices): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];

@@ -11,7 +11,7 @@ export const emailAddress = z
   .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true })
   .refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`);
 
-/** One bare address; it is kept in lower case. */
+/** One bare address; parsing converts it to lower case. */
 export const bareEmail = z
   .string({ error: expected('a string') })
   .max(254, { error: 'must be at most 254 characters long', abort: true })
@@ -19,15 +19,14 @@ export const bareEmail = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'email' });
 
-/** No list of addresses that can be sent is longer. */
+/** The length limit of a whole address list in one text. */
 const MAX_LIST_LENGTH = MAX_ADDRESSES * MAX_ADDRESS_LENGTH;
 
-/** Says what is wrong with an address among others. */
 export function describeWrongAddress(address: string): string {
   return `must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
 }
 
-/** One address or several with commas between them, in one text. */
+/** One text with one address, or several separated by commas. */
 const addressesInText = z.string({ error: expected('a string') }).check(({ value, issues }) => {
   if (value.length > MAX_LIST_LENGTH) {
     const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
@@ -43,7 +42,7 @@ const addressesInText = z.string({ error: expected('a string') }).check(({ value
 
 const severalAddresses = z.array(emailAddress).meta({ maxItems: MAX_ADDRESSES });
 
-// Not on the array: a union does not say what is wrong with the size of one of its members.
+// A separate check, because Zod hides the size errors of the members of a union.
 const atMostFifty = z.check<string[]>(({ value, issues }) => {
   if (value.length <= MAX_ADDRESSES) return;
   const message = `must list at most ${MAX_ADDRESSES} addresses`;
@@ -52,21 +51,21 @@ const atMostFifty = z.check<string[]>(({ value, issues }) => {
 
 const error = expected('an e-mail address or an array of them');
 
-/** One address or several, as requests have them; always a list once parsed. */
+/** One address or several, as in a request; the parsed value is always a list. */
 export const emailAddresses = z
   .union([severalAddresses, addressesInText], { error })
   .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
   .check(atMostFifty)
-  .meta({ description: 'Addresses, bare or in display form: an array, or one text with commas between them.' });
+  .meta({ description: 'Addresses, bare or in display form: an array, or one string with commas between them.' });
 
-/** The same where one text is one address. */
+/** Like {@link emailAddresses}, but a string is exactly one address. */
 export const emailAddressOrArray = z
   .union([severalAddresses, emailAddress], { error })
   .transform((addresses) => [addresses].flat())
   .check(atMostFifty)
   .meta({ description: 'One address or an array of them, bare or in display form.' });
 
-/** Addresses as far as somebody has typed them; always a list once parsed. */
+/** Addresses that may be incomplete, as in a draft; the parsed value is always a list. */
 export const typedAddresses = z
   .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
     error: expected('a string or an array of strings'),
@@ -74,4 +73,4 @@ export const typedAddresses = z
   .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
   .transform((parts) => parts.filter((part) => part.trim() !== ''))
   .check(atMostFifty)
-  .meta({ description: 'Addresses as they are typed: an array, or one text with commas between them.' });
+  .meta({ description: 'Addresses that may be incomplete: an array, or one string with commas between them.' });

@@ -1,6 +1,6 @@
 /**
- * The event kinds: inbound mail stored, an outbound send succeeded, a bounce detected for one of our sends.
- * The document names the first (section 6), the reference all three.
+ * The event kinds: inbound mail was stored, an outbound send succeeded, or a sent message bounced.
+ * The document names the first (section 6); the reference names all three.
  */
 export const EVENT_KINDS = ['message.received', 'message.sent', 'message.bounced'] as const;
 

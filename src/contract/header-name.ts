@@ -1,9 +1,9 @@
 import type { OtherValues } from './behaviour.ts';
 
-/** A name as RFC 9110 wants it (section 5.6.2), of a length that every server takes. */
+/** A header name (RFC 9110, section 5.6.2) short enough for every server. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 
-/** What HTTP, `fetch` or a delivery itself uses: a signature there would break the request or be lost. */
+/** Names that HTTP, `fetch` or a delivery uses: a signature under them would break the request or be lost. */
 const IN_USE = new RegExp(
   `^(?:${[
     'webhook-.*',
@@ -20,9 +20,9 @@ const IN_USE = new RegExp(
   ].join('|')})$`,
 );
 
-/** The name of a header of one's own; it counts in lower case. */
+/** A custom header name, normalised to lower case. */
 export const headerName: OtherValues = {
-  rule: 'any other header name, as x-acme-signature, but none that HTTP or the delivery uses, as host or webhook-id',
+  rule: 'any other header name such as x-acme-signature, except names that HTTP or the delivery uses, such as host or webhook-id',
   parse(text) {
     const name = text.toLowerCase();
     return NAME.test(name) && !IN_USE.test(name) ? name : undefined;

@@ -1,2 +1,2 @@
-/** The headers of a request, by name in any letter case; a repeated header comes joined by commas. */
+/** Read access to request headers by case-insensitive name; the values of a repeated header are joined by commas. */
 export type HeaderReader = Pick<Headers, 'get'>;

@@ -5,12 +5,12 @@ import type { InputOf } from './input-of.ts';
 import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
 import { line, text } from './schemas.ts';
 
-/** The most bytes that a mail from outside may have, with its attachments. */
+/** Maximum size of an inbound mail with its attachments, in bytes. */
 export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 
-/** How much the parts of a mail from outside may have; a whole mail that has more is shown cut. */
+/** Limits for the parts of an inbound mail. A raw mail may exceed them; its message is then truncated. */
 export const MAIL_LIMITS = {
-  /** Characters of a body. */
+  /** Maximum characters of a body. */
   body: 500_000,
   filename: 255,
   contentType: 200,
@@ -26,7 +26,7 @@ const messageId = text(MAIL_LIMITS.messageId).regex(
   'must be a Message-ID such as <login-1@customer.test>',
 );
 
-/** Fields that a mail has from its other parts: given twice, they would contradict each other. */
+/** Headers that are generated from other fields, so that `headers` must not repeat them. */
 const OWN_FIELDS =
   /^(?:from|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
 
@@ -35,12 +35,12 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
   .refine((name) => !OWN_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
-/** JSON has no bytes, so a document says that a request cannot carry them. */
+/** `not: {}` in the OpenAPI document, because JSON cannot represent bytes. */
 const plainBytes = z.custom<Uint8Array>(isBytes).meta({ not: {} });
 
 const bytes = z
   .union([z.base64('must be base64'), plainBytes], 'must be base64')
-  // A copy, because a page that a test runner imitates has a `Uint8Array` of its own.
+  // A copy, because the `Uint8Array` of a simulated page such as jsdom differs from the one that Node uses.
   .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content)));
 
 const attachmentFields = {
@@ -53,7 +53,7 @@ const attachmentFields = {
   text: text(MAX_MAIL_BYTES).optional(),
 };
 
-/** A file of a mail from outside: its bytes, or its text. */
+/** An attachment of an inbound mail: its bytes, or its text. */
 const attachment = z
   .strictObject(attachmentFields)
   .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
@@ -62,66 +62,65 @@ const attachment = z
     return { filename, contentType, content: toBase64(file), sizeBytes: file.byteLength };
   });
 
-/** The tenant whose inboxes alone may receive it; without one, those that own the addresses. */
 const tenant = z
   .guid('must be the UUID of a tenant')
   .transform((id) => id.toLowerCase())
   .optional();
 
 const composedFields = {
-  /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
+  /** The recipients: inboxes of this emulator, of any tenant. */
   to: recipients,
   from: emailAddress,
-  /** Only named in the mail; it does not arrive there. */
+  /** Shown in the mail only; nothing is delivered to these addresses. */
   cc: emailAddresses.default([]),
   replyTo: emailAddress.nullish(),
   subject: line(MAX_SUBJECT_LENGTH).default(''),
-  /** The body as text; up to 500,000 characters, as the HTML. */
+  /** The plain-text body, up to 500,000 characters; the same limit applies to `html`. */
   text: mailBody.default(''),
   html: mailBody.nullish(),
-  /** Up to 100 files, 10 MiB together. */
+  /** Up to 100 files, 10 MiB in total. */
   attachments: z
     .array(attachment)
     .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
     .default([]),
-  /** Its Message-ID, such as `<login-1@customer.test>`; one is made if left out. */
+  /** The Message-ID, such as `<login-1@customer.test>`. Default: a generated one. */
   messageId: messageId.optional(),
-  /** The Message-ID of what it answers: it arrives in the thread of that message. */
+  /** The Message-ID of the message that this one replies to; both are in the same thread. */
   inReplyTo: messageId.nullish(),
-  /** The Message-IDs of the conversation, oldest first; `inReplyTo` if left out. */
+  /** The Message-IDs of the conversation, oldest first. Default: `inReplyTo`. */
   references: z.array(messageId).max(MAIL_LIMITS.references, `must be at most ${MAIL_LIMITS.references}`).optional(),
-  /** Further header fields, as `…/raw` shows them. */
+  /** Additional header fields, which `…/raw` returns. */
   headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
-  /** The id of a tenant: then every recipient must be an inbox of it. */
+  /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
 };
 
-/** A mail from outside by its parts. */
+/** An inbound mail, given by its parts. */
 export const composedMessage = z.strictObject(composedFields);
 
 const rawFields = {
-  /** A mail as RFC 5322 writes it, up to 10 MiB: its bytes, or the same in base64. */
+  /** The raw mail (RFC 5322), up to 10 MiB: its bytes, or the same in base64. */
   eml: bytes,
-  /** Who gets it; if left out, those in its To, Cc and Bcc that are inboxes here. */
+  /** The recipients. Default: the addresses in To, Cc and Bcc that belong to inboxes of this emulator. */
   to: recipients.optional(),
-  /** The id of a tenant: then every recipient must be an inbox of it. */
+  /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
 };
 
-/** A mail from outside as it travels. */
+/** An inbound mail, given as raw RFC 5322. */
 export const rawMessage = z.strictObject(rawFields);
 
-/** A file of a mail from outside: its bytes, or its text. */
+/** An attachment of an inbound mail: its bytes, or its text. */
 export type IncomingAttachment = InputOf<typeof attachmentFields>;
 
-/** A mail from outside by its parts. Addresses are bare (`dana@customer.test`) or `Dana Reyes <dana@customer.test>`. */
+/** An inbound mail, given by its parts. Addresses are bare or in display form (`Dana Reyes <dana@customer.test>`). */
 export type ComposedMessage = InputOf<typeof composedFields>;
 
-/** A mail from outside as it travels; `…/raw` gives back just these bytes, also where the message shows it cut. */
+/** An inbound mail, given as raw RFC 5322. `…/raw` returns exactly these bytes, even if the message is truncated. */
 export type RawMessage = InputOf<typeof rawFields>;
 
 /**
- * A mail from outside: its parts, or the whole as it travels.
+ * An inbound mail: its parts, or the raw mail.
  *
  * @example
  * await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Hi', text: 'Hello!' });

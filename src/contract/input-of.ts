@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 type Leaf = string | number | boolean | bigint | symbol | null | undefined | Date | Uint8Array;
 
-/** A value that is only read, at any depth. */
+/** A value that is read-only at any depth. */
 export type ReadonlyDeep<Value> = unknown extends Value
   ? Value
   : Value extends Leaf
@@ -10,7 +10,7 @@ export type ReadonlyDeep<Value> = unknown extends Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
 /**
- * What the schema of an object with these fields takes; an array that the caller only reads will do. It is read from
- * the fields, because a declaration file drops the comments in the type of a schema that is made of them.
+ * The input of an object schema with these fields; arrays may be read-only. It is derived from the fields, because
+ * declaration files lose the comments on fields in the type of the schema itself.
  */
 export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.input<z.ZodObject<Fields>>>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ApiError } from './errors.ts';
 
-/** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR that says where it is, and what of it is wrong. */
+/** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR with the location and each problem. */
 export function parseOrRefuse<Schema extends z.ZodType>(
   where: string,
   schema: Schema,
@@ -12,13 +12,13 @@ export function parseOrRefuse<Schema extends z.ZodType>(
   throw invalid(where, parsed.error);
 }
 
-/** The error for what a schema refuses: where it is, and what of it is wrong. */
+/** Creates the error for a failed parse, with the location and each problem. */
 export function invalid(where: string, error: z.ZodError): ApiError {
   const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${wording(issue)}`.trim());
   return new ApiError('VALIDATION_ERROR', `${where} is not valid: ${problems.join('; ')}.`);
 }
 
-/** Writes a path such as `['events', 1]` as `events[1]`. */
+/** Formats a path such as `['events', 1]` as `events[1]`. */
 function toPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${String(step)}` : String(step)),

@@ -1,4 +1,4 @@
-/** Writes a path such as `['tenants', 'acme', 'to', 0]` as the JSON path `$.tenants.acme.to[0]`. */
+/** Formats a path such as `['tenants', 'acme', 'to', 0]` as the JSON path `$.tenants.acme.to[0]`. */
 export function toJsonPath(path: readonly PropertyKey[]): string {
   const steps = path.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
@@ -7,7 +7,7 @@ export function toJsonPath(path: readonly PropertyKey[]): string {
   return `$${steps.join('')}`;
 }
 
-/** As {@link toJsonPath}, for a message: a long name in it is cut short. */
+/** Like {@link toJsonPath}, but shortens long names, for use in a message. */
 export function showJsonPath(path: readonly PropertyKey[]): string {
   return toJsonPath(
     path.map((step) => (typeof step === 'string' && step.length > 200 ? `${step.slice(0, 200)}…` : step)),

@@ -1,18 +1,17 @@
 import type { Assume, BehaviourId, Choices, Choose } from './behaviours.ts';
 
-/** What code asks the ledger for: the value of a choice, and to note an assumption. */
+/** Access to the ledger: reads choices and records assumptions. */
 export interface Ledger {
   readonly choose: Choose;
   readonly assume: Assume;
 }
 
-/** Reads the ledger and remembers what was read. */
+/** Reads the ledger and records each entry that was read. */
 export interface LedgerReader extends Ledger {
-  /** The choices and assumptions read so far, in the order of their first reading. */
+  /** The choices and assumptions read so far, in the order of first use. */
   readonly read: ReadonlySet<BehaviourId>;
 }
 
-/** Creates a reader under these choices that has read nothing yet. */
 export function createLedgerReader(choices: Choices): LedgerReader {
   const read = new Set<BehaviourId>();
   return {
@@ -25,7 +24,7 @@ export function createLedgerReader(choices: Choices): LedgerReader {
   };
 }
 
-/** Reads the ledger where there is no reply to name in what was read. */
+/** Reads the ledger without recording, for code that has no reply. */
 export function readSilently(choices: Choices): Ledger {
   return { choose: (id) => choices[id], assume: () => {} };
 }

@@ -1,18 +1,16 @@
-/** The most names that are offered for one that is not known. */
-const MAX_OFFERED = 5;
+const MAX_SUGGESTIONS = 5;
 
-/** A shorter text is part of too many names. */
+/** A shorter text is contained in too many names. */
 const MIN_PART_LENGTH = 3;
 
-/** The share of letters that may be wrong. */
+/** Maximum share of wrong letters in a similar name. */
 const MAX_WRONG_SHARE = 0.34;
 
 /**
- * Finds the names that somebody may have meant by one that is not known, the likeliest first: those that are a few
- * letters away from it, and those that contain it.
+ * Finds the names that are similar to an unknown name or contain it, the most similar first.
  */
 export function findNearest(text: string, names: readonly string[]): string[] {
-  // Nobody mistypes so much; the distance of long texts would take long.
+  // Comparing long texts is slow.
   if (text.length > 100) return [];
   const wanted = text.toLowerCase();
   const isPart = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
@@ -22,11 +20,11 @@ export function findNearest(text: string, names: readonly string[]): string[] {
       ({ name, distance, isPart }) => isPart || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
     )
     .sort((one, other) => one.distance - other.distance)
-    .slice(0, MAX_OFFERED)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);
 }
 
-/** How many letters must be added, removed, replaced or swapped with the next to make one text of another. */
+/** Returns the number of letters to add, remove, replace or swap that turns one text into the other. */
 function distanceBetween(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

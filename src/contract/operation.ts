@@ -3,41 +3,38 @@ import type { AssumptionId, Choose, Origin } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
 
-/** The HTTP methods that the service has. */
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the contract. Routing, validation, authorisation, types and OpenAPI are all read from it.
- * `tiers`, `query`, `body` and `reply` are functions of the behaviour ledger, because a choice may shape them.
+ * One row of the contract. Routing, validation, authorisation, types and OpenAPI are derived from it.
+ * `tiers`, `query`, `body` and `reply` are functions of the ledger, because a choice can change them.
  */
 export interface OperationDefinition {
   readonly method: Method;
   /** The path with its parameters in braces, such as `/v1/webhooks/{id}`. */
   readonly path: `/${string}`;
   readonly summary: string;
-  /** Where the operation comes from: the service document or the reference. */
+  /** The source of the operation. */
   readonly origin: Origin;
-  /** The section of the service document that shows or names it, if one does. */
+  /** The section of the service document that describes or names the operation. */
   readonly section?: string;
-  /** The tiers that may call it; `public` needs no key. */
+  /** The tiers that may call the operation; `public` means that no key is required. */
   readonly tiers: 'public' | ((choose: Choose) => readonly Tier[]);
-  /** The assumptions that always shape it; those that shape it now and then are noted by its code. */
+  /** The assumptions that affect every call; the operation's code records the others. */
   readonly assumes?: readonly AssumptionId[];
-  /** The path parameters. */
   readonly params?: z.ZodObject;
-  /** The query parameters; those that it does not name are ignored. */
+  /** The query parameters; unknown ones are ignored. */
   readonly query?: (choose: Choose) => z.ZodObject;
-  /** The request body; an operation without one takes an empty object or nothing. */
+  /** The request body; an operation without one accepts an empty object or no body. */
   readonly body?: (choose: Choose) => z.ZodObject;
-  /** The status of a success. */
   readonly status: 200 | 201;
-  /** The body of a success; `undefined` where a choice says that there is none. */
+  /** The body of a successful reply; `undefined` for no body. */
   readonly reply: (choose: Choose) => z.ZodType | undefined;
-  /** Where there is a second kind of success: its status and its body. */
+  /** A second kind of success, if there is one. */
   readonly otherReply?: { readonly status: 200 | 201; readonly reply: (choose: Choose) => z.ZodType };
-  /** The media type of a success that is not JSON; its body is bytes. A wildcard stands for whatever was stored. */
+  /** The media type of a reply of bytes; a wildcard means the stored media type. */
   readonly content?: 'message/rfc822' | '*/*';
-  /** The errors of its own, besides those that any operation of its kind can meet. */
+  /** The errors that are specific to this operation. */
   readonly errors?: readonly ErrorCode[];
 }
 

@@ -15,7 +15,7 @@ import type { Tier } from './tiers.ts';
 
 /**
  * The operation table: the service document as data, and the only source for routing, validation,
- * authorisation, types and OpenAPI. A row added here does not compile until `operations/` implements it.
+ * authorisation, types and OpenAPI. A new row does not compile until `operations/` implements it.
  */
 export const OPERATIONS = {
   ...webhookOperations,
@@ -59,11 +59,11 @@ export type QueryOf<Id extends OperationId> = Table[Id] extends { query: unknown
   ? Parsed<BuiltBy<Table[Id], 'query'>>
   : Record<never, never>;
 
-/** What an operation answers on success. */
+/** The body of an operation's successful reply. */
 export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>> | OtherReplyOf<Table[Id]>;
 
 type OtherReplyOf<Row> = Row extends { otherReply: infer Other } ? Parsed<BuiltBy<Other, 'reply'>> : never;
 
-/** The tiers that may call an operation under some choice of the ledger; never for a public one. */
+/** The tiers that may call an operation under any ledger choice; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =
   BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;

@@ -6,7 +6,7 @@ const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;
 
-/** A number as a query carries it: digits, and nothing that only looks like a number. */
+/** A whole number in a query: digits only, because `Number` also accepts texts such as `1e3`. */
 function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   return z.preprocess(toNumber, z.int(message).min(least, message).max(most, message));
@@ -23,7 +23,7 @@ function isDigits(value: unknown): value is string {
 const AT_LEAST_ONE = 'must be a whole number from 1';
 
 const LIMITS = {
-  // Any number of digits is taken, so the document must not name the greatest number that is exact.
+  // Any number of digits is valid, so the OpenAPI document must not contain Zod's maximum for safe integers.
   clamped: z.preprocess(
     (value) => (isDigits(value) ? Math.min(Number(value), MAX_LIMIT) : value),
     z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE).meta({ maximum: undefined }),
@@ -31,26 +31,25 @@ const LIMITS = {
   invalid: wholeNumber(1, MAX_LIMIT),
 };
 
-/** The parameters by which a list is paged. */
+/** The paging parameters of a list. */
 export function pageQuery(choose: Choose) {
   return z.object({
     limit: LIMITS[choose('messages.list.over-limit')]
       .default(DEFAULT_LIMIT)
-      .meta({ description: `How many to return at most; ${MAX_LIMIT} is the most there is.` }),
-    offset: wholeNumber(0, MAX_OFFSET).default(0).meta({ description: 'How many to pass over first.' }),
+      .meta({ description: `Maximum number of items to return, at most ${MAX_LIMIT}.` }),
+    offset: wholeNumber(0, MAX_OFFSET).default(0).meta({ description: 'Number of items to skip.' }),
   });
 }
 
-/** Where a page lies in its list. */
+/** The position of a page in its list. */
 export const pagination = z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() });
 
-/** A switch in a query. */
 export const queryFlag = z
   .enum(['true', 'false'], 'must be true or false')
   .transform((value) => value === 'true')
   .meta({ type: 'boolean' });
 
-/** A moment in a query: a whole timestamp, or a day in UTC, which stands for its beginning or its end. */
+/** A time in a query: a timestamp, or a day in UTC, which means its beginning or its end. */
 export function moment(day: 'begin' | 'end') {
   return z
     .union([timestamp, z.iso.datetime({ offset: true }), z.iso.date()], {
@@ -61,7 +60,7 @@ export function moment(day: 'begin' | 'end') {
     .transform((value) => new Date(value).toISOString())
     .meta({
       type: 'string',
-      description: `A time in ISO 8601, or a day, which stands for its ${day === 'begin' ? 'beginning' : 'end'}.`,
+      description: `A time in ISO 8601, or a day, which means the ${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
     });
 }
 

@@ -4,21 +4,21 @@ import { uuid } from './schemas.ts';
 
 /** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
 export const errorBody = z.strictObject({
-  error: z.string().describe('One sentence for a person.'),
-  code: z.string().optional().describe('The error in upper snake case, for a program.'),
+  error: z.string().describe('A description in one sentence.'),
+  code: z.string().optional().describe('The error code in upper snake case.'),
 });
 
-/** What most deletes answer (reference). */
+/** The reply of most deletes (reference). */
 const deletedReply = z.strictObject({ deleted: z.literal(true), id: uuid });
 
-/** An empty object, where a choice says that a reply carries nothing. */
+/** An empty object: the reply under choices named `empty`. */
 export const emptyReply = z.strictObject({});
 
-/** The bodies that every delete can have, by the choice of the ledger. */
+/** The reply bodies that every delete can have, by ledger choice. */
 export const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
-/** What a change answers where it does not show what was changed (reference). */
+/** The reply of an update that does not return the resource (reference). */
 export const updatedReply = z.strictObject({ updated: z.literal(true), id: uuid });
 
-/** A reply of bytes as they are. */
+/** A reply body of raw bytes. */
 export const bytesReply = z.custom<Uint8Array>(isBytes);

@@ -1,14 +1,14 @@
-/** How much mail is stored at most, in bytes, unless something else is asked for. */
+/** The default limit of stored mail, in bytes. */
 export const DEFAULT_MAX_MAIL_BYTES = 256 * 1024 * 1024;
 
-/** Thrown where a mailbox cannot start with the mail that may be stored at most. */
+/** Thrown when a mailbox cannot start with the given limit of stored mail. */
 export class MailLimitError extends RangeError {
   override readonly name = 'MailLimitError';
 }
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** Reads a size such as `512MiB`, in any letter case, or a number of bytes; `undefined` for anything else. */
+/** Parses a size such as `512MiB`, in any letter case, or a number of bytes; returns `undefined` for any other text. */
 export function parseSize(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,15})\s?([kmg]ib|b|)$/i.exec(text) ?? [];
   const factor = Object.entries(UNITS).find(([name]) => name.toLowerCase() === (unit.toLowerCase() || 'b'))?.[1] ?? 1;
@@ -16,7 +16,7 @@ export function parseSize(text: string): number | undefined {
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** Writes a size for a person, such as `1.5 MiB`. */
+/** Formats a size for a message, such as `1.5 MiB`. */
 export function showSize(bytes: number): string {
   const [name, factor] = Object.entries(UNITS).findLast(([, each]) => bytes >= each) ?? ['B', 1];
   return `${Math.round((Math.max(0, bytes) / factor) * 10) / 10} ${name}`;

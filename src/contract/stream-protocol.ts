@@ -3,34 +3,34 @@ import { EVENT_KINDS } from './events.ts';
 import { expected } from './schemas.ts';
 
 /**
- * The paths of the event stream (reference, "Event stream"); the second, which is older, subscribes to its inbox by
- * itself.
+ * The paths of the event stream (reference, "Event stream"). The second, older one subscribes to its inbox
+ * automatically.
  */
 export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
 
-/** A path of the event stream; the first group is the id of the inbox, where there is one. */
+/** Matches a path of the event stream; the first group is the id of the inbox, if there is one. */
 export const STREAM_PATH = /^\/v1\/(?:inboxes\/([^/]+)\/)?ws$/;
 
-/** The close codes of a stream. The reference has none; below 4000 a server in process could not send them. */
+/** The close codes of a stream. They are our choice; an in-process server cannot send codes below 4000. */
 export const CLOSE_CODES = {
-  /** The key is missing, not valid, or has ended. */
+  /** The key is missing, invalid or revoked. */
   unauthorized: 4401,
   /** The key may not open a stream. */
   forbidden: 4403,
-  /** There is no such inbox within the reach of the key. */
+  /** There is no such inbox within the scope of the key. */
   notFound: 4404,
-  /** The emulator itself failed. */
+  /** The emulator failed. */
   failed: 4500,
-  /** A frame is larger than `MAX_FRAME_BYTES`, where it was not refused on its way already. */
+  /** A frame is larger than `MAX_FRAME_BYTES`. */
   tooLarge: 4413,
-  /** The client does not read what it is sent. */
+  /** The client reads too slowly. */
   tooSlow: 4429,
 } as const;
 
-/** The largest frame that a client may send. */
+/** Maximum size of a frame that a client sends. */
 export const MAX_FRAME_BYTES = 64 * 1024;
 
-/** How much may wait for a client that reads slowly. */
+/** Maximum size of the send buffer of one client. */
 export const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 const ids = z
@@ -40,7 +40,7 @@ const ids = z
   .max(1000, 'must be at most 1000 ids')
   .default([]);
 
-/** The frame by which a client says what it wants to hear of; what it leaves out, or leaves empty, admits all. */
+/** The frame in which a client selects events; an empty or missing list selects all. */
 export const subscribeFrame = z.object({
   type: z.literal('subscribe'),
   event_types: z
@@ -55,7 +55,7 @@ export const subscribeFrame = z.object({
   pod_ids: ids,
 });
 
-/** What a client may send besides `subscribe`: an answer to a `ping`, which nobody waits for. */
+/** The optional response to a `ping`. */
 const pongFrame = z.object({ type: z.literal('pong') });
 
 /** A frame that a client sends. */

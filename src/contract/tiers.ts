@@ -9,36 +9,36 @@ export const TIER_PREFIX = {
   inbox: 'ak_',
 } as const;
 
-/** Who a key speaks for: the platform operator, a tenant, one workspace or one inbox. */
+/** The scope of a key: the whole platform, a tenant, one workspace or one inbox. */
 export type Tier = keyof typeof TIER_PREFIX;
 
 /** Every tier, widest first. */
 export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
 
-/** The sets of tiers among which choices of the ledger pick who may call an operation. */
+/** The sets of tiers among which ledger choices select the allowed callers of an operation. */
 export const TIER_SETS = {
   'tenant-only': ['tenant'],
   'tenant-and-workspace': ['tenant', 'workspace'],
   'tenant-workspace-and-inbox': ['tenant', 'workspace', 'inbox'],
 } as const satisfies Record<string, readonly Tier[]>;
 
-/** The tiers that reach into an inbox. */
+/** The tiers that can access inboxes. */
 export const INBOX_TIERS = TIER_SETS['tenant-workspace-and-inbox'];
 
 /** Prefix, then at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
 const KEY_PATTERN = /^(sa|tk|wk|ak)_[A-Za-z0-9_-]{10,}$/;
 
-/** Says whether a text has the form of an API key; whether the key exists is another question. */
+/** Returns whether a text has the form of an API key; the key need not exist. */
 export function isKeyText(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
-/** Says whether a text has the form of a key of this tier. */
+/** Returns whether a text has the form of a key of this tier. */
 export function isKeyOfTier(text: string, tier: Tier): boolean {
   return isKeyText(text) && text.startsWith(TIER_PREFIX[tier]);
 }
 
-/** What a list shows of a key: its first nine characters (reference, "Keys"). */
+/** Returns the part of a key that lists show: its first nine characters (reference, "Keys"). */
 export function keyPrefix(key: string): string {
   return key.slice(0, 9);
 }

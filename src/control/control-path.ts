@@ -1,5 +1,5 @@
-/** The path under which the control plane lives. */
+/** The path prefix of the control plane. */
 export const CONTROL_PATH = '/__mock';
 
-/** The header that carries the control token where one is needed. */
+/** The header of the control token, in lower case. */
 export const CONTROL_TOKEN_HEADER = 'x-mock-token';

@@ -14,10 +14,10 @@ import type { Controlled, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** The control plane is ours, so how the service is to be read does not change it: it answers under the defaults. */
+/** The control plane is not part of the emulated service, so it ignores changed choices and uses the defaults. */
 const LEDGER = readSilently(parseBehaviours());
 
-/** Creates what answers requests to the control plane of a mailbox. It never rejects. */
+/** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
   mailbox: Controlled,
   report: Environment['report'],
@@ -26,7 +26,7 @@ export function createControl(
   const route = createRouter(table);
   const fixedReplies = new Map<ControlRow, AnyReply>();
 
-  async function answerRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
+  async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const input = { params, ...(await parseInput(row, request)) };
     const known = fixedReplies.get(row);
     if (known) return known;
@@ -35,11 +35,11 @@ export function createControl(
     return reply;
   }
 
-  async function answerOrFail(request: ApiRequest): Promise<ApiResult> {
+  async function handle(request: ApiRequest): Promise<ApiResult> {
     try {
       const found = findRow(route, withoutSlash(request), LEDGER.choose);
       return {
-        reply: 'allow' in found ? optionsReply(found.allow) : await answerRow(found.row, found.params, request),
+        reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request),
       };
     } catch (thrown) {
       const error = toApiError(thrown, report);
@@ -48,12 +48,12 @@ export function createControl(
   }
 
   return async (request) => {
-    const { reply, error } = await answerOrFail(request);
+    const { reply, error } = await handle(request);
     return { reply: stripBodyForHead(request.method, reply), error };
   };
 }
 
-/** The list of calls is found with a slash too, because that is how a folder is asked for. */
+/** Also accepts the path of the list of calls with a trailing slash. */
 function withoutSlash({ method, path }: ApiRequest) {
   return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
 }
@@ -62,18 +62,18 @@ const ANY_OBJECT = z.looseObject({});
 
 async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlRow, request: ApiRequest) {
   const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
-  if (query) refuseUnknown(query, request.query);
+  if (query) refuseUnknownParameters(query, request.query);
   const bodySchema = uncheckedBody ? ANY_OBJECT : body;
   return {
     query: parseQuery(query && resolve(query), request.query, LEDGER),
     body:
       bodySchema &&
-      parseBody(resolve(bodySchema), await receive(request, maxBodyBytes), contentTypeOf(request), LEDGER),
+      parseBody(resolve(bodySchema), await readBodyOrRefuse(request, maxBodyBytes), contentTypeOf(request), LEDGER),
   };
 }
 
-/** A filter that is misspelt would let everything through. */
-function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
+/** Refuses unknown parameters, because a misspelt filter would select everything. */
+function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
   if (unknown === undefined) return;
   const known = Object.keys(shape).join(', ');
@@ -83,7 +83,7 @@ function refuseUnknown({ shape }: NonNullable<ControlRow['query']>, query: URLSe
   );
 }
 
-async function receive(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+async function readBodyOrRefuse(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   const received = await readBody(request, limitBytes);
   if (received !== 'too-large') return received;
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);

@@ -5,16 +5,16 @@ import { createDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { codesByStatus } from '../openapi/error-responses.ts';
 import type { ControlRow } from './row.ts';
 
-const DESCRIPTION = `What a test may do that a client of the service may not.
+const DESCRIPTION = `Calls for tests, which the emulated service does not have.
 
-No call needs a key. The header \`X-Mock-Token\` is needed where other machines can reach the emulator.
+No call needs an API key. If other machines can reach the emulator, every call needs the header \`X-Mock-Token\`.
 
-- 404 \`NOT_FOUND\` answers a path that is not here, and 405 \`METHOD_NOT_ALLOWED\` a method that is not here.
-- 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\` come from the server itself.
+- An unknown path returns 404 \`NOT_FOUND\`, and an unsupported method returns 405 \`METHOD_NOT_ALLOWED\`.
+- The HTTP server itself can return 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\`.
 
-HEAD answers what GET answers, without the body; OPTIONS answers 204 with \`Allow\`.`;
+HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`.`;
 
-const TAG = { name: 'Control', description: 'Reset, time, mail from outside, and what becomes of deliveries.' };
+const TAG = { name: 'Control', description: 'Reset, time, inbound mail, deliveries and faults.' };
 
 /** Describes control calls in OpenAPI 3.1. */
 export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocument {
@@ -46,7 +46,7 @@ function describeControl(row: ControlRow): DescribedRow {
   };
 }
 
-/** What the guards of the server and a bug answer to any call. */
+/** Errors that any call can return: those of the server's access checks, and a bug. */
 const ANY_CALL: readonly ErrorCode[] = [
   'UNAUTHORIZED',
   'HOST_NOT_ALLOWED',
@@ -57,13 +57,13 @@ const ANY_CALL: readonly ErrorCode[] = [
 
 const ANY_BODY: readonly ErrorCode[] = ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'];
 
-/** The errors that a control call can answer with. */
+/** Returns the errors that a control call can reply with. */
 export function controlErrors({ query, body, uncheckedBody, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
   const ofBody = body || uncheckedBody ? ANY_BODY : [];
   return new Set([...ANY_CALL, ...ofBody, ...(query ? (['VALIDATION_ERROR'] as const) : []), ...errors]);
 }
 
-/** The names of the fields that a call takes in its query or in its body. */
+/** Returns the names of the query and body fields of a call. */
 export function fieldsOf({ query, body, uncheckedBody }: ControlRow): string[] {
   return [query, body, uncheckedBody].flatMap((schema) => (schema ? namesIn(schema) : []));
 }

@@ -2,26 +2,26 @@ import { ApiError } from '../contract/errors.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 
-/** Whom a control call is about; all of them where it names none. */
-interface Named {
+/** The targets of a control call; without any, it applies to all tenants. */
+interface Target {
   readonly tenant?: string | undefined;
   readonly webhookId?: string | undefined;
 }
 
 /**
- * The worlds that a control call is about: that of the tenant, that which has the webhook, or all.
+ * Finds the worlds to which a control call applies: that of the tenant, that of the webhook, or all.
  *
- * @throws {ApiError} NOT_FOUND for a tenant or a webhook that is not there.
+ * @throws {ApiError} NOT_FOUND for an unknown tenant or webhook.
  */
-export function findWorlds(worlds: Worlds, { tenant, webhookId }: Named): World[] {
-  const there = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
-  if (tenant !== undefined && there.length === 0) throw absent('tenant');
-  const owning = there.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
-  if (webhookId !== undefined && owning.length === 0) throw absent('webhook');
-  return owning;
+export function findWorlds(worlds: Worlds, { tenant, webhookId }: Target): World[] {
+  const candidates = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
+  if (tenant !== undefined && candidates.length === 0) throw notFound('tenant');
+  const found = candidates.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
+  if (webhookId !== undefined && found.length === 0) throw notFound('webhook');
+  return found;
 }
 
-/** The error for an id in a control call that names nothing. */
-export function absent(noun: string): ApiError {
+/** Creates the error for an unknown id in a control call. */
+export function notFound(noun: string): ApiError {
   return new ApiError('NOT_FOUND', `There is no ${noun} with this id.`);
 }

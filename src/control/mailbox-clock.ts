@@ -3,20 +3,20 @@ import type { Clock } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { absent } from './find-worlds.ts';
+import { notFound } from './find-worlds.ts';
 
-/** Which tenant a control call is about; all of them where none is named. */
+/** The tenant to which a call applies; without one, it applies to all tenants. */
 export interface TenantOption {
   /** The id of a tenant. */
   readonly tenant?: string | undefined;
 }
 
 /**
- * The time of a mailbox. Each tenant has its own; a call that names none is about all, and about the tenants to come.
- * Everything with a time in it follows: `createdAt`, `receivedAt`, signatures, retries.
+ * The time of a mailbox. Each tenant has its own clock; a call without a tenant applies to all tenants, including those
+ * that are created later. The clock sets every time: `createdAt`, `receivedAt`, signatures, retries.
  *
- * @throws {ApiError} NOT_FOUND for a tenant that is not there; VALIDATION_ERROR for what is no time or no duration, and
- *   for a time outside the years 0 to 9999. Then no clock has changed.
+ * @throws {ApiError} NOT_FOUND for an unknown tenant; VALIDATION_ERROR for an invalid time or duration, and for a time
+ *   outside the years 0 to 9999. After an error no clock has changed.
  * @example
  * mailbox.clock.freeze('2026-03-01T09:00:00Z');
  * await mailbox.clock.advance('3d');
@@ -24,22 +24,22 @@ export interface TenantOption {
  * mailbox.clock.resume();
  */
 export interface MailboxClock {
-  /** The present moment; without a tenant, that of the operator. */
+  /** Returns the current time of a tenant; without a tenant, that of the operator. */
   now(options?: TenantOption): Date;
-  /** Whether time stands still. */
+  /** Returns whether the clock is frozen. */
   isFrozen(options?: TenantOption): boolean;
-  /** Stops time, where it is or at another moment: a `Date`, or ISO 8601 such as `2026-03-01T09:00:00Z`. */
+  /** Stops the clock, now or at the given time: a `Date`, or ISO 8601 such as `2026-03-01T09:00:00Z`. */
   freeze(at?: Date | string, options?: TenantOption): void;
-  /** Lets time go on from where it stands. */
+  /** Starts a frozen clock again, from its current time. */
   resume(options?: TenantOption): void;
   /**
-   * Moves time on by milliseconds or a text such as `5m` or `3d`, frozen or not; does what falls due on the way, in
-   * order, and resolves when it is done.
+   * Advances the clock, frozen or not, by milliseconds or a text such as `5m` or `3d`. It runs everything that becomes
+   * due on the way, in order, and resolves when that is done.
    */
   advance(duration: Duration, options?: TenantOption): Promise<void>;
 }
 
-/** Makes the clock of a mailbox out of those of its tenants. */
+/** Creates the clock of a mailbox from the clocks of its tenants. */
 export function createMailboxClock(worlds: Worlds): MailboxClock {
   const one = (options: TenantOption = {}): Clock =>
     options.tenant === undefined ? worlds.clock : findTenant(worlds, options.tenant).clock;
@@ -71,12 +71,12 @@ export function createMailboxClock(worlds: Worlds): MailboxClock {
 }
 
 /**
- * Moves clocks on in step, from one moment at which something is due to the next, so that none is ahead of another.
- * A reset of the mailbox, and so of the operator's clock, ends it.
+ * Advances clocks together, from one due time to the next, so that none is ahead of another. It stops when the mailbox,
+ * and with it the operator's clock, is reset.
  */
 async function advanceTogether(operator: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
   const { resets } = operator;
-  // A delay of zero runs first: what is on its way ends, and may make something due.
+  // A delay of zero runs first: it finishes running work, which may make more work due.
   let moving = await advanceEach(clocks, 0);
   for (let leftMs = durationMs; moving.length > 0 && leftMs > 0 && operator.resets === resets; ) {
     const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));
@@ -85,7 +85,7 @@ async function advanceTogether(operator: Clock, clocks: readonly Clock[], durati
   }
 }
 
-/** Answers the clocks that got there: that of a tenant which is deleted meanwhile does not. */
+/** Returns the clocks that were advanced; the clock of a tenant that is deleted meanwhile is not. */
 async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
   const arrived = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
   return clocks.filter((_, index) => arrived[index]);
@@ -99,21 +99,21 @@ function untilNextDue(clock: Clock): number {
 function findTenant(worlds: Worlds, id: string) {
   const world = worlds.get(String(id).toLowerCase());
   if (world) return world;
-  throw absent('tenant');
+  throw notFound('tenant');
 }
 
-/** What is right for a moment, for messages. */
+/** A description of a valid time, for error messages. */
 export const MOMENT_RULE = 'a time such as 2026-01-05T09:00:00.000Z';
 
 const isoTime = z.iso.datetime({ offset: true });
 
-/** Reads a moment; `undefined` for anything that is none, or that a timestamp cannot write. */
+/** Parses a time; returns `undefined` if it is invalid or outside the years 0 to 9999. */
 export function parseMoment(at: Date | string): Date | undefined {
   const moment = at instanceof Date || isoTime.safeParse(at).success ? new Date(at) : undefined;
   return moment && isWritable(moment.getTime()) ? moment : undefined;
 }
 
-/** Says whether a timestamp can write this time: it has four digits for the year. */
+/** Returns whether a timestamp can represent this time; its year has four digits. */
 function isWritable(timeMs: number): boolean {
   return timeMs >= Date.parse('0000-01-01T00:00:00Z') && timeMs <= Date.parse('9999-12-31T23:59:59.999Z');
 }

@@ -3,29 +3,29 @@ import { newId } from '../environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { absent, findWorlds } from './find-worlds.ts';
+import { findWorlds, notFound } from './find-worlds.ts';
 
-/** What a test makes go wrong. A reset removes every fault. */
+/** Simulated faults. A reset removes all of them. */
 export interface MailboxFaults {
   /**
-   * Makes something go wrong from now on: once, or as many times as the options say. A fault for a webhook happens
-   * before one for its tenant, that before one for any tenant, and an older one before a newer one.
+   * Adds a fault, which happens once or the given number of times. A fault for a webhook happens before one for its
+   * tenant, that before one for any tenant, and an older one before a newer one.
    *
-   * @throws {ApiError} VALIDATION_ERROR for a kind that there is not, or for times out of range; NOT_FOUND for a tenant
-   *   or a webhook that is not there. Then no fault is added.
+   * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid number of times; NOT_FOUND for an unknown
+   *   tenant or webhook. After an error no fault is added.
    * @example
    * mailbox.addFault({ on: 'delivery', kind: 'duplicate', webhookId });
    */
   addFault(options: FaultOptions): Fault;
-  /** The faults that have times left, the oldest first. */
+  /** Returns the faults that will still happen, oldest first. */
   faults(): Fault[];
-  /** Removes a fault and answers it. @throws {ApiError} NOT_FOUND when it is not there, or has no times left. */
+  /** Removes a fault and returns it. @throws {ApiError} NOT_FOUND if it is unknown or has no times left. */
   removeFault(id: string): Fault;
-  /** Removes every fault. What is held stays held: `release` sends it. */
+  /** Removes every fault. Held deliveries stay held until `release` sends them. */
   clearFaults(): void;
 }
 
-/** Makes the methods of a mailbox for its faults. */
+/** Creates the fault methods of a mailbox. */
 export function createMailboxFaults(worlds: Worlds, faults: Faults): MailboxFaults {
   function list(): Fault[] {
     faults.keep((fault) => canHappen(fault, worlds));
@@ -45,7 +45,7 @@ export function createMailboxFaults(worlds: Worlds, faults: Faults): MailboxFaul
     faults: list,
     removeFault(id) {
       const removed = list().find((fault) => fault.id === String(id).toLowerCase());
-      if (!removed) throw absent('fault');
+      if (!removed) throw notFound('fault');
       faults.keep((fault) => fault.id !== removed.id);
       return removed;
     },
@@ -53,7 +53,7 @@ export function createMailboxFaults(worlds: Worlds, faults: Faults): MailboxFaul
   };
 }
 
-/** Says whether what a fault is for is still there. */
+/** Returns whether the tenant and the webhook of a fault still exist. */
 function canHappen({ tenantId, webhookId }: Fault, worlds: Worlds): boolean {
   const world = tenantId === null ? undefined : worlds.get(tenantId);
   if (webhookId !== null) return world?.webhooks.get(webhookId) !== undefined;

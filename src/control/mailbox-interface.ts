@@ -12,49 +12,49 @@ import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { WebhookLab } from './webhook-lab.ts';
 
-/** One emulator. Two of them in one process never meet. */
+/** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab, MailboxFaults {
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
-  /** The keys of the fixture, by its handles: `keys.acme.inboxes.helpdesk`. */
+  /** The API keys of the fixture, by handle: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;
-  /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by its handles: `ids.acme.inboxes.helpdesk`. */
+  /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
-  /** The value of every behaviour in the ledger. */
+  /** The value of every choice in the ledger. */
   readonly behaviours: Choices;
-  /** Answers a request as the service would, whatever its host: the handlers and the server both call this. */
+  /** Returns the response of the service to a request to any host. The handlers and the server both call this. */
   fetch(request: Request): Promise<Response>;
   /**
-   * Admits the client of an event stream, as `fetch` answers a request; what it answers begins the stream on a
-   * connection that is open. The handlers and the server both call this.
+   * Checks a request for an event stream and returns a function that starts the stream on an open connection. The
+   * handlers and the server both call this.
    *
-   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before anything is upgraded.
+   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before the connection is upgraded.
    */
   stream(request: Pick<Request, 'url' | 'headers'>): AcceptStream;
-  /** Makes everything as it was at the start, keys and mail included. */
+  /** Restores the initial state, including keys and mail. */
   reset(): void;
-  /** Says whether mail to this address, bare and in any letter case, arrives in an inbox. */
+  /** Returns whether mail to this bare address, in any letter case, arrives in an inbox. */
   receives(address: string): boolean;
   /**
-   * Lets a mail come in from outside: its parts, or an `eml` as it travels. It resolves with where it arrived.
+   * Delivers an inbound mail, given by its parts or as a raw `eml`, and resolves with the messages that it created.
    *
-   * @throws {ApiError} when it is no mail, when a recipient is no inbox here, when it is larger than 10 MiB, or when
-   *   it does not fit into what may be stored.
+   * @throws {ApiError} if the mail is invalid or larger than 10 MiB, if a recipient is not an inbox of this emulator,
+   *   or if the mail does not fit into the storage.
    */
   receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
-  /** The time of the mailbox: freeze it, move it on, let it go. */
+  /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when nothing is due or on its way to a receiver, with what full logs have lost; a retry that is due
-   * later is not waited for.
+   * Resolves when no work is due or running, with the losses of full delivery logs. It does not wait for retries that
+   * are due later.
    *
-   * @throws {ApiError} CONFLICT after 4 seconds, or the `timeout`, with what is still on its way; INTERNAL_ERROR, once,
-   *   when a bug in the emulator has ended something, with the error as its cause.
+   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; INTERNAL_ERROR,
+   *   once, if a bug in the emulator has stopped some work, with the error as its cause.
    */
   settled(options?: SettledOptions): Promise<Settled>;
-  /** A copy of the whole state, for a test to read. */
+  /** Returns a copy of the whole state. */
   snapshot(): MailboxState;
-  /** A copy of the OpenAPI 3.1 document of the emulated API, under this mailbox's behaviours. */
+  /** Returns a copy of the OpenAPI 3.1 document of the emulated API, under the behaviours of this mailbox. */
   openApi(): OpenApiDocument;
 }

@@ -9,7 +9,6 @@ const headers = z.record(z.string(), z.string());
 const count = z.int().min(0);
 const time = z.iso.datetime({ precision: 3 });
 
-/** The calls of the control plane. */
 export const callsReply = z.strictObject({
   calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
 });
@@ -20,17 +19,17 @@ export const resetReply = z.strictObject({ reset: z.literal(true) });
 
 const openPoint = {
   id: z.string(),
-  question: z.string().describe('What the service document leaves open.'),
+  question: z.string().describe('The point that the service document leaves open.'),
   section: z.string().describe('The section of the service document.'),
-  origin: z.enum(['document', 'reference', 'assumed']).describe('Where the default, or what is assumed, comes from.'),
+  origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
 };
 
 const choice = z.strictObject({
   ...openPoint,
-  choices: z.record(z.string(), z.string()).describe('Each value that it can have, with its meaning.'),
-  otherValues: z.strictObject({ rule: z.string() }).optional().describe('Which values it can have besides.'),
+  choices: z.record(z.string(), z.string()).describe('Each possible value with its meaning.'),
+  otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
   default: z.string(),
-  value: z.string().describe('The value in force.'),
+  value: z.string().describe('The current value.'),
 });
 
 const assumption = z.strictObject({
@@ -39,7 +38,7 @@ const assumption = z.strictObject({
   shapes: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
 });
 
-/** The ledger, with the values in force. */
+/** The ledger with the current values. */
 export const behavioursReply = z.strictObject({ behaviours: z.array(z.union([choice, assumption])) });
 
 /** An OpenAPI 3.1 document. */
@@ -54,7 +53,7 @@ export const openApiReply = z.strictObject({
 
 export const clockReply = z.strictObject({ now: time, frozen: z.boolean() });
 
-/** Where a mail arrived. */
+/** The messages that an inbound mail created, one for each inbox. */
 export const messagesReply = z.strictObject({
   messages: z.array(
     z.strictObject({ id: z.string(), inboxId: z.string(), threadId: z.string(), tenantId: z.string() }),
@@ -66,7 +65,7 @@ const attempt = z.strictObject({
   url: z.string(),
   requestHeaders: headers,
   requestBody: z.string(),
-  status: z.int().nullable().describe('What the receiver answered; null if nothing came.'),
+  status: z.int().nullable().describe('The status of the response; null if there was none.'),
   responseHeaders: headers,
   responseBody: z.string().describe('At most the first 16 KiB.'),
   error: z.string().nullable(),
@@ -74,12 +73,12 @@ const attempt = z.strictObject({
   nextAttemptAt: time.nullable(),
 });
 
-/** An event that is fired by hand can replace any field. */
+/** A loose schema, because a triggered event can replace any field. */
 const payload = z
   .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)
-  .meta({ type: 'object', description: 'What is sent: the fields of the event.' });
+  .meta({ type: 'object', description: 'The body of the delivery: the fields of the event.' });
 
-/** One event for one webhook. */
+/** A delivery of one event to one webhook. */
 export const deliveryReply = z.strictObject({
   id: z.string(),
   tenantId: z.string(),
@@ -94,7 +93,9 @@ export const deliveryReply = z.strictObject({
   attempts: z.array(attempt).describe('Oldest first.'),
 });
 
-const losses = z.strictObject({ dropped: count, forgotten: count }).describe('What full logs have lost.');
+const losses = z
+  .strictObject({ dropped: count, forgotten: count })
+  .describe('The number of deliveries that full logs have lost.');
 
 const deliveries = z.array(deliveryReply);
 
@@ -104,15 +105,15 @@ export const eventsReply = z.strictObject({ deliveries });
 
 export const settledReply = z.strictObject({ settled: z.literal(true), losses });
 
-/** Something that goes wrong as many times as it says. */
+/** A simulated fault. */
 export const faultReply = z.strictObject({
   id: z.string(),
   on: z.literal('delivery'),
   kind: z.enum(DELIVERY_FAULT_KINDS),
-  tenantId: z.string().nullable().describe('The only tenant that it happens to; null for any.'),
-  webhookId: z.string().nullable().describe('The only webhook that it happens to; null for any.'),
-  times: count.describe('How many times are left.'),
-  delayMs: z.number().describe('For delay: by how many milliseconds.'),
+  tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
+  webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
+  times: count.describe('How many more times it will happen.'),
+  delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 
 export const faultsReply = z.strictObject({ faults: z.array(faultReply) });

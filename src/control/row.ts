@@ -6,16 +6,16 @@ import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
 import type { WebhookLab } from './webhook-lab.ts';
 
-/** What the control plane needs of a mailbox. */
+/** The part of a mailbox that the control plane uses. */
 export type Controlled = Pick<
   Mailbox,
   'behaviours' | 'clock' | 'receiveMessage' | 'settled' | 'reset' | 'openApi' | keyof WebhookLab | keyof MailboxFaults
 >;
 
-/** The media types of replies. An event stream is a reply that goes on: each item is sent when there is one. */
+/** The media types of replies. In an event stream, each item is sent as soon as it exists. */
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
 
-/** What a control call was sent, parsed. */
+/** The parsed input of a control call. */
 interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
@@ -23,29 +23,29 @@ interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
 }
 
 interface RowBase<Params, Query, Body, UncheckedBody, Reply> extends Routable {
-  /** The name of the call, as the `operationId` of the document. */
+  /** The `operationId` in the OpenAPI document. */
   readonly id: string;
-  /** What the call does, in a sentence. */
+  /** One sentence that describes the call. */
   readonly summary: string;
   readonly params?: Params;
   readonly query?: Query;
-  /** The body; a call without one reads none. */
+  /** The schema of the body; without one, the body is not read. */
   readonly body?: Body;
-  /** The body where the mailbox's own function checks it, to say what is wrong as it does in code. */
+  /** The schema of a body that the mailbox itself validates, so that its errors are the same as in code. */
   readonly uncheckedBody?: UncheckedBody;
-  /** The largest body that is read; 1 MiB if left out. */
+  /** Maximum size of the body. Default: 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** The body of a reply, or each item of an event stream. */
+  /** The schema of the reply body, or of each item of an event stream. */
   readonly reply: Reply;
-  /** The errors of its own, besides those that any call of its kind can meet. */
+  /** The errors that are specific to this call. */
   readonly errors?: readonly ErrorCode[];
-  /** Says that a mailbox always answers the same, which is then made once. */
+  /** Whether the reply of a mailbox never changes and can be cached. */
   readonly isFixed?: true;
 }
 
 /** One call of the control plane. */
 export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
-  /** JSON if left out. */
+  /** Default: JSON. */
   readonly content?: ContentType;
   run(mailbox: Controlled, input: ControlInput<never, never, never>): unknown;
 }
@@ -56,7 +56,7 @@ type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-str
   ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
   : ReadonlyDeep<z.input<Reply>>;
 
-/** Types a row of the control table by its schemas: what it is sent, and what it replies. */
+/** Types a row of the control table by its schemas. */
 export function defineControl<
   Reply extends z.ZodType,
   Params extends z.ZodObject = NoFields,

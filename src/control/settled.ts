@@ -9,33 +9,33 @@ import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 const settledFields = {
-  /** In real time; 4 seconds if left out. */
+  /** Maximum waiting time, in real time. Default: 4 seconds. */
   timeout: durationField.optional(),
 };
 
-/** How long to wait at most. */
+/** The options of `settled`. */
 export const settledOptions = z.strictObject(settledFields);
 
-/** How long to wait at most. */
+/** The options of `settled`. */
 export type SettledOptions = InputOf<typeof settledFields>;
 
-/** Less than a test runner waits by itself, so that the error that says more comes first. */
+/** Shorter than the default timeout of test runners, so that this more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
-/** How many deliveries an error names. */
+/** Maximum number of deliveries that an error lists. */
 const MAX_NAMED = 3;
 
-/** What there is to say once nothing is on its way any more. */
+/** The result of `settled`. */
 export interface Settled {
-  /** What full logs have lost since the last reset. */
+  /** The deliveries that full logs have lost since the last reset. */
   readonly losses: DeliveryLosses;
 }
 
 /**
- * Resolves when nothing is due or on its way. What is due later, such as the retry of a delivery, is not waited for.
+ * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
  *
- * @throws {ApiError} CONFLICT when something still is after the timeout, with what it is; VALIDATION_ERROR for a
- *   timeout that is none; INTERNAL_ERROR when a bug in the emulator has ended something, with the error as its cause.
+ * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries; VALIDATION_ERROR for an invalid timeout;
+ *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
 export async function settle(
   { worlds, dispatcher }: { readonly worlds: Worlds; readonly dispatcher: Dispatcher },
@@ -44,7 +44,7 @@ export async function settle(
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
-    // Unlike that of the environment, this timer keeps the process alive: somebody waits for it.
+    // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
     timer = setTimeout(() => resolve('late'), timeoutMs);
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
@@ -61,7 +61,6 @@ function failed(failures: readonly Failure[]): ApiError {
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
 }
 
-/** The first few of so many. */
 function listOf(named: readonly string[], count: number): string {
   const more = count - named.length;
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');

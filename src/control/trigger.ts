@@ -8,39 +8,39 @@ import type { EventBus, MailEvent } from '../events/event-bus.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { absent, findWorlds } from './find-worlds.ts';
-import { inventMessage } from './invented-message.ts';
+import { findWorlds, notFound } from './find-worlds.ts';
+import { createSampleMessage } from './sample-message.ts';
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
 const triggerFields = {
-  /** Fire the event only in the tenant with this id. */
+  /** Trigger the event only in the tenant with this id. */
   tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
   /** Deliver only to this webhook, even if it is not active or does not list the kind. */
   webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
-  /** The inbox in which it happens; if left out, the first of each tenant. */
+  /** The inbox of the event. Default: the first inbox of each tenant. */
   inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
-  /** The message it is about; one that is there gives the rest of the payload too. */
+  /** The message of the event; an existing message also provides the rest of the payload. */
   messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
-  /** The id of the event, which goes out as a header. */
+  /** The id of the event, which is sent as a header. */
   id: z
     .string(ID_RULE)
     .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
     .optional(),
-  /** The recipients that the payload names. */
+  /** The recipients in the payload. */
   to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
 };
 
 /**
- * What an event fired by hand is about, and what its payload says: `inboxId`, `messageId` and the rest are fields of
- * the payload, and any other field is added to it.
+ * The target and the payload of a triggered event: `inboxId`, `messageId` and the rest are fields of the payload, and
+ * any other field is added to it.
  */
 export const triggerOptions = z.looseObject(triggerFields, 'must be an object');
 
-/** What an event fired by hand is about, and what its payload says; any other field is added to the payload. */
+/** The target and the payload of a triggered event; any other field is added to the payload. */
 export type TriggerOptions = InputOf<typeof triggerFields> & { readonly [field: string]: unknown };
 
-/** Where an event fired by hand happens. */
+/** The tenant, inbox and webhook of a triggered event. */
 interface Place {
   readonly world: World;
   readonly inbox: InboxRow | undefined;
@@ -48,10 +48,10 @@ interface Place {
 }
 
 /**
- * Makes events of a kind by hand: one in the inbox that is named, or one in each tenant.
+ * Publishes one event in the given inbox, or one in each tenant.
  *
- * @throws {ApiError} VALIDATION_ERROR for a kind that there is not, NOT_FOUND for a tenant, webhook or inbox that is
- *   not there; then nothing is fired.
+ * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant, webhook
+ *   or inbox. After an error no event is published.
  */
 export function trigger(
   { worlds, events }: { readonly worlds: Worlds; readonly events: EventBus },
@@ -61,19 +61,19 @@ export function trigger(
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
-  const json = asJson(options);
-  if (isDeep(json)) {
+  const json = toPlainJson(options);
+  if (isTooDeep(json)) {
     throw new ApiError('VALIDATION_ERROR', `The event is not valid: it is nested more than ${MAX_DEPTH} deep.`);
   }
   const parsed = parseOrRefuse('The event', triggerOptions, json);
   const { tenant, webhookId, ...overrides } = parsed;
-  const fired = findPlaces(worlds, parsed).map((place) => toEvent(place, kind, overrides));
-  fired.forEach(events.publish);
-  return fired;
+  const triggered = findPlaces(worlds, parsed).map((place) => toEvent(place, kind, overrides));
+  triggered.forEach(events.publish);
+  return triggered;
 }
 
-/** What of the options goes into a payload; what is left out by `undefined` is left out. */
-function asJson(options: TriggerOptions): unknown {
+/** Converts the options to plain JSON, without fields that are `undefined`. */
+function toPlainJson(options: TriggerOptions): unknown {
   try {
     return JSON.parse(JSON.stringify(options));
   } catch {
@@ -81,10 +81,10 @@ function asJson(options: TriggerOptions): unknown {
   }
 }
 
-/** How deep a payload may be nested: what is deeper could not be written everywhere. */
+/** Maximum nesting depth of a payload, because deeper JSON fails in some runtimes. */
 const MAX_DEPTH = 100;
 
-function isDeep(value: unknown): boolean {
+function isTooDeep(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
@@ -92,27 +92,27 @@ function isDeep(value: unknown): boolean {
   return level.length > 0;
 }
 
-type Wanted = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
+type Target = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
 
-function findPlaces(worlds: Worlds, wanted: Wanted): Place[] {
-  const { webhookId = '', inboxId = inboxOf(worlds, wanted.messageId) } = wanted;
-  const places = findWorlds(worlds, wanted).flatMap((world): Place[] => {
+function findPlaces(worlds: Worlds, target: Target): Place[] {
+  const { webhookId = '', inboxId = inboxOf(worlds, target.messageId) } = target;
+  const places = findWorlds(worlds, target).flatMap((world): Place[] => {
     const webhook = world.webhooks.get(webhookId);
     if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
     const inbox = world.inboxes.get(inboxId);
     return inbox?.deletedAt === null ? [{ world, webhook, inbox }] : [];
   });
-  if (inboxId !== undefined && places.length === 0) throw absent('inbox');
+  if (inboxId !== undefined && places.length === 0) throw notFound('inbox');
   return places;
 }
 
-/** The inbox of a message that is there. */
+/** Returns the inbox of an existing message. */
 function inboxOf(worlds: Worlds, messageId = ''): string | undefined {
   const rows = worlds.all().map(({ messages }) => messages.get(messageId.toLowerCase()));
   return rows.find((row) => row !== undefined)?.inboxId;
 }
 
-/** The first inbox that is in the scope of the webhook, if there is one. */
+/** Returns the first inbox within the scope of the webhook. */
 function firstInbox({ inboxes }: World, webhook: WebhookRow | undefined): InboxRow | undefined {
   const workspaceId = webhook?.workspaceId ?? null;
   return inboxes
@@ -140,12 +140,12 @@ function firstWorkspace({ workspaces }: World): string {
   return workspaces.all()[0]?.id ?? '';
 }
 
-/** The message of the event: the one that is named, or one that is kept nowhere. */
+/** Returns the message of the event: an existing one, or else a sample that is not stored. */
 function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
   const { messageId = newId(world.environment) } = overrides;
   const known = world.messages.get(String(messageId).toLowerCase());
-  const base = known ?? inventMessage(world, inboxId, kind, String(messageId));
-  const texts = TEXTS.flatMap((field) => (overrides[field] == null ? [] : [[field, String(overrides[field])]]));
+  const base = known ?? createSampleMessage(world, inboxId, kind, String(messageId));
+  const texts = TEXT_FIELDS.flatMap((field) => (overrides[field] == null ? [] : [[field, String(overrides[field])]]));
   return {
     ...base,
     ...Object.fromEntries(texts),
@@ -154,5 +154,5 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
   };
 }
 
-/** The fields of a payload that are those of a message too, besides the recipients. */
-const TEXTS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;
+/** The text fields that a payload shares with a message. */
+const TEXT_FIELDS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;

@@ -12,42 +12,41 @@ import { findWorlds } from './find-worlds.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 
-/** What a test sees of the deliveries to webhooks, and what it can do to them. */
+/** The control methods for webhook deliveries. */
 export interface WebhookLab {
   /**
-   * What became of every event, for every webhook: oldest first, with each attempt.
+   * Returns the deliveries of every event to every webhook, oldest first, with each attempt.
    *
-   * @throws {ApiError} VALIDATION_ERROR for a filter that there is not.
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
    * @example
    * const [delivery] = mailbox.deliveries({ webhookId, state: 'delivered' });
    */
   deliveries(filter?: DeliveryFilter): Delivery[];
-  /** One delivery. @throws {ApiError} NOT_FOUND when the log does not have it. */
+  /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
-  /** How many deliveries the full logs of all tenants, or of one, have lost since the last reset. */
+  /** Returns how many deliveries the full logs of all tenants, or of one, have lost since the last reset. */
   losses(options?: TenantOption): DeliveryLosses;
   /**
-   * Sends a delivery once more, now, whatever became of it, with the same id and a new signature. What fails is tried
-   * again from the first step of the schedule.
+   * Sends a delivery again, immediately and in any state, with the same id and a new signature. If it fails, the retry
+   * schedule starts again.
    *
-   * @throws {ApiError} NOT_FOUND when the log does not have it; CONFLICT while it is being sent, or when its webhook
-   *   is gone.
+   * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
+   *   webhook was deleted.
    */
   redeliver(id: string): Delivery;
   /**
-   * Fires an event by hand, and answers the deliveries that it led to.
+   * Triggers an event and returns the deliveries that it created.
    *
-   * @throws {ApiError} VALIDATION_ERROR for a kind that there is not, NOT_FOUND for a tenant, webhook or inbox that is
-   *   not there; then nothing is fired.
+   * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
+   *   webhook or inbox. After an error no event is triggered.
    * @example
    * mailbox.trigger('message.bounced', { inboxId, subject: 'Invoice 12' });
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends what is held, tenant by tenant, oldest first, and answers what it sends: every one, or as many as `count`
-   * says.
+   * Sends held deliveries, tenant by tenant, oldest first, and returns those that it sends: all, or at most `count`.
    *
-   * @throws {ApiError} VALIDATION_ERROR for a count out of range, NOT_FOUND for a tenant or a webhook that is not there.
+   * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example
    * mailbox.release({ webhookId, count: 1 });
    */
@@ -57,21 +56,21 @@ export interface WebhookLab {
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
 const releaseFields = {
-  /** The id of the only tenant whose deliveries are sent. */
+  /** Release only deliveries of the tenant with this id. */
   tenant: tenantField.optional(),
-  /** The id of the only webhook whose deliveries are sent. */
+  /** Release only deliveries to the webhook with this id. */
   webhookId: webhookField.optional(),
-  /** How many are sent at most; every one if left out. */
+  /** Maximum number of deliveries to release. Default: all. */
   count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
 };
 
-/** What `release` takes. */
+/** The options of `release`. */
 export const releaseOptions = z.strictObject(releaseFields, 'must be an object');
 
-/** Which of the deliveries that are held are sent. */
+/** Selects the held deliveries to release. */
 export type ReleaseOptions = InputOf<typeof releaseFields>;
 
-/** Makes the webhook lab of a mailbox. */
+/** Creates the webhook lab of a mailbox. */
 export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): WebhookLab {
   return {
     deliveries: (filter = {}) => dispatcher.list(parseOrRefuse('The filter', deliveryFilter, filter)),

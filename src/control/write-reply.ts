@@ -1,7 +1,7 @@
 import { type AnyReply, jsonReply, streamReply, textReply } from '../pipeline/http.ts';
 import type { ContentType, ControlRow } from './row.ts';
 
-/** Writes what a row answers as its media type wants it. */
+/** Creates the reply of a row in its media type. */
 export function writeReply({ content = 'application/json' }: ControlRow, value: unknown): AnyReply {
   return WRITERS[content](value);
 }

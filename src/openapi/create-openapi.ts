@@ -5,16 +5,16 @@ import { createDocument, type OpenApiDocument } from './document.ts';
 import { ASSUMED } from './error-responses.ts';
 import { TAGS } from './tags.ts';
 
-const DESCRIPTION = `What agent-mailbox-mock emulates, under the behaviours that it runs with.
+const DESCRIPTION = `The API that agent-mailbox-mock emulates, under its current behaviours.
 
-Besides what each operation lists, any request can meet these:
+In addition to the errors of each operation, any request can return these:
 
-- 404 \`NOT_FOUND\` for a path that is not here, and 405 \`METHOD_NOT_ALLOWED\` for a method that is not here.
-- 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\` from the server itself.
+- 404 \`NOT_FOUND\` for an unknown path, and 405 \`METHOD_NOT_ALLOWED\` for an unsupported method.
+- 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\` from the HTTP server itself.
 
-HEAD answers what GET answers, without the body; OPTIONS answers 204 with \`Allow\`. Behaviours can refuse both.`;
+HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`. Behaviours can disable both.`;
 
-/** Describes the operation table, as these choices shape it, in OpenAPI 3.1. */
+/** Creates the OpenAPI 3.1 document of the operation table under the given choices. */
 export function createOpenApi(choices: Choices): OpenApiDocument {
   return createDocument({
     title: 'Agent Mailbox Service (emulated)',
@@ -27,7 +27,7 @@ export function createOpenApi(choices: Choices): OpenApiDocument {
     },
     headers: {
       Assumed: {
-        description: 'The behaviours that shaped this reply and that the service document does not state.',
+        description: 'The behaviours that affected this reply and that the service document does not state.',
         schema: { type: 'string' },
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },

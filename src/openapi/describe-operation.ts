@@ -7,7 +7,7 @@ import { ASSUMED } from './error-responses.ts';
 import { errorResponses } from './operation-errors.ts';
 import { tagOf } from './tags.ts';
 
-/** Says of one row of the operation table what a document describes, as these choices shape it. */
+/** Describes one row of the operation table under the given choices. */
 export function describeOperation(id: string, row: OperationDefinition, choices: Choices): DescribedRow {
   const { choose, assume, read } = createLedgerReader(choices);
   const query = row.query?.(choose);
@@ -25,7 +25,7 @@ export function describeOperation(id: string, row: OperationDefinition, choices:
     params: row.params,
     query,
     body,
-    refusesUnknownFields: choices['requests.unknown-fields'] === 'refused',
+    isBodyStrict: choices['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorResponses(row, (choice) => choices[choice]),
   };

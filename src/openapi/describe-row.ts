@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type CodesByStatus, errorReferences } from './error-responses.ts';
 import { type Json, jsonContent, toJsonSchema } from './json-schema.ts';
 
-/** One call of a table, as a document describes it. */
+/** One call, in the form that a document describes. */
 export interface DescribedRow {
   readonly id: string;
   readonly method: string;
@@ -11,23 +11,23 @@ export interface DescribedRow {
   readonly summary: string;
   readonly description?: string | undefined;
   readonly tag: string;
-  /** The ways to prove who calls, each sufficient; an empty one says that none is needed. */
+  /** Alternative security requirements; an empty object means that no authentication is needed. */
   readonly security: readonly Json[];
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
-  /** Says that fields which the body's schema does not name are refused, whatever the schema itself says. */
-  readonly refusesUnknownFields?: boolean;
+  /** Whether unknown fields in the body are refused, even if the schema accepts them. */
+  readonly isBodyStrict?: boolean;
   readonly successes: readonly DescribedSuccess[];
   readonly errors: CodesByStatus;
 }
 
-/** One kind of success of a call. */
+/** One kind of successful reply. */
 export interface DescribedSuccess {
   readonly status: 200 | 201;
-  /** The body; none if left out. */
+  /** The body; without a schema, there is none. */
   readonly schema?: z.ZodType | undefined;
-  /** The media type of a body that is not JSON; it is described by that alone. */
+  /** The media type of a body that is not JSON; the schema is then not shown. */
   readonly content?: string | undefined;
   readonly headers?: Json | undefined;
 }
@@ -43,7 +43,7 @@ export function describeRow(row: DescribedRow): Json {
     tags: [tag],
     security,
     ...(parameters.length > 0 && { parameters }),
-    ...(row.body && { requestBody: describeBody(row.body, row.refusesUnknownFields) }),
+    ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict) }),
     responses: {
       ...Object.fromEntries(successes.map((success) => [success.status, describeSuccess(success)])),
       ...errorReferences(errors),
@@ -60,7 +60,7 @@ function pathParameters({ params }: DescribedRow): Json[] {
   }));
 }
 
-/** A default makes a field of the output required; a client may leave any of these out. */
+/** Every parameter is optional, although a default makes a field of the output schema required. */
 function queryParameters({ query }: DescribedRow): Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = toJsonSchema(field as z.ZodType, 'output');
@@ -68,8 +68,8 @@ function queryParameters({ query }: DescribedRow): Json[] {
   });
 }
 
-function describeBody(body: z.ZodType, refusesUnknownFields = false): Json {
-  const closed = refusesUnknownFields && { additionalProperties: false };
+function describeBody(body: z.ZodType, isStrict = false): Json {
+  const closed = isStrict && { additionalProperties: false };
   return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }) };
 }
 
@@ -83,7 +83,7 @@ function describeSuccess({ status, schema, content, headers }: DescribedSuccess)
   return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content) };
 }
 
-/** What is not JSON has no schema: that is how OpenAPI 3.1 writes bytes. */
+/** A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that way. */
 function contentOf(schema: z.ZodType | undefined, content: string | undefined): Json {
   if (!schema) return {};
   return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output')) : { [content]: {} } };

@@ -12,7 +12,7 @@ export interface OpenApiDocument {
   readonly components: Json;
 }
 
-/** What a document is made of: a table of calls, and what is said of them all. */
+/** The parts of a document: a table of calls, and the descriptions that they share. */
 interface DocumentParts {
   readonly title: string;
   readonly description: string;
@@ -24,7 +24,7 @@ interface DocumentParts {
   readonly errorForm: ErrorForm;
 }
 
-/** Describes a table of calls in OpenAPI 3.1. */
+/** Creates the OpenAPI 3.1 document of a table of calls. */
 export function createDocument(parts: DocumentParts): OpenApiDocument {
   const { title, description, tags, rows, securitySchemes, headers, errorForm } = parts;
   return {

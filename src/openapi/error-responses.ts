@@ -1,12 +1,12 @@
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { type Json, jsonContent } from './json-schema.ts';
 
-/** The error codes that a call can answer with, by status. */
+/** The error codes that a call can return, by status. */
 export type CodesByStatus = ReadonlyMap<number, readonly ErrorCode[]>;
 
-/** How a table of calls writes its errors. */
+/** The form of the errors in a document. */
 export interface ErrorForm {
-  /** Whether an error says its code. */
+  /** Whether an error contains its code. */
   readonly hasCode: boolean;
   /** The headers that every error can have. */
   readonly headers?: Json;
@@ -18,13 +18,13 @@ export function codesByStatus(codes: readonly ErrorCode[]): CodesByStatus {
   return new Map(statuses.map((status) => [status, codes.filter((code) => ERRORS[code].status === status)]));
 }
 
-/** One component for each set of codes, which the calls that share it refer to. */
+/** Creates one response component for each set of codes, so that calls can share it. */
 export function responseComponents(all: readonly CodesByStatus[], form: ErrorForm): Json {
   const sets = all.flatMap((codes) => [...codes.values()]);
   return Object.fromEntries(sets.map((codes) => [componentName(codes), errorResponse(codes, form)]));
 }
 
-/** References to the components of a call's errors, by status. */
+/** Creates the references to the response components of a call's errors, by status. */
 export function errorReferences(codes: CodesByStatus): Json {
   return Object.fromEntries(
     [...codes].map(([status, set]) => [status, { $ref: `#/components/responses/${componentName(set)}` }]),
@@ -45,7 +45,7 @@ function errorResponse(codes: readonly ErrorCode[], { hasCode, headers }: ErrorF
 
 const ERROR = { $ref: '#/components/schemas/Error' };
 
-/** The header that every reply can have. */
+/** The header that every reply of an operation can have. */
 export const ASSUMED: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/Assumed' } };
 
 const CHALLENGE: Json = {

@@ -4,9 +4,9 @@ import {
   type ChoiceId,
   type Choices,
   type Choose,
+  choiceDefinition,
   isChoice,
   isShapedBy,
-  readingsOf,
 } from '../contract/behaviours.ts';
 import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
@@ -85,7 +85,7 @@ function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Ch
 /** Evaluates `build` under each other value of each choice that it reads, changing one choice at a time. */
 function evaluateAlternatives<Value>(build: (choose: Choose) => Value, choices: Choices) {
   return trace(build, choices).read.flatMap((id) =>
-    Object.keys(readingsOf(id).choices)
+    Object.keys(choiceDefinition(id).choices)
       .filter((value) => value !== choices[id])
       .map((value) => ({ id, value: trace(build, { ...choices, [id]: value } as Choices).value })),
   );

@@ -29,7 +29,7 @@ test('GET /__mock/health says that the emulator is up, and which one', async () 
   ]);
 });
 
-test('POST /__mock/reset makes everything as it was at the start', async () => {
+test('POST /__mock/reset restores the initial state', async () => {
   await using server = await startServer({ port: 0 });
   const start = server.mailbox.snapshot();
   const tenant = await sendTo(server, 'POST /v1/tenants', { key: server.mailbox.keys.operator, json: { name: 'New' } });

@@ -1,6 +1,6 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { CHOICE_IDS, readingsOf } from '../../src/contract/behaviours.ts';
+import { CHOICE_IDS, choiceDefinition } from '../../src/contract/behaviours.ts';
 import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -412,8 +412,8 @@ describe('behaviours of mail', () => {
   test('every choice that is no default is read here', ({ expect }) => {
     const read = READINGS.flatMap(([behaviours]) => Object.entries(behaviours).map((entry) => entry.join('=')));
     const others = OURS.flatMap((id) =>
-      Object.keys(readingsOf(id).choices)
-        .filter((choice) => choice !== readingsOf(id).default)
+      Object.keys(choiceDefinition(id).choices)
+        .filter((choice) => choice !== choiceDefinition(id).default)
         .map((choice) => `${id}=${choice}`),
     );
     expect([...new Set(read)].sort()).toEqual(others.sort());

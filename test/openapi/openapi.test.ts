@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
 import Ajv from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { type ChoiceId, type Choices, parseBehaviours, readingsOf } from '../../src/contract/behaviours.ts';
+import { type ChoiceId, type Choices, choiceDefinition, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { createOpenApi } from '../../src/openapi/create-openapi.ts';
@@ -34,7 +34,7 @@ function distinctDocuments(): [title: string, document: OpenApiDocument][] {
   };
   add('the defaults', openApi());
   for (const id of behavioursRead()) {
-    for (const choice of Object.keys(readingsOf(id).choices)) add(`${id}=${choice}`, openApi({ [id]: choice }));
+    for (const choice of Object.keys(choiceDefinition(id).choices)) add(`${id}=${choice}`, openApi({ [id]: choice }));
   }
   return [...documents.values()];
 }
@@ -129,7 +129,7 @@ test('under requests.unknown-fields=refused a body takes no other field', () => 
   });
 });
 
-const chooseDefault = <Id extends ChoiceId>(id: Id) => readingsOf(id).default as never;
+const chooseDefault = <Id extends ChoiceId>(id: Id) => choiceDefinition(id).default as never;
 
 function operations(): (Described & { readonly method: string; readonly path: string })[] {
   return Object.entries(openApi().paths).flatMap(([path, methods]) =>

@@ -1,7 +1,7 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import { CHOICE_IDS, readingsOf } from '../../src/contract/behaviours.ts';
+import { CHOICE_IDS, choiceDefinition } from '../../src/contract/behaviours.ts';
 import { isInProcess } from '../support/control.ts';
 import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -74,7 +74,7 @@ describe('a choice of the ledger', () => {
   });
 
   for (const id of CHOICES) {
-    for (const choice of Object.keys(readingsOf(id).choices)) {
+    for (const choice of Object.keys(choiceDefinition(id).choices)) {
       everywhere(`${id}=${choice} is what a client sees`, { behaviours: { [id]: choice } }, async (world) => {
         expect(await READINGS[id]?.read(world)).toEqual(READINGS[id]?.values[choice]);
       });

@@ -7,13 +7,13 @@ const inAnInbox = (part: string) => `{ tenants: { a: { workspaces: { w: { inboxe
 
 /** What a user writes with a type of the library, a mark `|` where the pointer is, and what an editor shows there. */
 export const HOVERS = [
-  ['ComposedMessage', "{ |to: 'a@b.test', from: 'c@d.test' }", 'Who gets it'],
+  ['ComposedMessage', "{ |to: 'a@b.test', from: 'c@d.test' }", 'The recipients'],
   ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
-  ['TriggerOptions', "{ |messageId: 'x' }", 'The message it is about'],
-  ['SettledOptions', '{ |timeout: 5 }', 'In real time'],
+  ['TriggerOptions', "{ |messageId: 'x' }", 'The message of the event'],
+  ['SettledOptions', '{ |timeout: 5 }', 'in real time'],
   ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How often'],
   ['DeliveryFilter', "{ |state: 'held' }", 'Where they stand'],
-  ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'a thread of its own'],
+  ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'or else a new thread'],
   ['FixtureInput', '{ |operator: {}, tenants: {} }', 'sa_platform_operator_key'],
 ] as const;
 

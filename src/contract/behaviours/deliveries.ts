@@ -4,11 +4,11 @@ import { headerName } from '../header-name.ts';
 /** How events reach webhooks. */
 export const deliveryBehaviours = defineBehaviours({
   'deliveries.payload': {
-    question: 'What does a delivery carry?',
+    question: 'What does the payload of a delivery contain?',
     section: '6',
     choices: {
       'reference-and-content':
-        'the fields of the reference (event, messageId, inboxId, threadId, from, to) and id, workspaceId, subject, plainBody, htmlBody, receivedAt',
+        'the fields of the reference (event, messageId, inboxId, threadId, from, to) plus id, workspaceId, subject, plainBody, htmlBody and receivedAt',
       reference: 'only event, messageId, inboxId, threadId, from and to',
     },
     default: 'reference-and-content',
@@ -19,15 +19,15 @@ export const deliveryBehaviours = defineBehaviours({
     section: '6',
     choices: {
       'standard-and-hex':
-        'webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks, and a header with the hex HMAC-SHA256 of the raw body beside them',
-      standard: 'by the headers of Standard Webhooks only',
-      hex: 'by the header with the hex HMAC only; webhook-id and webhook-timestamp stay',
+        'with the Standard Webhooks headers (webhook-id, webhook-timestamp, webhook-signature) and a header with the hex HMAC-SHA256 of the raw body',
+      standard: 'with the Standard Webhooks headers only',
+      hex: 'with the hex HMAC header only; webhook-id and webhook-timestamp are still sent',
     },
     default: 'standard-and-hex',
     origin: 'assumed',
   },
   'deliveries.signature.header': {
-    question: 'Which header carries the hex HMAC?',
+    question: 'Which header contains the hex HMAC?',
     section: '6',
     choices: {
       'x-webhook-signature': 'X-Webhook-Signature',
@@ -51,63 +51,63 @@ export const deliveryBehaviours = defineBehaviours({
     section: '6',
     choices: {
       event: 'the id of the event: the same for every webhook and every attempt',
-      delivery: 'the id of the delivery: the same for every attempt, another for every webhook',
+      delivery: 'the id of the delivery: the same for every attempt, but different for each webhook',
     },
     default: 'event',
     origin: 'assumed',
   },
   'deliveries.success': {
-    question: 'Which answers of a receiver count as success?',
+    question: 'Which responses of a receiver count as success?',
     section: '6',
-    assumption: 'any 2xx; redirects are not followed',
+    assumption: 'any 2xx status; redirects are not followed',
     origin: 'assumed',
   },
   'deliveries.timeout': {
-    question: 'How long may a receiver take to answer?',
+    question: 'How long may a receiver take to respond?',
     section: '6',
     choices: { '15s': '15 seconds', '30s': '30 seconds', '5s': '5 seconds', '1s': '1 second', '100ms': '100 ms' },
     default: '15s',
     origin: 'assumed',
   },
   'deliveries.retry': {
-    question: 'When is a failed delivery tried again?',
+    question: 'When is a failed delivery retried?',
     section: '6',
     choices: {
       'standard-webhooks':
-        '5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the attempt before, and then no more',
+        '5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt, then no more',
       never: 'never',
     },
     default: 'standard-webhooks',
     origin: 'assumed',
   },
   'deliveries.retry-after': {
-    question: 'Does a receiver that fails with Retry-After get the time it asks for?',
+    question: 'Is a Retry-After header in the response to a failed delivery respected?',
     section: '6',
-    choices: { respected: 'yes, up to 24 hours; never less than the schedule says', ignored: 'no' },
+    choices: { respected: 'yes, up to 24 hours, but never earlier than the schedule', ignored: 'no' },
     default: 'respected',
     origin: 'assumed',
   },
   'deliveries.gone': {
-    question: 'What does an answer of 410 do?',
+    question: 'What does a 410 response do?',
     section: '6',
     choices: {
-      deactivates: 'it sets isActive of the webhook to false, and the delivery is not tried again',
-      retried: 'it is a failure as any other',
+      deactivates: 'it sets isActive of the webhook to false, and the delivery is not retried',
+      retried: 'it counts as a failure like any other',
     },
     default: 'deactivates',
     origin: 'assumed',
   },
   'deliveries.inactive': {
-    question: 'What happens to what still waits for a webhook that is made inactive or deleted?',
+    question: 'What happens to the pending deliveries of a webhook that is deactivated or deleted?',
     section: '6',
-    assumption: 'it is dropped when its next attempt is due',
+    assumption: 'they are dropped when their next attempt is due',
     origin: 'assumed',
   },
   'deliveries.order': {
-    question: 'In which order does a webhook get its deliveries?',
+    question: 'In which order does a webhook receive its deliveries?',
     section: '6',
     choices: {
-      'one-by-one': 'one at a time, in the order of the events; what failed comes again later',
+      'one-by-one': 'one at a time, in the order of the events; a failed delivery is retried later',
       parallel: 'up to ten at a time, in any order',
     },
     default: 'one-by-one',

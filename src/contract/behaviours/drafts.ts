@@ -1,16 +1,15 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Drafts. */
 export const draftBehaviours = defineBehaviours({
   'drafts.shape': {
-    question: 'What is a draft in a reply?',
+    question: 'Which fields does a draft have in a reply?',
     section: '4.4',
     assumption:
-      '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; null where nothing was set',
+      '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; a field that was not set is null',
     origin: 'reference',
   },
   'drafts.list.reply': {
-    question: 'What does listing drafts answer?',
+    question: 'What does listing drafts return?',
     section: '4.4',
     choices: {
       drafts: '{ drafts }',
@@ -23,24 +22,24 @@ export const draftBehaviours = defineBehaviours({
     question: 'In which order are drafts listed?',
     section: '4.4',
     choices: {
-      'oldest-first': 'as they were created',
-      'newest-first': 'the latest first',
+      'oldest-first': 'by creation, oldest first',
+      'newest-first': 'by creation, newest first',
     },
     default: 'oldest-first',
     origin: 'assumed',
   },
   'drafts.recipients': {
-    question: 'May to, cc and bcc of a draft be what is half typed?',
+    question: 'May to, cc and bcc of a draft contain incomplete addresses?',
     section: '4.4',
     choices: {
-      kept: 'yes, it is kept as it is; sending a draft with what is no address is 400, and the draft stays',
-      checked: 'no, 400 as when sending',
+      kept: 'yes, they are kept as they are; sending a draft with an invalid address is 400, and the draft stays',
+      checked: 'no, they are refused with 400, as in a send',
     },
     default: 'kept',
     origin: 'reference',
   },
   'drafts.unknown-message': {
-    question: 'What answers a replyToMessageId that the inbox does not have, when it is set?',
+    question: 'What is the reply to setting replyToMessageId to a message that the inbox does not have?',
     section: '4.4',
     choices: {
       'not-found': '404',
@@ -50,7 +49,7 @@ export const draftBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'drafts.delete.body': {
-    question: 'What does deleting a draft answer?',
+    question: 'What does deleting a draft return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -60,15 +59,16 @@ export const draftBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'drafts.send.incomplete': {
-    question: 'What does a draft need to be sent?',
+    question: 'What does a draft need before it can be sent?',
     section: '4.4',
-    assumption: 'a recipient: to, cc or bcc, or else whom a reply goes to; otherwise 400. The subject may be missing',
+    assumption:
+      'a recipient: in to, cc or bcc, or the default recipients of a reply; without one, sending is 400; the subject may be missing',
     origin: 'assumed',
   },
   'drafts.send.reply': {
-    question: 'What does sending a draft answer, and what becomes of the draft?',
+    question: 'What does sending a draft return, and what happens to the draft?',
     section: '4.4',
-    assumption: 'as sending, and draftId; the draft is deleted, and sending it again is 404',
+    assumption: 'the reply of a send plus draftId; the draft is deleted, so sending it again is 404',
     origin: 'reference',
   },
 });

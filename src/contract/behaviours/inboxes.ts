@@ -3,41 +3,41 @@ import { defineBehaviours } from '../behaviour.ts';
 /** Inboxes and their addresses. */
 export const inboxBehaviours = defineBehaviours({
   'inboxes.shape': {
-    question: 'What is an inbox in a reply?',
+    question: 'Which fields does an inbox have in a reply?',
     section: '4.4',
     choices: {
-      'with-metadata': 'the fields of the reference, and metadata, which PATCH sets',
+      'with-metadata': 'the fields of the reference plus metadata, which PATCH sets',
       reference: 'the fields of the reference only',
     },
     default: 'with-metadata',
     origin: 'assumed',
   },
   'inboxes.read.tiers': {
-    question: 'Who may list and read inboxes?',
+    question: 'Which keys may list and read inboxes?',
     section: '4.4',
     choices: {
-      'tenant-workspace-and-inbox': 'tk_, wk_ those of its workspace, ak_ its own',
+      'tenant-workspace-and-inbox': 'tk_, wk_ for the inboxes of its workspace, ak_ for its own inbox',
       'tenant-and-workspace': 'tk_ and wk_',
     },
     default: 'tenant-workspace-and-inbox',
     origin: 'assumed',
   },
   'inboxes.change.tiers': {
-    question: 'Who may change and delete an inbox and its addresses?',
+    question: 'Which keys may change and delete an inbox and its addresses?',
     section: '4.4',
     choices: {
-      'tenant-and-workspace': 'tk_, and wk_ in its workspace',
-      'tenant-workspace-and-inbox': 'also ak_, its own',
+      'tenant-and-workspace': 'tk_, and wk_ for the inboxes of its workspace',
+      'tenant-workspace-and-inbox': 'also ak_ for its own inbox',
     },
     default: 'tenant-and-workspace',
     origin: 'assumed',
   },
   'inboxes.list.credentials': {
-    question: 'Does the list of inboxes show passwords?',
+    question: 'Does the list of inboxes contain passwords?',
     section: '4.4',
     choices: {
-      omitted: 'no: imapPassword, imap and smtp are left out',
-      included: 'yes, each item is as a single inbox',
+      omitted: 'no: imapPassword, imap and smtp are omitted',
+      included: 'yes, each item has the same fields as a single inbox',
     },
     default: 'omitted',
     origin: 'assumed',
@@ -49,33 +49,34 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'inboxes.default-domain': {
-    question: 'Which is the default domain?',
+    question: 'What is the default domain?',
     section: '4.4',
-    assumption: 'mailbox.test; IMAP and SMTP are imap.mailbox.test and smtp.mailbox.test, where nobody answers',
+    assumption:
+      'mailbox.test; the IMAP and SMTP hosts are imap.mailbox.test and smtp.mailbox.test, where no server runs',
     origin: 'assumed',
   },
   'inboxes.create.username': {
     question: 'Which user names may an inbox have?',
     section: '4.4',
     assumption:
-      '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, no dot at its end or beside another',
+      '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, with no dot at the end or next to another dot',
     origin: 'reference',
     shapes: ['body'],
   },
   'inboxes.create.generated-name': {
-    question: 'Which user name does an inbox get when none is sent?',
+    question: 'Which user name does an inbox get when the request has none?',
     section: '4.4',
-    assumption: 'agent- and eight hexadecimal digits',
+    assumption: 'agent- followed by eight hexadecimal digits',
     origin: 'assumed',
   },
   'inboxes.create.workspace': {
-    question: 'Where does an inbox land when a tenant key names no workspace?',
+    question: 'Which workspace does an inbox belong to when a tenant key names none?',
     section: '4.4',
-    assumption: 'in the default workspace',
+    assumption: 'the default workspace',
     origin: 'assumed',
   },
   'inboxes.create.domain': {
-    question: 'What answers a domain that is neither the default one nor verified for the workspace?',
+    question: 'What is the reply to a domain that is neither the default domain nor verified for the workspace?',
     section: '4.4',
     choices: {
       invalid: '400',
@@ -85,36 +86,37 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'inboxes.create.existing': {
-    question: 'What answers creating an inbox whose address the tenant has already?',
+    question: 'What is the reply to creating an inbox whose address the tenant already has?',
     section: '4.4',
     choices: {
-      returned: '200 with that inbox, existed: true and no credentials',
+      returned: '200 with that inbox and existed: true, without credentials',
       conflict: '409',
     },
     default: 'returned',
     origin: 'reference',
   },
   'inboxes.create.taken': {
-    question: 'What happens when another tenant has the address, or another inbox a tagged form of it?',
+    question: 'What happens when another tenant has the address, or another inbox has a tagged form of it?',
     section: '4.4',
-    assumption: 'the inbox gets name1 to name99; 409 when all are taken, or with strict=true',
+    assumption:
+      'a number from 1 to 99 is added to the user name; the reply is 409 when all are taken, or with strict=true',
     origin: 'reference',
   },
   'inboxes.update.reply': {
-    question: 'What does changing an inbox answer?',
+    question: 'What does updating an inbox return?',
     section: '4.4',
     assumption: '{ updated: true, id }',
     origin: 'reference',
   },
   'inboxes.delete.kept': {
-    question: 'What stays of a deleted inbox?',
+    question: 'What remains of a deleted inbox?',
     section: '4.4',
     assumption:
-      'its messages, which nobody reaches any more; its keys, drafts, lists and addresses end, and the addresses are free again',
+      'its messages, which no operation returns; its keys, drafts, lists and addresses are deleted, and the addresses can be used again',
     origin: 'reference',
   },
   'inboxes.delete.body': {
-    question: 'What does deleting an inbox answer?',
+    question: 'What does deleting an inbox return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -124,7 +126,8 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'inboxes.addresses.create.domain': {
-    question: 'What answers an address whose domain is neither the default one nor verified for the workspace?',
+    question:
+      'What is the reply to adding an address whose domain is neither the default domain nor verified for the workspace?',
     section: '4.4',
     choices: {
       invalid: '400',
@@ -134,14 +137,14 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'inboxes.addresses.create.reply': {
-    question: 'What does adding an address answer?',
+    question: 'What does adding an address return?',
     section: '4.4',
     assumption:
-      '201 { ok: true, address, isPrimary }; 409 when any inbox has the address, or another one the address that it is a tagged form of',
+      '201 { ok: true, address, isPrimary }; 409 when an inbox already has the address, or another inbox has the address without its tag',
     origin: 'reference',
   },
   'inboxes.addresses.delete.canonical': {
-    question: 'What answers removing the canonical address, which must not be?',
+    question: 'What is the reply to removing the canonical address, which is not allowed?',
     section: '4.4',
     choices: {
       conflict: '409',
@@ -151,7 +154,7 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'inboxes.addresses.delete.body': {
-    question: 'What does removing an address answer?',
+    question: 'What does removing an address return?',
     section: '4.4',
     choices: {
       'deleted-and-address': '{ deleted: true, address }',
@@ -161,17 +164,17 @@ export const inboxBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'inboxes.create.out-of-reach': {
-    question: 'And when another workspace of the tenant has it, out of the reach of the key?',
+    question: 'What happens when another workspace of the tenant, outside the scope of the key, has the address?',
     section: '4.4',
-    assumption: 'the same, as if another tenant had it',
+    assumption: 'the same as if another tenant had it',
     origin: 'assumed',
   },
   'inboxes.create.again': {
-    question: 'What does creating an inbox under a taken name once more answer?',
+    question: 'What does a second request to create an inbox with the same taken name return?',
     section: '4.4',
     choices: {
       'next-number': 'another inbox, with the next number',
-      existing: '200 with the numbered inbox that the tenant has already, and existed: true',
+      existing: '200 with the numbered inbox that the tenant already has, and existed: true',
     },
     default: 'next-number',
     origin: 'assumed',
@@ -179,7 +182,7 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.addresses.delete.primary': {
     question: 'Which address becomes primary when the primary one is removed?',
     section: '4.4',
-    assumption: 'the canonical one',
+    assumption: 'the canonical address',
     origin: 'reference',
   },
 });

@@ -1,16 +1,16 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Lists: the contact groups of an inbox. */
+/** Contact lists of an inbox. */
 export const listBehaviours = defineBehaviours({
   'lists.shape': {
-    question: 'What is a list in a reply?',
+    question: 'Which fields does a list have in a reply?',
     section: '4.4',
     assumption:
       '{ id, name, description, entryCount, entries, createdAt }; an entry is { id, email, displayName, metadata, createdAt }',
     origin: 'reference',
   },
   'lists.list.entries': {
-    question: 'Does the list of lists show the entries?',
+    question: 'Does the list of lists contain the entries?',
     section: '4.4',
     choices: {
       included: 'yes',
@@ -20,13 +20,13 @@ export const listBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'lists.list.reply': {
-    question: 'What does listing lists, or entries, answer?',
+    question: 'What do listing lists and listing entries return?',
     section: '4.4',
-    assumption: '{ lists } and { entries }, oldest first',
+    assumption: '{ lists } and { entries }, each oldest first',
     origin: 'assumed',
   },
   'lists.delete.body': {
-    question: 'What does deleting a list answer?',
+    question: 'What does deleting a list return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -36,7 +36,7 @@ export const listBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'lists.entries.delete.body': {
-    question: 'What does deleting an entry answer?',
+    question: 'What does deleting an entry return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -46,7 +46,7 @@ export const listBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'lists.entries.taken': {
-    question: 'What answers an address that the list has already?',
+    question: 'What is the reply to adding an address that the list already has?',
     section: '4.4',
     assumption: '409',
     origin: 'reference',

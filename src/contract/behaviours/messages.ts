@@ -3,20 +3,20 @@ import { defineBehaviours } from '../behaviour.ts';
 /** Reading messages. */
 export const messageBehaviours = defineBehaviours({
   'messages.shape': {
-    question: 'What is a message in a reply?',
+    question: 'Which fields does a message have in a reply?',
     section: '4.4',
     choices: {
-      extended: 'the fields of the reference, and inboxId, cc, bcc, isStarred and isArchived',
+      extended: 'the fields of the reference plus inboxId, cc, bcc, isStarred and isArchived',
       reference: 'the fields of the reference only',
     },
     default: 'extended',
     origin: 'assumed',
   },
   'messages.to': {
-    question: 'Is the to of a message in a reply a list?',
+    question: 'Is the "to" of a message in a reply an array?',
     section: '4.4',
     choices: {
-      string: 'no, one string; several recipients with commas between them',
+      string: 'no, it is one string, with commas between several recipients',
       array: 'yes, always',
     },
     default: 'string',
@@ -27,55 +27,56 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       display: 'with the display name, if there is one: Dana Reyes <dana@customer.test>',
-      bare: 'the address alone, in lower case',
+      bare: 'only the address, in lower case',
     },
     default: 'display',
     origin: 'assumed',
   },
   'messages.list.order': {
-    question: 'In which order are messages and threads listed, in an inbox and tenant-wide?',
+    question: 'In which order are messages and threads listed, in an inbox and for the whole tenant?',
     section: '4.4',
     choices: {
       'newest-first':
-        'the latest to arrive or be sent first, whatever the clock was then; those of a fixture came by their receivedAt',
-      'oldest-first': 'the other way round, so that a page stays the same when more arrive',
+        'the message that arrived or was sent last comes first, even if the clock was changed; fixture messages are ordered by receivedAt',
+      'oldest-first': 'the reverse order, so that a page does not change when more messages arrive',
     },
     default: 'newest-first',
     origin: 'reference',
   },
   'messages.list.pagination': {
-    question: 'How are messages, threads and drafts paged?',
+    question: 'How are lists of messages, threads and drafts paged?',
     section: '4.4',
-    assumption: 'limit 1 to 200, 50 when it is not sent; offset from 0; { pagination: { total, limit, offset } }',
+    assumption:
+      'limit is 1 to 200, by default 50; offset starts at 0; the reply has pagination: { total, limit, offset }',
     origin: 'assumed',
     shapes: ['query', 'reply'],
   },
   'messages.list.large': {
-    question: 'What does a list, or a thread, show of messages or drafts whose bodies are large?',
+    question: 'How does a list or a thread show messages or drafts with large bodies?',
     section: '4.4',
     assumption:
-      'bodies whole up to 16 Mi characters of JSON in all, then 1000 characters of each; reading one shows it whole',
+      'with whole bodies up to 16 Mi characters of JSON in total, then with the first 1000 characters of each body; reading one message or draft returns it whole',
     origin: 'assumed',
   },
   'messages.list.over-limit': {
-    question: 'What answers a limit above 200?',
+    question: 'What is the reply to a limit above 200?',
     section: '4.4',
     choices: {
-      clamped: 'as limit=200',
+      clamped: 'the same as with limit=200',
       invalid: '400',
     },
     default: 'clamped',
     origin: 'assumed',
   },
   'messages.inbound.limits': {
-    question: 'How much of a mail that comes in over SMTP, or as an eml, does a message show?',
+    question: 'How much of a mail that arrives over SMTP or as an eml does a message contain?',
     section: '8',
     assumption:
-      'as much as a composed one may have: bodies of 500000 characters, a subject of 998, 50 addresses in to and in cc, 100 attachments; the raw mail is whole',
+      'as much as a composed message may have: bodies of 500000 characters, a subject of 998, 50 addresses each in to and cc, 100 attachments; the raw mail is complete',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
-    question: 'Does reading a message mark it read?',
+    question: 'Does reading a message mark it as read?',
     section: '4.4',
     choices: {
       yes: 'yes, before it is returned',
@@ -85,7 +86,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'messages.update.reply': {
-    question: 'What does changing a message answer?',
+    question: 'What does updating a message return?',
     section: '4.4',
     choices: {
       'updated-and-id': '{ updated: true, id }',
@@ -95,17 +96,17 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.update.deleted': {
-    question: 'What answers changing a message that is in the trash?',
+    question: 'What is the reply to updating a message that is in the trash?',
     section: '4.4',
     choices: {
-      changed: 'it is changed as any other',
-      'not-found': '404, unless messages.deleted is shown',
+      changed: 'success: it is updated like any other',
+      'not-found': '404, unless messages.deleted=shown',
     },
     default: 'changed',
     origin: 'assumed',
   },
   'messages.delete.body': {
-    question: 'What does deleting a message answer?',
+    question: 'What does deleting a message return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -115,7 +116,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.deleted': {
-    question: 'What answers the id of a deleted message, but for changing it?',
+    question: 'What is the reply to a request for a deleted message, other than an update?',
     section: '4.4',
     choices: {
       'not-found': '404; only its thread and the trash folder still show it',
@@ -127,26 +128,26 @@ export const messageBehaviours = defineBehaviours({
   'messages.raw': {
     question: 'What is the raw form of a message?',
     section: '4.4',
-    assumption: 'message/rfc822, made of what is stored; Bcc is left out',
+    assumption: 'message/rfc822, generated from what is stored, without Bcc',
     origin: 'assumed',
   },
   'messages.attachments.disposition': {
-    question: 'How is an attachment handed out?',
+    question: 'With which Content-Disposition is an attachment returned?',
     section: '4.4',
     choices: {
-      attachment: 'Content-Disposition: attachment, with its file name',
-      inline: 'Content-Disposition: inline, with its file name',
+      attachment: 'attachment, with its file name',
+      inline: 'inline, with its file name',
     },
     default: 'attachment',
     origin: 'assumed',
   },
   'messages.all.shape': {
-    question: 'What do the tenant-wide rows look like?',
+    question: 'Which fields do the rows of the tenant-wide list have?',
     section: '4.4',
     choices: {
-      rows: '{ messages, pagination } of { id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }; with group=thread the latest message of each thread',
+      rows: '{ messages, pagination } of { id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }; with group=thread, only the latest message of each thread',
       messages:
-        '{ messages, pagination } as in an inbox; with group=thread the latest message of each thread, and messageCount',
+        '{ messages, pagination }, with the same messages as in an inbox; with group=thread, only the latest message of each thread, with messageCount',
     },
     default: 'rows',
     origin: 'reference',
@@ -155,46 +156,46 @@ export const messageBehaviours = defineBehaviours({
     question: 'What is the snippet of a tenant-wide row?',
     section: '4.4',
     assumption:
-      'the first 160 characters of the plain body, or else of the text of the HTML, with white space folded to single spaces',
+      'the first 160 characters of the plain body, or else of the text of the HTML, with white space reduced to single spaces',
     origin: 'assumed',
   },
   'messages.all.thread-counts': {
     question: 'What do threadCount and threadUnreadCount of a tenant-wide row count?',
     section: '4.4',
     assumption:
-      'every message of the thread in its inbox, deleted ones included as in the thread itself; and those of them that are unread and not deleted',
+      'threadCount counts every message of the thread in its inbox, deleted ones too, as the thread itself does; threadUnreadCount counts those that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {
-    question: 'What does the tenant-wide list show when no folder is named?',
+    question: 'What does the tenant-wide list contain when the request names no folder?',
     section: '4.4',
     choices: {
-      all: 'everything that is not deleted',
-      inbox: 'the folder inbox',
+      all: 'every message that is not deleted',
+      inbox: 'the messages of the folder inbox',
     },
     default: 'all',
     origin: 'assumed',
   },
   'messages.folders': {
-    question: 'What is in which folder?',
+    question: 'Which messages does each folder contain?',
     section: '4.4',
     assumption:
-      'inbox: inbound, not archived; sent: outbound, not archived; starred; archived; trash: deleted, which no other has',
+      'inbox: inbound and not archived; sent: outbound and not archived; starred: isStarred is true; archived: isArchived is true; trash: deleted messages, which no other folder contains',
     origin: 'assumed',
   },
   'messages.folders.counts': {
-    question: 'What does counting the folders answer?',
+    question: 'What does counting the folders return?',
     section: '4.4',
     choices: {
       objects:
         '{ inbox: { unread, total }, sent: { total }, starred: { total }, archived: { total }, trash: { total } }',
-      numbers: '{ inbox: { unread, total }, sent, starred, archived, trash }, numbers but for inbox',
+      numbers: '{ inbox: { unread, total }, sent, starred, archived, trash }; each is a number, except inbox',
     },
     default: 'objects',
     origin: 'reference',
   },
   'messages.attachments.shape': {
-    question: 'What does listing the attachments of a message answer?',
+    question: 'What does listing the attachments of a message return?',
     section: '4.4',
     assumption: '{ attachments: [{ id, filename, contentType, sizeBytes }] }',
     origin: 'reference',

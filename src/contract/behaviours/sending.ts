@@ -3,49 +3,49 @@ import { defineBehaviours } from '../behaviour.ts';
 /** Sending, replying and forwarding. */
 export const sendBehaviours = defineBehaviours({
   'sending.required': {
-    question: 'What does sending need?',
+    question: 'Which fields does sending require?',
     section: '4.4',
-    assumption: 'to and subject; a body may be empty',
+    assumption: 'to and subject; the body may be empty',
     origin: 'reference',
     shapes: ['body'],
   },
   'sending.reply': {
-    question: 'What does sending answer?',
+    question: 'What does sending return?',
     section: '4.4',
     choices: {
       'message-id-header': '{ id, threadId, status: "sent", messageId }; messageId is the Message-ID header',
-      'message-id': 'the same; messageId is the id',
+      'message-id': 'the same, but messageId is the id',
     },
     default: 'message-id-header',
     origin: 'assumed',
   },
   'sending.verified': {
-    question: 'What answers a send to an address that never wrote to the inbox, without verified: true?',
+    question: 'What is the reply to sending to an address that has never written to the inbox, without verified: true?',
     section: '4.4',
     choices: {
       forbidden: '403 UNVERIFIED_RECIPIENT',
       invalid: '400',
-      sent: 'it is sent',
+      sent: 'success: the message is sent',
     },
     default: 'forbidden',
     origin: 'assumed',
   },
   'sending.verified.scope': {
-    question: 'Which sends does that guard?',
+    question: 'Which operations refuse recipients that have never written to the inbox?',
     section: '4.4',
     choices: {
-      send: 'a plain send, the one that takes verified',
-      'send-and-forward': 'forwards too',
-      'every-send': 'forwards, replies to all and drafts too',
+      send: 'a plain send, the only one with the field verified',
+      'send-and-forward': 'a plain send and a forward',
+      'every-send': 'a plain send, a forward, a reply to all and sending a draft',
     },
     default: 'send',
     origin: 'assumed',
   },
   'sending.simulators': {
-    question: 'Do the addresses at simulator.test bring results about?',
+    question: 'Do the addresses at simulator.test simulate results?',
     section: '4.4',
     choices: {
-      on: 'yes: bounce@, relay-error@, pause@, resume@ and success@, also with a plus-tag; they need no verified',
+      on: 'yes: bounce@, relay-error@, pause@, resume@ and success@, also with a plus tag; they do not need verified: true',
       off: 'no, they are addresses like any other',
     },
     default: 'on',
@@ -54,18 +54,19 @@ export const sendBehaviours = defineBehaviours({
   'sending.paused': {
     question: 'What does a paused inbox refuse?',
     section: '4.4',
-    assumption: 'every send, reply, forward and draft: 403 INBOX_PAUSED; mail to it still arrives',
+    assumption:
+      'sends, replies, forwards and the sending of drafts, with 403 INBOX_PAUSED; mail to the inbox still arrives',
     origin: 'reference',
   },
   'sending.local': {
-    question: 'Where does mail go?',
+    question: 'Where is sent mail delivered?',
     section: '4.4',
     assumption:
-      'to an inbox of this emulator, of any tenant, it arrives at once; anything else counts as delivered and goes nowhere',
+      'in the inboxes of this emulator, of any tenant, at once; mail to any other address counts as delivered, but never leaves the emulator',
     origin: 'assumed',
   },
   'sending.unknown-user': {
-    question: 'What happens to mail for nobody at a domain of this emulator?',
+    question: 'What happens to mail for an unknown address at a domain of this emulator?',
     section: '4.4',
     choices: {
       bounced: 'it bounces',
@@ -75,24 +76,24 @@ export const sendBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'sending.reply.recipients': {
-    question: 'Whom does a reply go to?',
+    question: 'Which recipients does a reply have?',
     section: '4.4',
     assumption:
-      "Reply-To, or else From; to one's own message, its To. A reply to all adds To and Cc without the addresses of the inbox",
+      'Reply-To, or else From; if the inbox sent the message itself, its To; a reply to all adds To and Cc, without the addresses of the inbox',
     origin: 'assumed',
   },
   'sending.reply.subject': {
     question: 'What is the subject of a reply and of a forward?',
     section: '4.4',
-    assumption: 'Re: or Fwd: and the subject, unless it starts so already',
+    assumption: 'Re: or Fwd: before the original subject, unless it already starts with that',
     origin: 'assumed',
   },
   'sending.forward.body': {
-    question: 'What does a forward carry?',
+    question: 'What does a forward contain?',
     section: '4.4',
     choices: {
-      original: 'what was sent with it, then the original with its head, and its attachments',
-      'as-sent': 'what was sent with it, and the attachments',
+      original: 'the body of the request, then the original message with its header, and its attachments',
+      'as-sent': 'the body of the request and the original attachments',
     },
     default: 'original',
     origin: 'assumed',
@@ -102,7 +103,7 @@ export const sendBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       delivered:
-        'yes, where nobody has the very address; an address and its tagged forms belong to one inbox, and are taken for others',
+        'yes, unless an inbox has the exact address; an address and its tagged forms belong to one inbox, so no other inbox can have them',
       exact: 'no',
     },
     default: 'delivered',
@@ -113,24 +114,24 @@ export const sendBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       commas:
-        'yes: a list as RFC 5322 writes it, with commas between the addresses; a name with a comma is quoted, and a group stands for its members',
-      arrays: 'no: a string is one address, and several are an array',
+        'yes: an RFC 5322 address list, with commas between the addresses; a name with a comma is quoted, and a group stands for its members',
+      arrays: 'no: a string is one address, and an array has several',
     },
     default: 'commas',
     origin: 'reference',
   },
   'sending.copies': {
-    question: 'Do sending, replying and forwarding take cc and bcc?',
+    question: 'Do sending, replying and forwarding accept cc and bcc?',
     section: '4.4',
-    assumption: 'yes, as to; a reply to all adds them to those that it goes to anyway',
+    assumption: 'yes, in the same form as to; a reply to all adds them to its own recipients',
     origin: 'assumed',
     shapes: ['body'],
   },
   'sending.addresses': {
-    question: 'Which addresses are taken?',
+    question: 'Which addresses are valid?',
     section: '4.4',
     assumption:
-      'in ASCII: a dot-atom of at most 64 characters, and a domain name of two labels or more, 254 characters together; they compare in lower case',
+      'ASCII addresses: a dot-atom of at most 64 characters and a domain name of at least two labels, at most 254 characters together; they are compared in lower case',
     origin: 'assumed',
     shapes: ['body'],
   },

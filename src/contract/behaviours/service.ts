@@ -1,41 +1,41 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** What is about the key or the service as a whole. */
+/** The key, and the service as a whole. */
 export const serviceBehaviours = defineBehaviours({
   'health.body': {
-    question: 'What does GET /health answer?',
+    question: 'What does GET /health return?',
     section: '4',
     choices: { status: '{ status: "ok" }', empty: '{}' },
     default: 'status',
     origin: 'assumed',
   },
   'me.reply': {
-    question: 'What does GET /v1/me answer?',
+    question: 'What does GET /v1/me return?',
     section: '4.4',
-    assumption: '{ tier, tenantId, workspaceId, inboxId, email }, to any tier; null where it does not apply',
+    assumption: '{ tier, tenantId, workspaceId, inboxId, email } for every tier; a field that does not apply is null',
     origin: 'assumed',
   },
   'metrics.reply': {
-    question: 'What does GET /v1/metrics answer?',
+    question: 'What does GET /v1/metrics return?',
     section: '4.4',
     assumption:
-      '{ window, scope, counts, resources }; the last 30 days when nothing is sent; a day counts whole, and an inbox has no domain',
+      '{ window, scope, counts, resources }; the default window is the last 30 days; a day counts as a whole, and an inbox has no domains',
     origin: 'reference',
   },
   'metrics.counts': {
-    question: 'What do the counts count?',
+    question: 'Which messages do the counts of GET /v1/metrics include?',
     section: '4.4',
-    assumption: 'messages in the window of the inboxes that are there, deleted messages included',
+    assumption: 'those of existing inboxes in the window, deleted messages included',
     origin: 'assumed',
   },
   'verify.reply': {
-    question: 'What does POST /v1/verify-email answer?',
+    question: 'What does POST /v1/verify-email return?',
     section: '4.4',
     assumption: '{ email, valid, reason }; reason is null, "syntax", "bounces" or "no-such-inbox"',
     origin: 'assumed',
   },
   'verify.tiers': {
-    question: 'Who may verify an e-mail address?',
+    question: 'Which keys may verify an e-mail address?',
     section: '4.4',
     assumption: 'tk_, wk_ and ak_',
     origin: 'assumed',

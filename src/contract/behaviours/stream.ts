@@ -1,59 +1,58 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** The event stream. */
 export const streamBehaviours = defineBehaviours({
   'stream.tiers': {
     question: 'Which keys may open an event stream?',
     section: '6',
-    assumption: 'tk_, wk_ and ak_; the operator gets 403',
+    assumption: 'tk_, wk_ and ak_; an operator key gets 403',
     origin: 'reference',
   },
   'stream.key': {
     question: 'How is the key of a stream sent?',
     section: '5, rule 1',
     choices: {
-      'header-or-query': 'by a header or ?api_key=; the header wins',
-      header: 'by a header only',
+      'header-or-query': 'in a header or as ?api_key=; the header has priority',
+      header: 'in a header only',
     },
     default: 'header-or-query',
     origin: 'reference',
   },
   'stream.before-subscribe': {
-    question: 'What does GET /v1/ws tell before the first subscribe frame?',
+    question: 'Which events does GET /v1/ws send before the first subscribe frame?',
     section: '6',
-    choices: { nothing: 'nothing', everything: 'every event within the scope of the key' },
+    choices: { nothing: 'none', everything: 'every event within the scope of the key' },
     default: 'nothing',
     origin: 'assumed',
   },
   'stream.subscribe.again': {
-    question: 'What does a further subscribe frame do?',
+    question: 'What does another subscribe frame do?',
     section: '6',
-    assumption: 'it takes the place of the one before',
+    assumption: 'it replaces the previous one',
     origin: 'assumed',
   },
   'stream.subscribe.empty': {
-    question: 'What does a list mean that is left out or empty?',
+    question: 'What does an empty or missing list in a subscribe frame mean?',
     section: '6',
-    assumption: 'all kinds; all inboxes within the scope of the key',
+    assumption: 'all kinds of event, or all inboxes within the scope of the key',
     origin: 'assumed',
   },
   'stream.subscribe.out-of-scope': {
-    question: 'What happens to a subscription to an inbox or a workspace out of scope?',
+    question: 'What is the reply to a subscription to an inbox or a workspace outside the scope of the key?',
     section: '6',
-    assumption: 'an error frame; the subscription before stays',
+    assumption: 'an error frame; the previous subscription stays',
     origin: 'assumed',
   },
   'stream.alias': {
     question: 'What does /v1/inboxes/{id}/ws send after the connected frame?',
     section: '6',
-    choices: { subscribed: 'a subscribed frame with its inbox', silent: 'nothing' },
+    choices: { subscribed: 'a subscribed frame that names its inbox', silent: 'nothing' },
     default: 'subscribed',
     origin: 'assumed',
   },
   'stream.event.message': {
-    question: 'Does the message of an event frame have its id?',
+    question: 'Does the message in an event frame contain its id?',
     section: '6',
-    choices: { 'with-id': 'yes, as message_id', reference: 'no, only what the reference shows' },
+    choices: { 'with-id': 'yes, as message_id', reference: 'no, only the fields in the reference' },
     default: 'reference',
     origin: 'reference',
   },
@@ -65,9 +64,10 @@ export const streamBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'stream.close': {
-    question: 'How does the service end a stream?',
+    question: 'With which close codes does the service end a stream?',
     section: '6',
-    assumption: 'with 4401 when its key ends, 4429 when the client reads too slowly, 1001 when the server ends',
+    assumption:
+      '4401 when the key is no longer valid, 4429 when the client reads too slowly, 1001 when the server stops',
     origin: 'assumed',
   },
 });

@@ -1,22 +1,21 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Tenants. */
 export const tenantBehaviours = defineBehaviours({
   'tenants.create.reply': {
-    question: 'What does creating a tenant answer?',
+    question: 'What does creating a tenant return?',
     section: '4.4',
-    assumption: '{ id, name, apiKey, defaultWorkspaceId, createdAt }; its first tk_ key is only shown here',
+    assumption: '{ id, name, apiKey, defaultWorkspaceId, createdAt }; no other reply shows this first tk_ key',
     origin: 'assumed',
   },
   'tenants.create.required': {
-    question: 'What does creating a tenant need?',
+    question: 'Which fields does creating a tenant require?',
     section: '4.4',
-    assumption: 'a name that is not empty; white space around it is dropped',
+    assumption: 'a name that is not empty; white space around it is removed',
     origin: 'assumed',
     shapes: ['body'],
   },
   'tenants.delete.body': {
-    question: 'What does deleting a tenant answer?',
+    question: 'What does deleting a tenant return?',
     section: '4.4',
     choices: { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' },
     default: 'deleted-and-id',
@@ -29,9 +28,9 @@ export const tenantBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'tenants.delete.cascade': {
-    question: 'What goes with a tenant that is deleted?',
+    question: 'What is deleted together with a tenant?',
     section: '4.4',
-    assumption: 'everything that it owns, at once; its addresses are free again',
+    assumption: 'everything that it owns, immediately; its addresses can be used again',
     origin: 'assumed',
   },
 });

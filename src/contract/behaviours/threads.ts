@@ -1,31 +1,31 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Threads. */
 export const threadBehaviours = defineBehaviours({
   'threads.shape': {
-    question: 'What is a thread?',
+    question: 'What does reading a thread return?',
     section: '4.4',
-    assumption: '{ threadId, messageCount, messages }, oldest first, deleted messages included',
+    assumption: '{ threadId, messageCount, messages }; messages are oldest first and include deleted ones',
     origin: 'reference',
   },
   'threads.list': {
-    question: 'Is there a list of threads, and what is in it?',
+    question: 'Is there a list of threads, and what does it contain?',
     section: '4.4',
     assumption:
-      '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, in the order of their latest messages, or of their first where messages.list.order is oldest-first; those with nothing but deleted messages are left out',
+      '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, ordered by the latest message of each thread, or by the first one if messages.list.order is oldest-first; threads with only deleted messages are omitted',
     origin: 'assumed',
   },
   'threads.inbound': {
-    question: 'To which thread does mail that comes in belong?',
+    question: 'Which thread does an inbound message belong to?',
     section: '4.4',
-    assumption: 'that of the message in In-Reply-To, else of any in References, else a new one; within the inbox',
+    assumption:
+      'the thread of the message in In-Reply-To, else of one in References, else a new thread; only messages of the same inbox count',
     origin: 'reference',
   },
   'threads.outbound': {
-    question: 'To which thread does mail that goes out belong?',
+    question: 'Which thread does an outbound message belong to?',
     section: '4.4',
     assumption:
-      'a plain send and a forward start one; a reply stays in that of its message, and names it and up to 19 before it in References',
+      'a plain send and a forward start a new thread; a reply stays in the thread of the message that it answers, and names that message and up to 19 earlier ones in References',
     origin: 'reference',
   },
 });

@@ -1,6 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Webhooks. */
 export const webhookBehaviours = defineBehaviours({
   'webhooks.tiers': {
     question: 'May a workspace key call the webhook operations?',
@@ -27,9 +26,9 @@ export const webhookBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'webhooks.create.secret': {
-    question: 'What does a secret look like?',
+    question: 'Which form does a secret have?',
     section: '2',
-    assumption: 'whsec_ and the base64 of 32 bytes, as Standard Webhooks has them',
+    assumption: 'whsec_ followed by the base64 of 32 bytes, as Standard Webhooks defines it',
     origin: 'assumed',
   },
   'webhooks.create.required': {
@@ -37,13 +36,13 @@ export const webhookBehaviours = defineBehaviours({
     section: '4.1, rule 2',
     choices: {
       'url-and-events': 'url and events',
-      url: 'url; without events it gets message.received',
+      url: 'only url; the default of events is message.received',
     },
     default: 'url-and-events',
     origin: 'reference',
   },
   'webhooks.create.url': {
-    question: 'Which urls may a webhook have?',
+    question: 'Which URLs may a webhook have?',
     section: '2',
     choices: { 'http-or-https': 'absolute http and https URLs', https: 'absolute https URLs only' },
     default: 'http-or-https',
@@ -54,7 +53,7 @@ export const webhookBehaviours = defineBehaviours({
     section: '2',
     choices: {
       known: 'message.received, message.sent and message.bounced; at least one',
-      'received-only': 'message.received, the one kind that the document names',
+      'received-only': 'message.received, the only kind that the document names',
     },
     default: 'known',
     origin: 'reference',
@@ -62,7 +61,7 @@ export const webhookBehaviours = defineBehaviours({
   'webhooks.create.repeated-events': {
     question: 'What happens to an event kind that is listed twice?',
     section: '2',
-    choices: { kept: 'events are returned as sent', merged: 'each kind is kept once' },
+    choices: { kept: 'it is kept twice: events are returned as sent', merged: 'it is kept once' },
     default: 'kept',
     origin: 'assumed',
   },
@@ -74,11 +73,11 @@ export const webhookBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'webhooks.list.secret': {
-    question: 'Does the list show the secret?',
+    question: 'Does the list of webhooks contain the secret?',
     section: '4.2',
     choices: {
-      included: 'yes, as the document says',
-      omitted: 'no, as the reference says: only the create reply shows it',
+      included: 'yes, as the document states',
+      omitted: 'no, as the reference states: only the reply to creating a webhook contains it',
     },
     default: 'included',
     origin: 'document',
@@ -86,15 +85,18 @@ export const webhookBehaviours = defineBehaviours({
   'webhooks.list.workspace-scope': {
     question: 'Does a workspace key also see the tenant-wide webhooks?',
     section: '5, rule 4',
-    choices: { own: "no, only its workspace's", 'own-and-tenant-wide': 'yes, but it may not change or delete them' },
+    choices: {
+      own: 'no, only those of its workspace',
+      'own-and-tenant-wide': 'yes, but it may not change or delete them',
+    },
     default: 'own',
     origin: 'reference',
   },
   'webhooks.delete.body': {
-    question: 'What does deleting a webhook answer?',
+    question: 'What does deleting a webhook return?',
     section: '4.3',
     choices: {
-      'deleted-and-id': '{ deleted: true, id }, as sibling deletes do',
+      'deleted-and-id': '{ deleted: true, id }, as for other resources',
       empty: '{}',
       none: 'no body',
     },
@@ -102,14 +104,14 @@ export const webhookBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'webhooks.get.secret': {
-    question: 'Does reading or changing one webhook show the secret?',
+    question: 'Do the replies to reading and updating a webhook contain the secret?',
     section: '4.2',
-    choices: { included: 'yes, as the list does', omitted: 'no' },
+    choices: { included: 'yes, like the list', omitted: 'no' },
     default: 'included',
     origin: 'assumed',
   },
   'webhooks.update.reply': {
-    question: 'What does changing a webhook answer?',
+    question: 'What does updating a webhook return?',
     section: '4',
     choices: { webhook: 'the webhook', 'updated-and-id': '{ updated: true, id }' },
     default: 'webhook',

@@ -1,19 +1,18 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Workspaces. */
 export const workspaceBehaviours = defineBehaviours({
   'workspaces.shape': {
-    question: 'What is a workspace in a reply?',
+    question: 'Which fields does a workspace have in a reply?',
     section: '4.4',
     assumption: '{ id, name, slug, isDefault, inboxCount, domainCount, createdAt }',
     origin: 'reference',
   },
   'workspaces.read.tiers': {
-    question: 'Who may list and read workspaces?',
+    question: 'Which keys may list and read workspaces?',
     section: '4.4',
     choices: {
-      'tenant-and-workspace': 'tk_, and wk_ its own',
-      'tenant-only': 'tk_',
+      'tenant-and-workspace': 'tk_, and wk_ for its own workspace',
+      'tenant-only': 'tk_ only',
     },
     default: 'tenant-and-workspace',
     origin: 'reference',
@@ -29,18 +28,19 @@ export const workspaceBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'workspaces.create.slug': {
-    question: 'What does a slug look like, and what is it where none is sent?',
+    question: 'Which form does a slug have, and what is its default?',
     section: '4.4',
-    assumption: 'lower-case letters, digits and hyphens; made of the name: "Acme Corp" gives acme-corp',
+    assumption:
+      'lower-case letters, digits and hyphens; the default is made from the name: "Acme Corp" becomes acme-corp',
     origin: 'reference',
     shapes: ['body'],
   },
   'workspaces.create.slug-taken': {
-    question: 'What happens when a workspace of the tenant has the slug already?',
+    question: 'What happens when a workspace of the tenant already has the slug?',
     section: '4.4',
     choices: {
       conflict: '409',
-      suffixed: 'the new one gets acme-corp-2, acme-corp-3 and so on',
+      suffixed: 'the new workspace gets acme-corp-2, acme-corp-3 and so on',
     },
     default: 'conflict',
     origin: 'assumed',
@@ -52,7 +52,7 @@ export const workspaceBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'workspaces.delete.default': {
-    question: 'What answers deleting the default workspace, which must not be?',
+    question: 'What is the reply to deleting the default workspace, which is not allowed?',
     section: '4.4',
     choices: {
       conflict: '409',
@@ -63,7 +63,7 @@ export const workspaceBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'workspaces.delete.body': {
-    question: 'What does deleting a workspace answer?',
+    question: 'What does deleting a workspace return?',
     section: '4.4',
     choices: {
       'deleted-and-id': '{ deleted: true, id }',
@@ -73,9 +73,10 @@ export const workspaceBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'workspaces.delete.cascade': {
-    question: 'What goes with a workspace that is deleted?',
+    question: 'What is deleted together with a workspace?',
     section: '4.4',
-    assumption: 'its inboxes with their mail, its domains, webhooks and keys, at once; its addresses are free again',
+    assumption:
+      'its inboxes with their mail, its domains, webhooks and keys, immediately; its addresses can be used again',
     origin: 'reference',
   },
 });

@@ -18,8 +18,8 @@ const dnsRecord = z.strictObject({
   status: flatStatus,
 });
 
-/** What both readings carry besides. */
-const facts = {
+/** Fields that both forms of a domain have. */
+const commonFields = {
   inboundEnabled: z.boolean(),
   outboundEnabled: z.boolean(),
   verifiedAt: timestamp.nullable(),
@@ -32,14 +32,14 @@ const domain = z.strictObject({
   status: flatStatus,
   workspaceId: uuid.nullable(),
   dnsRecords: z.array(dnsRecord),
-  ...facts,
+  ...commonFields,
   updatedAt: timestamp,
 });
 
 const wrappedDomain = z.strictObject({
   domain: z.string(),
   status: domainStatus,
-  ...facts,
+  ...commonFields,
   records: z.array(
     z.strictObject({ type: dnsRecord.shape.type, host: z.string(), value: z.string(), priority: z.int().optional() }),
   ),
@@ -86,7 +86,7 @@ export const domainOperations = {
   getDomain: defineOperation({
     method: 'GET',
     path: '/v1/domains/{domain}',
-    summary: 'Read a domain with the DNS records that it asks for',
+    summary: 'Read a domain with its required DNS records',
     origin: 'reference',
     tiers,
     params,

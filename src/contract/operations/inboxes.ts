@@ -25,8 +25,8 @@ const login = { host: z.string(), port: z.int(), username: z.string(), password:
 
 const withoutCredentials = z.strictObject({
   id: uuid,
-  email: z.string().describe('The primary address at present.'),
-  canonicalEmail: z.string().describe('The first address, which never changes; the IMAP and SMTP login.'),
+  email: z.string().describe('The current primary address.'),
+  canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
   username: z.string(),
   domain: z.string(),
   displayName: z.string().nullable(),
@@ -43,10 +43,10 @@ const credentials = {
 
 const EXTRA = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
 
-/** An inbox without its passwords. */
+/** An inbox without its credentials. */
 const plainInbox = (choose: Choose) => withoutCredentials.extend(EXTRA[choose('inboxes.shape')]);
 
-/** An inbox with everything (reference: "Inbox"). */
+/** An inbox with its credentials (reference, "Inbox"). */
 const fullInbox = (choose: Choose) => plainInbox(choose).extend(credentials);
 
 const LISTED = { omitted: plainInbox, included: fullInbox };
@@ -62,7 +62,7 @@ export const inboxOperations = {
   createInbox: defineOperation({
     method: 'POST',
     path: '/v1/inboxes',
-    summary: 'Create an inbox, or get the one that has the address',
+    summary: 'Create an inbox, or return the existing one with this address',
     origin: 'reference',
     section: '4.4',
     tiers: () => ['tenant', 'workspace'],
@@ -76,7 +76,8 @@ export const inboxOperations = {
         workspaceId: lookupId.nullish(),
       }),
     status: 201,
-    reply: (choose) => fullInbox(choose).extend({ apiKey: z.string().describe('Its ak_ key; only shown here.') }),
+    reply: (choose) =>
+      fullInbox(choose).extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') }),
     otherReply: {
       status: 200,
       reply: (choose) => plainInbox(choose).extend({ existed: z.literal(true) }),
@@ -108,7 +109,7 @@ export const inboxOperations = {
   updateInbox: defineOperation({
     method: 'PATCH',
     path: '/v1/inboxes/{id}',
-    summary: 'Change the display name or the metadata of an inbox',
+    summary: 'Update the display name or the metadata of an inbox',
     origin: 'reference',
     tiers: changeTiers,
     params: idParams,
@@ -131,7 +132,7 @@ export const inboxOperations = {
   addInboxAddress: defineOperation({
     method: 'POST',
     path: '/v1/inboxes/{id}/addresses',
-    summary: 'Give an inbox a further address',
+    summary: 'Add an address to an inbox',
     origin: 'reference',
     tiers: changeTiers,
     params: idParams,
@@ -144,7 +145,7 @@ export const inboxOperations = {
   deleteInboxAddress: defineOperation({
     method: 'DELETE',
     path: '/v1/inboxes/{id}/addresses/{address}',
-    summary: 'Take an address from an inbox',
+    summary: 'Remove an address from an inbox',
     origin: 'reference',
     tiers: changeTiers,
     params: z.object({ id: lookupId, address: lookupName }),

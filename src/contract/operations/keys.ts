@@ -7,7 +7,7 @@ import { TIER_SETS } from '../tiers.ts';
 
 const workspaceKeyTiers = (choose: Choose) => TIER_SETS[choose('workspaces.keys.tiers')];
 
-/** What a list shows of a workspace key: never the key itself. */
+/** A workspace key in a list, which never shows the key itself. */
 const listedKey = z.strictObject({
   id: uuid,
   prefix: z.string().length(9).describe('The first nine characters of the key.'),

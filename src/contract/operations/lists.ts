@@ -66,7 +66,7 @@ export const listOperations = {
     ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/lists/{listId}',
-    summary: 'Delete a list with its entries',
+    summary: 'Delete a list and its entries',
     origin: 'assumed',
     params: listParams,
     status: 200,

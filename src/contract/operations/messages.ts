@@ -7,7 +7,6 @@ import { direction, flag, idParams, lookupId, timestamp, uuid } from '../schemas
 import { INBOX_TIERS } from '../tiers.ts';
 import { withinInbox } from './within-inbox.ts';
 
-/** The parameters of a message in its inbox. */
 export const messageParams = z.object({ id: lookupId, messageId: lookupId });
 
 const attachment = z.strictObject({
@@ -17,7 +16,7 @@ const attachment = z.strictObject({
   sizeBytes: z.int(),
 });
 
-const TO = { string: z.string().describe('Several recipients have commas between them.'), array: z.array(z.string()) };
+const TO = { string: z.string().describe('Several recipients are separated by commas.'), array: z.array(z.string()) };
 
 const FROM = {
   display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
@@ -36,7 +35,7 @@ const referenceMessage = z.strictObject({
   threadId: uuid,
   messageIdHeader: z.string().describe('The Message-ID, with its angle brackets.'),
   inReplyTo: z.string().nullable(),
-  receivedAt: timestamp.describe('When it arrived, or was sent.'),
+  receivedAt: timestamp.describe('When the message arrived or was sent.'),
   attachments: z.array(attachment),
 });
 
@@ -44,19 +43,19 @@ const EXTRA = {
   extended: {
     inboxId: uuid,
     cc: z.array(z.string()),
-    bcc: z.array(z.string()).describe('Empty for mail that came in.'),
+    bcc: z.array(z.string()).describe('Empty for inbound mail.'),
     isStarred: z.boolean(),
     isArchived: z.boolean(),
   },
   reference: {},
 };
 
-/** A message in a reply (reference: "Message"). */
+/** A message in a reply (reference, "Message"). */
 export function messageReply(choose: Choose) {
-  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(peopleOf(choose));
+  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(addressFields(choose));
 }
 
-function peopleOf(choose: Choose) {
+function addressFields(choose: Choose) {
   return { from: FROM[choose('messages.from')], to: TO[choose('messages.to')] };
 }
 
@@ -68,19 +67,19 @@ const messageRow = (choose: Choose) =>
     inboxUsername: z.string(),
     inboxDomain: z.string(),
     direction,
-    ...peopleOf(choose),
+    ...addressFields(choose),
     subject: z.string(),
-    snippet: z.string().describe('The beginning of what it says, on one line.'),
+    snippet: z.string().describe('The beginning of the text, on one line.'),
     isRead: z.boolean(),
     isStarred: z.boolean(),
     isArchived: z.boolean(),
     receivedAt: timestamp,
     threadId: uuid,
-    threadCount: z.int().describe('How many messages its thread has.'),
+    threadCount: z.int().describe('The number of messages in its thread.'),
     threadUnreadCount: z.int(),
   });
 
-/** A whole message in the tenant-wide list; `messageCount` is there when it stands for a thread. */
+/** A whole message in the tenant-wide list; `messageCount` is present if it represents a thread. */
 const wholeMessageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
@@ -133,7 +132,7 @@ export const messageOperations = {
     ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}',
-    summary: 'Read a message, which marks it read',
+    summary: 'Read a message and mark it as read',
     origin: 'reference',
     params: messageParams,
     status: 200,
@@ -143,7 +142,7 @@ export const messageOperations = {
     ...withinInbox,
     method: 'PATCH',
     path: '/v1/inboxes/{id}/messages/{messageId}',
-    summary: 'Mark a message read, starred or archived',
+    summary: 'Mark a message as read, starred or archived',
     origin: 'reference',
     params: messageParams,
     body: () => z.object({ isRead: flag.optional(), isStarred: flag.optional(), isArchived: flag.optional() }),
@@ -154,7 +153,7 @@ export const messageOperations = {
     ...withinInbox,
     method: 'DELETE',
     path: '/v1/inboxes/{id}/messages/{messageId}',
-    summary: 'Delete a message; its thread keeps it',
+    summary: 'Delete a message; its thread still shows it',
     origin: 'reference',
     params: messageParams,
     status: 200,
@@ -164,7 +163,7 @@ export const messageOperations = {
     ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{messageId}/raw',
-    summary: 'Read a message as RFC 5322',
+    summary: 'Read the raw form of a message (RFC 5322)',
     origin: 'reference',
     params: messageParams,
     status: 200,
@@ -197,7 +196,7 @@ export const messageOperations = {
   listAllMessages: defineOperation({
     method: 'GET',
     path: '/v1/messages',
-    summary: 'List the messages of every inbox in reach',
+    summary: 'List the messages of every inbox within the scope of the key',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
     query: (choose) =>

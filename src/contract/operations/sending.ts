@@ -7,7 +7,7 @@ import { flag, idParams, line, text, uuid } from '../schemas.ts';
 import { messageParams } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
-/** What every way of sending can be refused with. */
+/** The errors of every operation that sends. */
 export const SEND_ERRORS = [
   'INBOX_PAUSED',
   'UNVERIFIED_RECIPIENT',
@@ -15,35 +15,32 @@ export const SEND_ERRORS = [
   'STORAGE_FULL',
 ] as const satisfies ErrorCode[];
 
-/** One body of a mail. */
 export const mailBody = text(500_000);
 
 /** The bodies of a mail; either may be missing. */
 export const mailBodies = { plainBody: mailBody.nullish(), htmlBody: mailBody.nullish() };
 
-/** The most characters of a line of a mail (RFC 5322, section 2.1.1). */
+/** Maximum characters of a line in a mail (RFC 5322, section 2.1.1). */
 export const MAX_SUBJECT_LENGTH = 998;
 
-/** The subject of a mail. */
 export const subject = line(MAX_SUBJECT_LENGTH);
 
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
-/** Addresses of recipients, as the ledger says that they are written. */
+/** Returns the schema of recipient addresses, which depends on the ledger. */
 export const addressList = (choose: Choose) => LISTS[choose('sending.address-lists')];
 
 function recipients(choose: Choose) {
   return addressList(choose).refine((list) => list.length > 0, 'must name at least one address');
 }
 
-/** Who gets a copy, besides those that a mail goes to. */
 function copies(choose: Choose) {
   return { cc: addressList(choose).nullish(), bcc: addressList(choose).nullish() };
 }
 
 const replyBody = (choose: Choose) => z.object({ ...copies(choose), ...mailBodies });
 
-/** What every way of sending answers (reference). */
+/** The reply of every operation that sends (reference). */
 export const sentReply = z.strictObject({
   id: uuid,
   threadId: uuid,
@@ -69,7 +66,7 @@ export const sendOperations = {
   sendMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/send',
-    summary: 'Send a message, which starts a new thread',
+    summary: 'Send a message in a new thread',
     params: idParams,
     assumes: ['sending.required', ...send.assumes],
     body: (choose) =>
@@ -79,7 +76,7 @@ export const sendOperations = {
         subject,
         ...mailBodies,
         replyTo: emailAddress.nullish(),
-        verified: flag.default(false).describe('Send even to an address that has never written to this inbox.'),
+        verified: flag.default(false).describe('Also send to addresses that have never written to this inbox.'),
       }),
   }),
   replyToMessage: defineOperation({
@@ -92,14 +89,14 @@ export const sendOperations = {
   replyAllToMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/reply-all/{messageId}',
-    summary: 'Reply to everyone that a message went to, in its thread',
+    summary: 'Reply to the sender and all recipients of a message, in its thread',
     params: messageParams,
     body: replyBody,
   }),
   forwardMessage: defineOperation({
     ...send,
     path: '/v1/inboxes/{id}/forward/{messageId}',
-    summary: 'Forward a message with its attachments, which starts a new thread',
+    summary: 'Forward a message with its attachments, in a new thread',
     params: messageParams,
     body: (choose) =>
       z.object({ to: recipients(choose), ...copies(choose), subject: subject.nullish(), ...mailBodies }),

@@ -12,7 +12,7 @@ const identity = z.strictObject({
   tenantId: uuid.nullable(),
   workspaceId: uuid.nullable(),
   inboxId: uuid.nullable(),
-  email: z.string().nullable().describe('The primary address of the inbox of an ak_ key.'),
+  email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
 });
 
 const metrics = z.strictObject({
@@ -22,7 +22,7 @@ const metrics = z.strictObject({
   resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
 });
 
-/** Why an e-mail address is no good. */
+/** The reasons why an e-mail address is not valid. */
 export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
 
 const verdict = z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() });
@@ -31,7 +31,7 @@ export const serviceOperations = {
   getMe: defineOperation({
     method: 'GET',
     path: '/v1/me',
-    summary: 'Say whom the key speaks for',
+    summary: 'Show the tier and the scope of the key',
     origin: 'reference',
     tiers: () => TIERS,
     status: 200,
@@ -41,7 +41,7 @@ export const serviceOperations = {
   getMetrics: defineOperation({
     method: 'GET',
     path: '/v1/metrics',
-    summary: 'Count what was sent, received and bounced',
+    summary: 'Count sent, received and bounced messages',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
     query: () =>
@@ -59,7 +59,7 @@ export const serviceOperations = {
   verifyEmail: defineOperation({
     method: 'POST',
     path: '/v1/verify-email',
-    summary: 'Say whether mail to an address would arrive',
+    summary: 'Check whether mail to an address would arrive',
     origin: 'assumed',
     tiers: () => TIER_SETS['tenant-workspace-and-inbox'],
     body: () => z.object({ email: text(254) }),
@@ -70,7 +70,7 @@ export const serviceOperations = {
   getHealth: defineOperation({
     method: 'GET',
     path: '/health',
-    summary: 'Say whether the service is up',
+    summary: 'Check that the service is up',
     origin: 'reference',
     tiers: 'public',
     status: 200,

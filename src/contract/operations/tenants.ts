@@ -6,7 +6,7 @@ import { idParams, name, timestamp, uuid } from '../schemas.ts';
 const createdTenant = z.strictObject({
   id: uuid,
   name: z.string(),
-  apiKey: z.string().describe('The first tenant key; only shown here.'),
+  apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
   defaultWorkspaceId: uuid,
   createdAt: timestamp,
 });

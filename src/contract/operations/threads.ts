@@ -8,7 +8,7 @@ import { withinInbox } from './within-inbox.ts';
 const listedThread = z.strictObject({
   threadId: uuid,
   inboxId: uuid,
-  subject: z.string().describe('The subject of its first message.'),
+  subject: z.string().describe('The subject of the first message.'),
   messageCount: z.int(),
   unreadCount: z.int(),
   lastMessageAt: timestamp,
@@ -31,7 +31,7 @@ export const threadOperations = {
     ...withinInbox,
     method: 'GET',
     path: '/v1/inboxes/{id}/threads/{threadId}',
-    summary: 'Read a thread with its whole history',
+    summary: 'Read a thread with all its messages',
     origin: 'reference',
     params: z.object({ id: lookupId, threadId: lookupId }),
     status: 200,

@@ -13,7 +13,7 @@ const webhookReply = z.strictObject({
   id: uuid,
   url: z.string(),
   events: z.array(z.string()),
-  secret: z.string().describe('Standard Webhooks form: `whsec_` and base64.'),
+  secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
   isActive: z.boolean(),
   createdAt: timestamp,
 });
@@ -102,7 +102,7 @@ export const webhookOperations = {
   updateWebhook: defineOperation({
     method: 'PATCH',
     path: '/v1/webhooks/{id}',
-    summary: 'Change a webhook',
+    summary: 'Update a webhook',
     origin: 'reference',
     tiers: webhookTiers,
     assumes: ['webhooks.other-tiers'],

@@ -12,8 +12,8 @@ const workspace = z.strictObject({
   name: z.string(),
   slug: z.string(),
   isDefault: z.boolean(),
-  inboxCount: z.int().describe('How many inboxes it has.'),
-  domainCount: z.int().describe('How many domains belong to it.'),
+  inboxCount: z.int().describe('The number of its inboxes.'),
+  domainCount: z.int().describe('The number of its domains.'),
   createdAt: timestamp,
 });
 

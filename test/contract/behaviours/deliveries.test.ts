@@ -214,7 +214,7 @@ test.for([
   ...['authorization', 'connection', 'transfer-encoding', 'upgrade', 'expect', 'cookie', 'sec-fetch-mode', 'proxy-x'],
 ])(`${HEADER} is not %j, which is refused with what is right`, (name, { expect: expectHere }) => {
   expectHere(() => createMailbox({ behaviours: { [HEADER]: name } })).toThrow(
-    `Behaviour "${HEADER}" cannot be ${JSON.stringify(name)}; it can be: x-webhook-signature, x-signature, x-mailbox-signature, x-hub-signature-256, any other header name, as x-acme-signature, but none that HTTP or the delivery uses, as host or webhook-id.`,
+    `Behaviour "${HEADER}" cannot be ${JSON.stringify(name)}; it can be: x-webhook-signature, x-signature, x-mailbox-signature, x-hub-signature-256, any other header name such as x-acme-signature, except names that HTTP or the delivery uses, such as host or webhook-id.`,
   );
 });
 

@@ -5,8 +5,8 @@ import type { World } from '../store/world.ts';
 
 const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@customer.test' };
 
-/** A message for an event fired by hand; it is kept nowhere. */
-export function inventMessage(world: World, inboxId: string, kind: EventKind, id: string): MessageRow {
+/** Creates a message for an event that a test triggers; it is not stored. */
+export function createSampleMessage(world: World, inboxId: string, kind: EventKind, id: string): MessageRow {
   const { environment } = world;
   const address = addressOf(world, inboxId);
   const isInbound = kind === 'message.received';
