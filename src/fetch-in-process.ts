@@ -1,5 +1,6 @@
 /** Thrown instead of calling an address that the emulator may not call; the message says why. */
 export class RefusedError extends Error {
+  /** Always `RefusedError`. */
   override readonly name = 'RefusedError';
 }
 

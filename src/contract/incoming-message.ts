@@ -44,6 +44,7 @@ const bytes = z
   .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content)));
 
 const attachmentFields = {
+  /** The file name on one line, 1 to 255 characters. */
   filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
   /** `application/octet-stream` if left out. */
   contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
@@ -71,13 +72,17 @@ const tenant = z
 const composedFields = {
   /** Who gets it: inboxes of this emulator, whichever tenant owns them. */
   to: recipients,
+  /** The sender, in the `From` header; any address. */
   from: emailAddress,
   /** Only named in the mail; it does not arrive there. */
   cc: emailAddresses.default([]),
+  /** The address in the `Reply-To` header. Default: null, no such header. */
   replyTo: emailAddress.nullish(),
+  /** The subject on one line, up to 998 characters. Default: empty. */
   subject: line(MAX_SUBJECT_LENGTH).default(''),
   /** The body as text; up to 500,000 characters, as the HTML. */
   text: mailBody.default(''),
+  /** The body as HTML, up to 500,000 characters. Default: null, no HTML part. */
   html: mailBody.nullish(),
   /** Up to 100 files, 10 MiB together. */
   attachments: z

@@ -51,8 +51,11 @@ export type FaultTarget = FaultOptions['on'];
 
 /** Something that goes wrong as many times as it says. */
 export interface Fault {
+  /** The id of the fault, a UUID, for `removeFault`. */
   readonly id: string;
+  /** What the fault happens to: always `delivery`. */
   readonly on: FaultTarget;
+  /** What goes wrong. */
   readonly kind: DeliveryFaultKind;
   /** The only tenant that it happens to; null for any. */
   readonly tenantId: string | null;

@@ -14,6 +14,7 @@ export interface ReceiverOptions {
 
 /** A delivery as it came in. */
 export interface ReceivedRequest {
+  /** The HTTP method, in upper case: `POST` for a delivery. */
   readonly method: string;
   /** Its path and query. */
   readonly path: string;

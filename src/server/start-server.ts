@@ -49,6 +49,7 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
 export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
   /** Where the service is, such as `http://127.0.0.1:4025`. */
   readonly url: string;
+  /** The port on which the server listens. */
   readonly port: number;
   /** The mailbox behind it, for its keys, `reset()` and `snapshot()`. */
   readonly mailbox: Mailbox<Keys, Ids>;
@@ -57,7 +58,12 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   /** What `X-Mock-Token` must carry to use the control plane; `undefined` when bound to loopback. */
   readonly controlToken: string | undefined;
   /** Where mail is taken in over SMTP; `undefined` when that is off. */
-  readonly smtp: { readonly port: number } | undefined;
+  readonly smtp:
+    | {
+        /** The port on which SMTP listens, at the same address as HTTP. */
+        readonly port: number;
+      }
+    | undefined;
   /** Ends the server within a second, whatever its connections do. */
   close(): Promise<void>;
 }

@@ -18,6 +18,7 @@ import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubs
 export interface StreamConnection {
   /** Sends a frame as text; `toBytes` gives it in UTF-8, the same bytes to every connection that gets the frame. */
   send(text: string, toBytes: () => Uint8Array): void;
+  /** Closes the WebSocket with a close code and a reason of at most 123 bytes (RFC 6455). */
   close(code: number, reason: string): void;
   /** How many of the bytes that were sent wait in a buffer. */
   readonly bufferedBytes: number;
