@@ -63,6 +63,9 @@ const attachment = z
     return { filename, contentType, content: toBase64(file), sizeBytes: file.byteLength };
   });
 
+/** Names the type that a caller writes: otherwise a declaration file spells it out without its comments. */
+type AttachmentSchema = z.ZodType<z.output<typeof attachment>, IncomingAttachment>;
+
 /** The tenant whose inboxes alone may receive it; without one, those that own the addresses. */
 const tenant = z
   .guid('must be the UUID of a tenant')
@@ -86,7 +89,7 @@ const composedFields = {
   html: mailBody.nullish(),
   /** Up to 100 files, 10 MiB together. */
   attachments: z
-    .array(attachment)
+    .array(attachment as AttachmentSchema)
     .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
     .default([]),
   /** Its Message-ID, such as `<login-1@customer.test>`; one is made if left out. */

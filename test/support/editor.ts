@@ -8,12 +8,18 @@ const inAnInbox = (part: string) => `{ tenants: { a: { workspaces: { w: { inboxe
 /** What a user writes with a type of the library, a mark `|` where the pointer is, and what an editor shows there. */
 export const HOVERS = [
   ['ComposedMessage', "{ |to: 'a@b.test', from: 'c@d.test' }", 'Who gets it'],
+  [
+    'ComposedMessage',
+    "{ to: 'a@b.test', from: 'c@d.test', attachments: [{ |filename: 'a' }] }",
+    'file name on one line',
+  ],
   ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
   ['TriggerOptions', "{ |messageId: 'x' }", 'The message it is about'],
   ['SettledOptions', '{ |timeout: 5 }', 'In real time'],
   ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How often'],
   ['DeliveryFilter', "{ |state: 'held' }", 'Where they stand'],
   ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'a thread of its own'],
+  ['FixtureInput', "{ tenants: { a: { key: { |name: 'x' } } } }", 'what the key is for'],
   ['FixtureInput', '{ |operator: {}, tenants: {} }', 'sa_platform_operator_key'],
 ] as const;
 
