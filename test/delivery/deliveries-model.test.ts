@@ -427,7 +427,7 @@ function openQuick(): Setting {
   };
 }
 
-test('whatever goes wrong, every event reaches who is to hear of it, or the log says why not', {
+test('every event reaches each matching webhook, or the log gives the reason, under any failures', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -442,7 +442,9 @@ test('whatever goes wrong, every event reaches who is to hear of it, or the log 
   );
 });
 
-test('so it is over HTTP', { timeout: 120_000 }, async () => {
+test('every event reaches each matching webhook, or the log gives the reason, over HTTP too', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       await using server = await startServer({ port: 0, behaviours: { 'deliveries.timeout': '1s' } });

@@ -26,8 +26,8 @@ const USE_A_MAILBOX = `
   mailbox.reset();
   const after = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');`;
 
-describe('where there is a window and a BroadcastChannel', () => {
-  test('a mailbox lets the process end by itself', async () => {
+describe('in a realm with a window and a BroadcastChannel', () => {
+  test('a mailbox does not keep the process alive', async () => {
     const said = await runScript(`${LIKE_A_BROWSER} ${USE_A_MAILBOX} console.log(status);`);
     expect(said).toBe('201');
   });
