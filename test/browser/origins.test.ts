@@ -175,14 +175,14 @@ function call(page: Page, { url }: MailboxServer, method: 'GET' | 'POST', key?: 
   );
 }
 
-/** Creates a webhook, as a client that is no page does, and answers the state with it. */
+/** Creates a webhook as a client outside a page, and returns the state with it. */
 async function changeState({ url, mailbox }: MailboxServer) {
   const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
   await fetch(`${url}/v1/webhooks`, { method: 'POST', headers, body: JSON.stringify(WEBHOOK) });
   return mailbox.snapshot();
 }
 
-/** Runs in a page: every way to send a POST that asks nobody first. Answers what came of the only readable one. */
+/** Runs in a page: sends a POST in every way that needs no preflight. Returns the result of the only readable one. */
 async function tryToReset(url: string): Promise<string> {
   const read = await fetch(`${url}?by=fetch`, { method: 'POST' }).then(({ status }) => `status ${status}`, String);
   await fetch(`${url}?by=no-cors`, { method: 'POST', mode: 'no-cors' });

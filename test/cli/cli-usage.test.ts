@@ -24,7 +24,7 @@ const DEFAULTS = {
   quiet: false,
 };
 
-/** What `start` is told, or what is wanted instead. */
+/** The flags of `start`, or the rule that they break. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
   return line.wants === 'start' ? parseStartSettings(line.given) : line;

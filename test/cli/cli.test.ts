@@ -51,7 +51,7 @@ async function takePort({ onTestFinished }: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a connection that stays open until the test ends, whatever becomes of it. */
+/** Opens a connection that stays open until the test ends; its errors are ignored. */
 async function openConnection({ onTestFinished }: TestContext, port: number, bytes = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => {
@@ -227,7 +227,7 @@ const OUTER_ADDRESS = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 
-/** Lets a command bring an event to a webhook, and answers what became of it. */
+/** Fires an event at a webhook through the command, and returns the delivery. */
 async function deliver(test: TestContext, url: string, args: readonly string[]): Promise<Delivery> {
   const { ready } = await startCommand(test, args);
   const post = async (to: string, json: object) => {
@@ -278,7 +278,7 @@ test('prints the token of the control plane in the banner too, and a new one in 
   expect(tokens[0]).not.toBe(tokens[1]);
 });
 
-/** What a line could be read as by somebody who looks for a key in it. */
+/** Every form in which a key could appear in a line. */
 function readingsOf(line: string): string {
   const decode = (text: string) =>
     text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));

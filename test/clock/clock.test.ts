@@ -14,11 +14,11 @@ const START = Date.parse('2026-03-01T09:00:00.000Z');
 const HOUR = 3_600_000;
 
 interface FakeTime extends TimeSource {
-  /** Lets real time pass, and wakes who asked for it, in order. */
+  /** Lets real time pass, and runs the timers in order. */
   pass(durationMs: number): Promise<void>;
   /** How long the timers that run were asked to wait. */
   readonly delays: readonly number[];
-  /** What it was told of as a bug. */
+  /** The errors that were reported. */
   readonly reported: unknown[];
 }
 
@@ -53,7 +53,7 @@ function createTime(): FakeTime {
   };
 }
 
-/** Lets everything run that waits for nothing. */
+/** Runs everything that is not waiting for something. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

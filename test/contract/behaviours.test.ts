@@ -191,14 +191,14 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   ],
 ];
 
-/** Two keys in one request, and who it then speaks for: Acme has two webhooks, Globex one. */
+/** Two keys in one request, and the tenant that it acts for: Acme has two webhooks, Globex one. */
 const BOTH_HEADERS: [BehaviourOptions, (reply: Reply) => unknown, unknown][] = [
   [{}, ({ json }) => json.webhooks.length, 2],
   [{ 'auth.both-headers': 'authorization' }, ({ json }) => json.webhooks.length, 1],
   [{ 'auth.both-headers': 'refuse' }, ({ status }) => status, 401],
 ];
 
-/** Keys as requests can carry them, and the status that listing webhooks then answers. */
+/** The ways in which a request can carry a key, each with the status of listing webhooks. */
 const CREDENTIALS: [title: string, headers: (key: string) => Record<string, string>, status: number][] = [
   ['X-API-Key', (key) => ({ 'X-API-Key': key }), 200],
   ['x-api-key in lower case', (key) => ({ 'x-api-key': key }), 200],

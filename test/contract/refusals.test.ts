@@ -12,7 +12,7 @@ const PARTS: ReadonlySet<string> = new Set([
 
 const REFUSALS = collectRefusals().filter(({ message }) => !PARTS.has(message));
 
-/** Words that a reader has to read twice, with what is to be said instead. */
+/** Unclear words, each with the words to use instead. */
 const RIDDLES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:hears?|told|tells?|whom|nobody|somebody|lest|whatever)\b/i, 'plain verbs'],
   [/(?<!there )\bis no\b/i, 'is not a'],

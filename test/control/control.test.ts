@@ -157,7 +157,7 @@ function detour(line: string, steps: string): string {
   return line.replace('/__mock', `${steps}/__mock`);
 }
 
-/** What a control call answers to whom it takes, without a body. */
+/** The status of a control call for an accepted client, without a body. */
 function statusOf(line: string): number {
   if (line.includes('unknown')) return 404;
   return /^POST .+(clock|messages)$/.test(line) ? 400 : 200;

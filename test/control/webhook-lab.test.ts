@@ -10,7 +10,7 @@ interceptRequests();
 
 const WEBHOOK = { url: 'http://127.0.0.1/', events: ['message.received'] };
 
-/** A mailbox whose receivers answer when the test lets them. */
+/** A mailbox whose receivers answer when the test releases them. */
 function openHanging() {
   const answers: ((response: Response) => void)[] = [];
   const fetch = () => new Promise<Response>((resolve) => answers.push(resolve));
@@ -97,7 +97,7 @@ everywhere('a fault for a deleted webhook is no longer listed', async (world) =>
   expect(mailbox.faults()).toEqual([]);
 });
 
-/** A mailbox with one active webhook, whose receiver answers as it is told. */
+/** A mailbox with one active webhook, whose receiver answers as the test decides. */
 function openAudited(answer: () => Promise<Response>, behaviours: BehaviourOptions = {}) {
   return createMailbox({ fixtures: FIXTURE, behaviours, environment: { fetch: answer } });
 }

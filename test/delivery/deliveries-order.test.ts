@@ -7,7 +7,7 @@ import { createWebhook, hook, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
 
-/** Answers once `together` requests are there at once, and then all; knows the most that ever were. */
+/** Answers all requests once `together` of them are open, and records the most that were open at the same time. */
 function createCrowd(together: number) {
   const waiting: (() => void)[] = [];
   const order: string[] = [];
@@ -48,7 +48,7 @@ test.for([
   const most = Math.min(width, 6);
   let called = 0;
   for (let left = 6; left > 0; left -= most) {
-    // Whatever waits for nothing has run by then.
+    // Everything that is not waiting for something has run by then.
     await new Promise((resolve) => setImmediate(resolve));
     called += gates.length;
     expect(gates).toHaveLength(2 * Math.min(most, left));

@@ -110,14 +110,14 @@ describe('a list of large mails', () => {
 const LARGE = 'x'.repeat(100_000);
 const LIMIT = { maxMailBytes: 1024 * 1024 };
 
-/** Fills a mailbox by what `add` adds, until it is refused; answers how often it was not. */
+/** Calls `add` until the mailbox refuses; returns how many calls succeeded. */
 async function fill(add: () => Promise<boolean>): Promise<number> {
   let count = 0;
   while (await add()) count += 1;
   return count;
 }
 
-/** Lets a mail arrive; answers whether it did. */
+/** Delivers a mail from outside; returns whether it was accepted. */
 async function arrives({ mailbox }: Pick<World, 'mailbox'>, more: object = {}): Promise<boolean> {
   return mailbox.receiveMessage({ ...MAIL, text: LARGE, ...more }).then(
     () => true,

@@ -69,7 +69,7 @@ const bounced = (to: string): Reading => ({
 
 const EXAMPLES = 'ada@example.com or Ada <ada@example.com>';
 
-/** Choices that are no default, and what they make of a reply; of what, where there are several. */
+/** Choices that are not defaults, and the replies that they lead to. */
 const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   [
     { 'messages.shape': 'reference' },

@@ -381,7 +381,7 @@ describe('mail', () => {
     );
   });
 
-  everywhere('that is sent has the same raw form for its sender and its recipient, except for Bcc', async (world) => {
+  everywhere('that is sent has the same fields in the raw forms of its sender and its recipient', async (world) => {
     const { helpdesk, info } = openDesks(world);
     const subject = 'Grüße 😀 =?utf-8?q?x?=';
     const plainBody = 'Line one \n.\nFrom here: é\n\n';

@@ -65,7 +65,7 @@ function withoutPrefix(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Runs a module in a project and answers what it printed, read as JSON. */
+/** Runs a module in a project and returns its output, parsed as JSON. */
 async function evaluate(project: string, source: string, flags: string[] = []): Promise<unknown> {
   const args = [...flags, '--input-type=module', '--eval', source];
   const { stdout } = await execute(process.execPath, args, { cwd: project, env: BARE_ENV });

@@ -44,7 +44,7 @@ describe('in a realm with a window and a BroadcastChannel', () => {
   });
 });
 
-/** Runs a module in a process of its own and answers what it printed; rejects unless it ends by itself, and well. */
+/** Runs a module in a separate process and returns its output; rejects unless it exits by itself with 0. */
 async function runScript(source: string): Promise<string> {
   const args = ['--input-type=module', '--eval', source];
   const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 25_000 });
