@@ -2,7 +2,7 @@ import { IDS } from './ids.ts';
 import type { Reply, SendOptions } from './send.ts';
 
 /** The part of a test's mailbox that the clients use, in either runtime. */
-interface Service {
+interface MailboxAccess {
   readonly mailbox: {
     readonly keys: {
       readonly acme: { readonly inboxes: Record<'helpdesk' | 'billing' | 'outreach', string> };
@@ -40,7 +40,7 @@ export interface Desk {
 }
 
 /** Creates a client for each inbox of both tenants. */
-export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
+export function openDesks({ mailbox, send }: MailboxAccess): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
   const { acme, globex } = mailbox.keys;
   const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): Desk => {
     const call = (method: string, path: string, json?: unknown) =>
