@@ -1,5 +1,6 @@
 /** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
 export class RefusedError extends Error {
+  /** Always `RefusedError`. */
   override readonly name = 'RefusedError';
 }
 

@@ -239,7 +239,7 @@ function statedOutput({ language, text }: Block): string {
   return language === 'json' ? JSON.stringify(JSON.parse(text)) : text.trim();
 }
 
-/** Runs the commands of one block in order, and answers what the last one prints. */
+/** Runs the commands of one block in order, and returns the output of the last one. */
 async function runCommands(context: TestContext, commands: readonly string[], isAnswered: boolean): Promise<string> {
   if (commands.every((command) => command.startsWith('curl '))) return await runCurls(context, commands);
   if (commands.every((command) => NEEDS_EMULATOR.test(command))) return await runBesideEmulator(context, commands);
@@ -277,7 +277,7 @@ async function runCurls(context: TestContext, commands: readonly string[]): Prom
   return outputs.at(-1) ?? '';
 }
 
-/** Runs commands of ours that call an emulator, and answers what the last one prints. */
+/** Runs commands of the emulator that call a running one, and returns the output of the last one. */
 async function runBesideEmulator(context: TestContext, commands: readonly string[]): Promise<string> {
   await using emulator = await startEmulator(context, 'npx agent-mailbox-mock');
   let output = '';
@@ -298,7 +298,7 @@ function withFreePort(command: string): string {
   return ENDS_BY_ITSELF.test(command) ? here : `${here} --port 0`;
 }
 
-/** Starts the emulator and waits until it says that it listens; at the end of its scope it must stop in good order. */
+/** Starts the emulator and waits until it listens; at the end of its scope, it must exit cleanly. */
 async function startEmulator(
   context: TestContext,
   command: string,

@@ -102,6 +102,7 @@ export function isShapedBy(id: AssumptionId, part: Shaped): boolean {
 
 /** Thrown for an unknown behaviour id or value; the message suggests valid ones. */
 export class BehaviourError extends Error {
+  /** Always `BehaviourError`. */
   override readonly name = 'BehaviourError';
 }
 

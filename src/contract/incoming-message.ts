@@ -44,6 +44,7 @@ const bytes = z
   .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content)));
 
 const attachmentFields = {
+  /** The file name on one line, 1 to 255 characters. */
   filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
   /** `application/octet-stream` if left out. */
   contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
@@ -62,6 +63,9 @@ const attachment = z
     return { filename, contentType, content: toBase64(file), sizeBytes: file.byteLength };
   });
 
+/** Names the input type; otherwise a declaration file spells it out without its comments. */
+type AttachmentSchema = z.ZodType<z.output<typeof attachment>, IncomingAttachment>;
+
 const tenant = z
   .guid('must be the UUID of a tenant')
   .transform((id) => id.toLowerCase())
@@ -70,17 +74,21 @@ const tenant = z
 const composedFields = {
   /** The recipients: inboxes of this emulator, of any tenant. */
   to: recipients,
+  /** The sender, in the `From` header; any address. */
   from: emailAddress,
   /** Shown in the mail only; nothing is delivered to these addresses. */
   cc: emailAddresses.default([]),
+  /** The address in the `Reply-To` header. Default: null, no such header. */
   replyTo: emailAddress.nullish(),
+  /** The subject on one line, up to 998 characters. Default: empty. */
   subject: line(MAX_SUBJECT_LENGTH).default(''),
   /** The plain-text body, up to 500,000 characters; the same limit applies to `html`. */
   text: mailBody.default(''),
+  /** The body as HTML, up to 500,000 characters. Default: null, no HTML part. */
   html: mailBody.nullish(),
   /** Up to 100 files, 10 MiB in total. */
   attachments: z
-    .array(attachment)
+    .array(attachment as AttachmentSchema)
     .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
     .default([]),
   /** The Message-ID, such as `<login-1@customer.test>`. Default: a generated one. */

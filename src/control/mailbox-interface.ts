@@ -14,6 +14,7 @@ import type { WebhookLab } from './webhook-lab.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab, MailboxFaults {
+  /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
   readonly handlers: (HttpHandler | WebSocketHandler)[];

@@ -15,12 +15,15 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export interface Attempt {
   /** When it was made, by the tenant's clock. */
   readonly at: string;
+  /** The URL of the webhook at that time, to which the request was sent. */
   readonly url: string;
+  /** The request headers that the emulator set, by lower-case name, with the signatures. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** The body exactly as it was sent, in UTF-8. */
   readonly requestBody: string;
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
+  /** The headers of the response, by lower-case name; empty if there was no response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** The body of the response, at most its first 16 KiB. */
   readonly responseBody: string;
@@ -34,16 +37,23 @@ export interface Attempt {
 
 /** One event for one webhook. */
 export interface Delivery {
+  /** The id of the delivery, a UUID; redelivering keeps it. */
   readonly id: string;
+  /** The id of the tenant in which the event happened. */
   readonly tenantId: string;
+  /** The id of the webhook to which it is sent. */
   readonly webhookId: string;
+  /** The kind of the event. */
   readonly event: EventKind;
   /** The id of the event; all deliveries of one event have the same. */
   readonly eventId: string;
+  /** The body of the request as an object, the same in every attempt; frozen. */
   readonly payload: DeliveryPayload;
+  /** Where the delivery stands now. */
   readonly state: DeliveryState;
   /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
   readonly reason: string | null;
+  /** When the delivery was created: ISO 8601 UTC, in the tenant's time. */
   readonly createdAt: string;
   /** When the next attempt is due; null if none is scheduled, such as during the first attempt. */
   readonly nextAttemptAt: string | null;

@@ -11,18 +11,27 @@ import { NAME } from '../version.ts';
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
+  /** The kind of the event, such as `message.received`. */
   readonly event: string;
+  /** The id of the message that the event is about. */
   readonly messageId: string;
+  /** The id of the inbox that received or sent the message. */
   readonly inboxId: string;
+  /** The id of the thread of the message. */
   readonly threadId: string;
+  /** The id of the workspace of the inbox. */
   readonly workspaceId?: string;
   /** The display form, such as `Dana Reyes <dana@customer.test>`. */
   readonly from: string;
   /** The recipients, separated by commas. */
   readonly to: string;
+  /** The subject of the message. */
   readonly subject?: string;
+  /** The body as text. */
   readonly plainBody?: string;
+  /** The body as HTML; null if the message has none. */
   readonly htmlBody?: string | null;
+  /** When the message arrived or was sent: ISO 8601 UTC. */
   readonly receivedAt?: string;
 }
 

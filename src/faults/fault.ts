@@ -51,8 +51,11 @@ export type FaultTarget = FaultOptions['on'];
 
 /** A fault that is set, with the number of times that it still applies. */
 export interface Fault {
+  /** The id of the fault, a UUID, for `removeFault`. */
   readonly id: string;
+  /** What the fault happens to: always `delivery`. */
   readonly on: FaultTarget;
+  /** What goes wrong. */
   readonly kind: DeliveryFaultKind;
   /** The id of the tenant that it applies to; null for any. */
   readonly tenantId: string | null;

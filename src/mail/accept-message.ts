@@ -17,8 +17,11 @@ import { findInbox, uniqueInboxes } from './route.ts';
 export interface ReceivedMessage {
   /** The id of the message in this inbox. */
   readonly id: string;
+  /** The id of the inbox that received it. */
   readonly inboxId: string;
+  /** The id of its thread in that inbox. */
   readonly threadId: string;
+  /** The id of the tenant that owns the inbox. */
   readonly tenantId: string;
 }
 

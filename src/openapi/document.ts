@@ -4,11 +4,17 @@ import { errorSchema, type Json, toJsonSchema } from './json-schema.ts';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
+  /** The version of OpenAPI. */
   readonly openapi: '3.1.0';
+  /** The title, version, description and licence. */
   readonly info: Json;
+  /** The base URLs: `/` only. */
   readonly servers: readonly Json[];
+  /** The groups of operations, each with a name and a description. */
   readonly tags: readonly Json[];
+  /** Each operation, by its path and its method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** The schemas, error replies, headers and security schemes that the paths refer to. */
   readonly components: Json;
 }
 

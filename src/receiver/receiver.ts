@@ -14,6 +14,7 @@ export interface ReceiverOptions {
 
 /** A request that the receiver got. */
 export interface ReceivedRequest {
+  /** The HTTP method, in upper case: `POST` for a delivery. */
   readonly method: string;
   /** The path and query of the URL. */
   readonly path: string;

@@ -2,7 +2,14 @@
 export type ReceiverAnswer =
   | number
   | 'timeout'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+  | {
+      /** The HTTP status, from 200 to 599. */
+      readonly status: number;
+      /** The response headers. Default: none. */
+      readonly headers?: Readonly<Record<string, string>>;
+      /** The response body. Default: empty. */
+      readonly body?: string;
+    };
 
 /** @throws {TypeError} on an invalid answer: a test must not pass because of a mistake in its script. */
 export function checkAnswers(answers: readonly ReceiverAnswer[]): readonly ReceiverAnswer[] {

@@ -57,8 +57,13 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   readonly control: string;
   /** The `X-Mock-Token` value that the control plane requires; `undefined` when the server listens on loopback. */
   readonly controlToken: string | undefined;
-  /** The port for incoming mail over SMTP; `undefined` without SMTP. */
-  readonly smtp: { readonly port: number } | undefined;
+  /** The server for incoming mail over SMTP; `undefined` without SMTP. */
+  readonly smtp:
+    | {
+        /** The port on which SMTP listens, at the same address as HTTP. */
+        readonly port: number;
+      }
+    | undefined;
   /** Closes the server and all its connections within a second. */
   close(): Promise<void>;
 }

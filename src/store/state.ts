@@ -7,7 +7,9 @@ export type TenantState = TenantRow & { readonly [Kind in Exclude<keyof Rows, 't
 
 /** All data of a mailbox. It includes secrets and full keys, because it is for tests. */
 export interface MailboxState {
+  /** The whole `sa_` keys. */
   readonly operatorKeys: readonly string[];
+  /** Each tenant with the rows of everything that it owns. */
   readonly tenants: readonly TenantState[];
 }
 

@@ -18,6 +18,7 @@ import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubs
 export interface StreamConnection {
   /** Sends a text frame. `toBytes` returns the text in UTF-8, encoded once for all connections that get the frame. */
   send(text: string, toBytes: () => Uint8Array): void;
+  /** Closes the WebSocket with a close code and a reason of at most 123 bytes (RFC 6455). */
   close(code: number, reason: string): void;
   /** How many bytes are buffered and not sent yet. */
   readonly bufferedBytes: number;

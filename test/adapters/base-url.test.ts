@@ -10,7 +10,7 @@ afterAll(() => interceptor.close());
 const PREFIXED = 'https://prefixed.test/mailbox/api/';
 
 describe('base URL', () => {
-  test('a path in the base URL stands before every path of the service', async ({ expect }) => {
+  test('a path in the base URL is a prefix of every path of the service', async ({ expect }) => {
     const mailbox = createMailbox({ baseUrl: PREFIXED });
     interceptor.use(...mailbox.handlers);
     expect(mailbox.baseUrl).toBe('https://prefixed.test/mailbox/api');
@@ -41,7 +41,7 @@ describe('base URL', () => {
     expect(await getResponse(handlers as HttpHandler[], new Request(url))).toBeUndefined();
   });
 
-  test("a handler of one's own goes before the mailbox's", async ({ expect }) => {
+  test('a handler of the user takes precedence over those of the mailbox', async ({ expect }) => {
     const mailbox = createMailbox({ baseUrl: 'https://overridden.test' });
     interceptor.use(
       http.get('https://overridden.test/v1/webhooks', () => HttpResponse.json({ webhooks: [] })),

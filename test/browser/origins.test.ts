@@ -63,7 +63,7 @@ describe('a page in Chromium', () => {
     expect(server.mailbox.snapshot()).toEqual(start);
   });
 
-  test('of a foreign origin calls the API once that origin is allowed, and others still cannot', async (context) => {
+  test('of a foreign origin can call the API once that origin is allowed, and other origins still cannot', async (context) => {
     await using server = await startServer({ port: 0, corsOrigins: [`http://front.test:${pages.port}`] });
     const profile = await openProfile(context);
     const key = server.mailbox.keys.acme.tenant;
@@ -125,7 +125,7 @@ describe('a page in Chromium', () => {
     },
   );
 
-  test('of a foreign origin reaches no control call by an allowed host name', async (context) => {
+  test('of a foreign origin cannot reach a control call by an allowed host name', async (context) => {
     const log: string[] = [];
     const allowHosts = ['mailbox.test'];
     await using server = await startServer({ port: 0, allowHosts, log: (line) => log.push(line) });
@@ -141,7 +141,7 @@ describe('a page in Chromium', () => {
     await vi.waitFor(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']), { timeout: 10_000 });
   });
 
-  test('that a person opens by its address shows the control plane', async (context) => {
+  test('that is opened by its address shows the control plane', async (context) => {
     await using server = await startServer({ port: 0 });
     const page = await (await openProfile(context)).newPage();
     const response = await page.goto(`${server.control}/health`);
@@ -175,14 +175,14 @@ function call(page: Page, { url }: MailboxServer, method: 'GET' | 'POST', key?: 
   );
 }
 
-/** Creates a webhook, as a client that is no page does, and answers the state with it. */
+/** Creates a webhook as a client outside a page, and returns the state with it. */
 async function changeState({ url, mailbox }: MailboxServer) {
   const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
   await fetch(`${url}/v1/webhooks`, { method: 'POST', headers, body: JSON.stringify(WEBHOOK) });
   return mailbox.snapshot();
 }
 
-/** Runs in a page: every way to send a POST that asks nobody first. Answers what came of the only readable one. */
+/** Runs in a page: sends a POST in every way that needs no preflight. Returns the result of the only readable one. */
 async function tryToReset(url: string): Promise<string> {
   const read = await fetch(`${url}?by=fetch`, { method: 'POST' }).then(({ status }) => `status ${status}`, String);
   await fetch(`${url}?by=no-cors`, { method: 'POST', mode: 'no-cors' });

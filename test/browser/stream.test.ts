@@ -128,7 +128,7 @@ describe('a page in Chromium', () => {
     expect(await begin(page, `http://evil.test:${server.port}/v1/ws?api_key=${KEYS.acme.tenant}`)).toBe('closed 1006');
   });
 
-  test('that goes away ends its stream', async (context) => {
+  test('that is closed ends its stream', async (context) => {
     const log: string[] = [];
     await using server = await startServer({ port: 0, log: (line) => log.push(line) });
     const page = await openPage(await openProfile(context), `http://localhost:${pages.port}/`);
@@ -155,7 +155,7 @@ const SENT = [
 ];
 
 describe('a page whose service is a worker', () => {
-  test('is sent the very frames that a client over HTTP is sent', async (context) => {
+  test('receives exactly the frames that a client over HTTP receives', async (context) => {
     const page = await openPage(await openProfile(context), `http://127.0.0.1:${frontEnd.port}/`);
     const inPage = await page.evaluate(
       async ({ sent, kinds, helpdesk, key }) => {
@@ -190,7 +190,7 @@ describe('a page whose service is a worker', () => {
     ]);
   });
 
-  test('is refused by the code with which its stream is closed', async (context) => {
+  test('receives a refusal as the close code of its stream', async (context) => {
     const page = await openPage(await openProfile(context), `http://127.0.0.1:${frontEnd.port}/`);
     const base = await page.evaluate(async () => (await app.startMailbox()).baseUrl);
     expect(await begin(page, `${base}/v1/ws`)).toBe('closed 4401');
@@ -199,7 +199,7 @@ describe('a page whose service is a worker', () => {
     expect(await begin(other, `${base}/v1/ws?api_key=${KEYS.operator}`)).toBe('closed 4403');
   });
 
-  test('may have it at its own origin', async (context) => {
+  test('can use its own origin as the base URL', async (context) => {
     const page = await openPage(await openProfile(context), `http://127.0.0.1:${frontEnd.port}/`);
     await page.evaluate(() => app.startMailbox({ baseUrl: location.origin }));
     const own = `http://127.0.0.1:${frontEnd.port}`;

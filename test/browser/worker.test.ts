@@ -44,7 +44,7 @@ describe('a page whose service is a worker', () => {
     expect(new Set(succeeded)).toEqual(new Set(OPERATION_IDS));
   });
 
-  test('gets the very replies that Node gets', async (context) => {
+  test('receives exactly the replies that Node receives', async (context) => {
     const page = await openFrontEnd(await openProfile(context));
     const steps = await page.evaluate(async (behaviours) => {
       const mailbox = await app.startMailbox({ behaviours, environment: app.createRepeatableEnvironment() });
@@ -54,7 +54,7 @@ describe('a page whose service is a worker', () => {
     expect(steps).toEqual(await driveInNode());
   });
 
-  test('gets them too where a request has no body stream, as in Firefox', async (context) => {
+  test('receives the same replies if a request has no body stream, as in Firefox', async (context) => {
     const profile = await openProfile(context);
     await profile.addInitScript(() => Reflect.deleteProperty(Request.prototype, 'body'));
     const page = await openFrontEnd(profile);
@@ -66,7 +66,7 @@ describe('a page whose service is a worker', () => {
     expect(steps).toEqual(await driveInNode());
   });
 
-  test('gets the answers that Node gets to unusual requests', async (context) => {
+  test('receives the replies that Node receives to unusual requests', async (context) => {
     const page = await openFrontEnd(await openProfile(context));
     const answers = await page.evaluate(async () => {
       const mailbox = await app.startMailbox({ environment: app.createRepeatableEnvironment() });
@@ -78,7 +78,7 @@ describe('a page whose service is a worker', () => {
     expect(answers).toEqual(inNode);
   });
 
-  test('may have it at its own origin, and still loads its own files', async (context) => {
+  test('can use its own origin as the base URL, and still loads its own files', async (context) => {
     const page = await openFrontEnd(await openProfile(context));
     const { steps, own } = await page.evaluate(async (behaviours) => {
       const environment = app.createRepeatableEnvironment();
@@ -102,7 +102,7 @@ describe('a page whose service is a worker', () => {
     });
   });
 
-  test('can have two that do not meet', async (context) => {
+  test('can have two mailboxes that share nothing', async (context) => {
     const page = await openFrontEnd(await openProfile(context));
     const [one, other] = await page.evaluate(async (created) => {
       const one = app.createMailbox({ baseUrl: 'https://one.mailbox.test' });

@@ -4,7 +4,7 @@ import { test } from 'vitest';
 import type { BehaviourDefinition } from '../../src/contract/behaviours.ts';
 import { runHere } from '../support/command.ts';
 
-test('lists every behaviour as a flag takes it, with what else it could be', async ({ expect }) => {
+test('lists every behaviour in the form that the flag takes, with its other values', async ({ expect }) => {
   const { code, out, err } = await runHere(['behaviours']);
   expect([code, err]).toEqual([0, '']);
   const entries = Object.entries<BehaviourDefinition>(BEHAVIOURS).map(([id, entry]) => {

@@ -61,7 +61,7 @@ test.for<[title: string, path: string, said: RegExp]>([
   }
 });
 
-test('tells every problem of a fixture with its JSON path, without a stack', async (test) => {
+test('prints every problem of a fixture with its JSON path, without a stack', async (test) => {
   const fixture = JSON.parse(await readFile(join(ROOT, 'fixtures/default.json'), 'utf8'));
   fixture.tenants.acme.key.key = 'secret';
   fixture.tenants.acme.workspaces.support.inboxes.helpdesk.messages[0].to = [];
@@ -118,7 +118,7 @@ test('starts with the fixture that init writes, which validate accepts', async (
   });
 });
 
-test('says no more in the comments of what init writes than is so', async (test) => {
+test('writes a fixture with init whose comments are all true', async (test) => {
   const file = join(await makeFolder(test), 'mailbox.jsonc');
   await runHere(['init', file]);
   const told = (await readFile(file, 'utf8')).match(/\b[tw]k_\w+|\bak_\w+|\w+@acme\.test/g);
@@ -167,7 +167,7 @@ test('uses the mailbox.jsonc that init has written to the folder, and says so', 
   test.expect(broken.stderr).toMatch(/^agent-mailbox-mock: mailbox\.jsonc: The fixture is not valid:\n/);
 });
 
-test('suggests a request that the fixture can answer, whatever it holds', async (test) => {
+test('suggests a request that succeeds with the fixture, even an empty one', async (test) => {
   const linesFor = async (fixture: object) => {
     const file = await writeFixture(test, JSON.stringify(fixture));
     return linesOf((await runHere(['-p', '0', '-f', file])).out.join('\n')).map((line) =>
@@ -182,7 +182,7 @@ test('suggests a request that the fixture can answer, whatever it holds', async 
   test.expect(named).toContain(`  curl http://127.0.0.1:N/v1/messages -H 'X-API-Key: ${acme.tenant}'`);
 });
 
-test('cannot write a fixture into a folder that is not there', async (test) => {
+test('cannot write a fixture into a folder that does not exist', async (test) => {
   const { code, out, err } = await runHere(['init', join(await makeFolder(test), 'none/mailbox.jsonc')]);
   test.expect(err).toMatch(/cannot be written: there is no such folder\.$/);
   test.expect({ code, out }).toEqual({ code: 1, out: [] });
@@ -217,7 +217,7 @@ test('names every problem of the fixture that it checks', async (test) => {
   });
 });
 
-test('starts with a fixture file of any editor', async (test) => {
+test('starts with a fixture file that has a byte order mark', async (test) => {
   const file = await writeFixture(test, `\uFEFF${await readFile(join(ROOT, 'fixtures/empty.json'), 'utf8')}`);
   const { code, out } = await runHere(['-p', '0', '-f', file, '--json']);
   test.expect(code).toBe(0);

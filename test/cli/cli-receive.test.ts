@@ -69,7 +69,7 @@ test('receives in several inboxes, with files, and says so in one line of JSON',
     .toEqual(['one chair', 'one chair']);
 });
 
-test('receives a mail as it travels, with the token where one is asked for', async (test) => {
+test('receives a raw mail, and sends the token if the server requires one', async (test) => {
   await using server = await startServer({ port: 0, host: '0.0.0.0' });
   const file = join(await makeFolder(test), 'mail.eml');
   const eml = `From: Dana <dana@customer.test>\r\nTo: ${TO}\r\nSubject: Whole\r\n\r\nHello!\r\n`;

@@ -24,7 +24,7 @@ const DEFAULTS = {
   quiet: false,
 };
 
-/** What `start` is told, or what is wanted instead. */
+/** The flags of `start`, or the rule that they break. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
   return line.action === 'start' ? parseStartSettings(line.given) : line;
@@ -123,7 +123,7 @@ const SAMPLES: Record<string, string> = {
   'max-mail': '1GiB',
 };
 
-test.for(FLAG_ROWS)('takes --%s from the environment too', ([name, { type, short }], { expect }) => {
+test.for(FLAG_ROWS)('reads --%s from the environment too', ([name, { type, short }], { expect }) => {
   const value = type === 'string' ? [SAMPLES[name] ?? ''] : [];
   const settings = settingsOf([`--${name}`, ...value], {});
   expect(settings).not.toEqual(DEFAULTS);

@@ -51,7 +51,7 @@ async function takePort({ onTestFinished }: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a connection that stays open until the test ends, whatever becomes of it. */
+/** Opens a connection that stays open until the test ends; its errors are ignored. */
 async function openConnection({ onTestFinished }: TestContext, port: number, bytes = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => {
@@ -78,7 +78,7 @@ test.for<[host: string, said: string]>([
   expect(await runHere(['-p', '0', '--host', host])).toEqual({ code: 1, out: [], err: `agent-mailbox-mock: ${said}` });
 });
 
-test('cannot run on a port that is taken, and says by which flag to choose another', async (test) => {
+test('cannot run on a port that is in use, and names the flag that chooses another', async (test) => {
   const port = await takePort(test);
 
   const running = runCommand(test, [], { PORT: String(port) });
@@ -90,39 +90,36 @@ test('cannot run on a port that is taken, and says by which flag to choose anoth
     .toBe(`agent-mailbox-mock: Port ${port} on 127.0.0.1 is taken; choose another with --port, or 0 for a free one.\n`);
 });
 
-test.for(['SIGINT', 'SIGTERM'] as const)(
-  'prints what a person needs, and ends with 0 after %s',
-  async (signal, test) => {
-    const running = runCommand(test, ['--port', '0']);
+test.for(['SIGINT', 'SIGTERM'] as const)('prints the banner, and ends with 0 after %s', async (signal, test) => {
+  const running = runCommand(test, ['--port', '0']);
 
-    const [name, url = '', ...rest] = linesOf(await running.untilStdout(/Ready\.\n/));
-    const { origin, port } = new URL(url.replace('  URL', '').trim());
-    test.expect(name).toBe(`agent-mailbox-mock ${packageJson.version}`);
-    test.expect(origin).toBe(`http://127.0.0.1:${port}`);
-    test
-      .expect(rest)
-      .toEqual([
-        `  Control   ${origin}/__mock`,
-        '  Write to  helpdesk@acme.test',
-        '',
-        `  operator   the platform        ${operator}`,
-        `  tenant     Acme                ${acme.tenant}`,
-        `  workspace  Support             ${acme.workspaces.support}`,
-        `  inbox      helpdesk@acme.test  ${acme.inboxes.helpdesk}`,
-        '',
-        `  curl ${origin}/v1/messages -H 'X-API-Key: ${acme.inboxes.helpdesk}'`,
-        '',
-        'Ready.',
-      ]);
-    test.expect(Math.max(...linesOf(running.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
-    test.expect((await get(`${origin}/v1/webhooks`, { 'x-api-key': acme.tenant })).status).toBe(200);
-    test.expect((await get(`${origin}/__mock/health`)).status).toBe(200);
+  const [name, url = '', ...rest] = linesOf(await running.untilStdout(/Ready\.\n/));
+  const { origin, port } = new URL(url.replace('  URL', '').trim());
+  test.expect(name).toBe(`agent-mailbox-mock ${packageJson.version}`);
+  test.expect(origin).toBe(`http://127.0.0.1:${port}`);
+  test
+    .expect(rest)
+    .toEqual([
+      `  Control   ${origin}/__mock`,
+      '  Write to  helpdesk@acme.test',
+      '',
+      `  operator   the platform        ${operator}`,
+      `  tenant     Acme                ${acme.tenant}`,
+      `  workspace  Support             ${acme.workspaces.support}`,
+      `  inbox      helpdesk@acme.test  ${acme.inboxes.helpdesk}`,
+      '',
+      `  curl ${origin}/v1/messages -H 'X-API-Key: ${acme.inboxes.helpdesk}'`,
+      '',
+      'Ready.',
+    ]);
+  test.expect(Math.max(...linesOf(running.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
+  test.expect((await get(`${origin}/v1/webhooks`, { 'x-api-key': acme.tenant })).status).toBe(200);
+  test.expect((await get(`${origin}/__mock/health`)).status).toBe(200);
 
-    running.child.kill(signal);
-    test.expect(await running.ended).toEqual({ code: 0, signal: null });
-    test.expect(running.stderr).toBe('');
-  },
-);
+  running.child.kill(signal);
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+  test.expect(running.stderr).toBe('');
+});
 
 test('prints one line of JSON with --json, and logs requests on stderr', async (test) => {
   const { running, ready } = await startCommand(test);
@@ -185,7 +182,7 @@ const TOLD: [how: string, args: string[], env: NodeJS.ProcessEnv][] = [
   ],
 ];
 
-test.for(TOLD)('does what %s tell it', async ([, args, env], test) => {
+test.for(TOLD)('applies the settings given by %s', async ([, args, env], test) => {
   const { ready } = await startCommand(test, args, env);
   const key = { 'x-api-key': ready.keys.tenant };
 
@@ -230,7 +227,7 @@ const OUTER_ADDRESS = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 
-/** Lets a command bring an event to a webhook, and answers what became of it. */
+/** Fires an event at a webhook through the command, and returns the delivery. */
 async function deliver(test: TestContext, url: string, args: readonly string[]): Promise<Delivery> {
   const { ready } = await startCommand(test, args);
   const post = async (to: string, json: object) => {
@@ -243,7 +240,7 @@ async function deliver(test: TestContext, url: string, args: readonly string[]):
   return (await fetch(`${ready.control}/deliveries/${deliveries[0].id}`)).json() as Promise<Delivery>;
 }
 
-test.runIf(OUTER_ADDRESS)('delivers beyond loopback only where --deliver-to says so', async (test) => {
+test.runIf(OUTER_ADDRESS)('delivers beyond loopback only to hosts that --deliver-to allows', async (test) => {
   const receiver = createHttpServer((_, response) => response.end()).listen(0, OUTER_ADDRESS);
   test.onTestFinished(() => void receiver.close());
   await once(receiver, 'listening');
@@ -271,7 +268,7 @@ test('asks for the printed token on the control plane when other machines can re
   test.expect((await get(`${ready.url}/health`)).status).toBe(200);
 });
 
-test('prints the token of the control plane for a person too, and another one each time', async ({ expect }) => {
+test('prints the token of the control plane in the banner too, and a new one in each run', async ({ expect }) => {
   const runs = await Promise.all([
     runHere(['-p', '0', '--host', '0.0.0.0']),
     runHere(['-p', '0', '--host', '0.0.0.0']),
@@ -281,7 +278,7 @@ test('prints the token of the control plane for a person too, and another one ea
   expect(tokens[0]).not.toBe(tokens[1]);
 });
 
-/** What a line could be read as by somebody who looks for a key in it. */
+/** Every form in which a key could appear in a line. */
 function readingsOf(line: string): string {
   const decode = (text: string) =>
     text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -314,7 +311,7 @@ const REQUESTS: [path: string, headers: Record<string, string>, line: RegExp][] 
   ['/v1/a%0d%0aGET%20/fake%20200%1b[31m', {}, /^GET \/v1\/a\S+ 404 /],
 ];
 
-test('logs one line for each request, which shows no whole key and can fake nothing', async (test) => {
+test('logs one line for each request, with keys masked and control characters escaped', async (test) => {
   const running = runCommand(test, ['--port', '0']);
   const banner = linesOf(await running.untilStdout(/Ready\.\n/));
   const url = banner[1]?.trim().split(/\s+/)[1];
@@ -341,7 +338,7 @@ test.for([
   expect(maskSecrets(given ?? '')).toBe(masked);
 });
 
-test('ends soon after SIGINT with connections open, and once more SIGINT does not change that', async (test) => {
+test('ends soon after SIGINT with connections open, even after a second SIGINT', async (test) => {
   const { running, ready } = await startCommand(test);
   const half = 'POST /v1/webhooks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{';
   await openConnection(test, ready.port);
@@ -358,7 +355,7 @@ test('ends soon after SIGINT with connections open, and once more SIGINT does no
   test.expect(performance.now() - startedAt).toBeLessThan(END_LIMIT_MS);
 });
 
-test('goes on without a reader of its output', async (test) => {
+test('keeps running after the reader of its output has closed', async (test) => {
   const running = runCommand(test, ['--port', '0']);
   const url = linesOf(await running.untilStdout(/Ready\.\n/))[1]
     ?.trim()
@@ -369,7 +366,7 @@ test('goes on without a reader of its output', async (test) => {
   test.expect((await running.ended).code).toBe(0);
 });
 
-test('answers and ends though nobody reads its log', async (test) => {
+test('answers requests and ends although its log is not read', async (test) => {
   const { running, ready } = await startCommand(test);
   running.child.stderr?.pause();
   const path = `/v1/${'x'.repeat(190)}`;

@@ -14,11 +14,11 @@ const START = Date.parse('2026-03-01T09:00:00.000Z');
 const HOUR = 3_600_000;
 
 interface FakeTime extends TimeSource {
-  /** Lets real time pass, and wakes who asked for it, in order. */
+  /** Lets real time pass, and runs the timers in order. */
   pass(durationMs: number): Promise<void>;
   /** How long the timers that run were asked to wait. */
   readonly delays: readonly number[];
-  /** What it was told of as a bug. */
+  /** The errors that were reported. */
   readonly reported: unknown[];
 }
 
@@ -53,7 +53,7 @@ function createTime(): FakeTime {
   };
 }
 
-/** Lets everything run that waits for nothing. */
+/** Runs everything that is not waiting for something. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -83,7 +83,7 @@ function hoursOf(clock: Clock): number {
 }
 
 describe('a clock', () => {
-  test('shows real time until it is frozen, and goes on from where it stood', async ({ expect }) => {
+  test('shows real time until it is frozen, and continues from that time when resumed', async ({ expect }) => {
     const { time, clock, at } = createWatched();
     await time.pass(HOUR);
     expect([hoursOf(clock), clock.isFrozen]).toEqual([1, false]);
@@ -102,7 +102,9 @@ describe('a clock', () => {
     expect(hoursOf(clock)).toBe(-10);
   });
 
-  test('does what falls due as it is advanced, by time and then as it was planned', async ({ expect }) => {
+  test('runs due tasks when it is advanced, ordered by time and then by when they were scheduled', async ({
+    expect,
+  }) => {
     const { clock, done, plan } = createWatched();
     clock.freeze();
     plan(3, 'c');
@@ -115,7 +117,7 @@ describe('a clock', () => {
     expect([hoursOf(clock), clock.nextDue()?.getTime()]).toEqual([3, START + 9 * HOUR]);
   });
 
-  test('does in the same advance what a task plans', async ({ expect }) => {
+  test('runs a task that another task schedules in the same advance', async ({ expect }) => {
     const { clock, done, note, at, plan } = createWatched();
     clock.freeze();
     const retry = (hours: number) => {
@@ -129,7 +131,7 @@ describe('a clock', () => {
     expect(clock.nextDue()).toEqual(at(8));
   });
 
-  test('waits as it is advanced until a task is done, before time moves on', async ({ expect }) => {
+  test('waits for each task before time moves on', async ({ expect }) => {
     const { clock, done, note, at, plan } = createWatched();
     clock.freeze();
     const gate = createGate();
@@ -147,7 +149,7 @@ describe('a clock', () => {
     expect([done, clock.runningTasks]).toEqual([['begins 1', 'ends 1', 'later 2', 'advanced 2'], 0]);
   });
 
-  test('is advanced once after the other', async ({ expect }) => {
+  test('runs two concurrent advances one after the other', async ({ expect }) => {
     const { clock, done, plan } = createWatched();
     clock.freeze();
     plan(1, 'a');
@@ -156,7 +158,7 @@ describe('a clock', () => {
     expect([done, hoursOf(clock)]).toEqual([['a 1', 'b 2'], 2]);
   });
 
-  test('goes on after a task that fails, reports it, and keeps it until it is asked', async ({ expect }) => {
+  test('continues after a task that fails, reports the error, and keeps it until it is read', async ({ expect }) => {
     const { time, clock, done, at, plan } = createWatched();
     clock.freeze();
     const [refused, thrown] = [new Error('refused'), new Error('at once')];
@@ -174,7 +176,7 @@ describe('a clock', () => {
     expect(clock.takeFailures()).toEqual([]);
   });
 
-  test('is woken by real time, unless it is frozen', async ({ expect }) => {
+  test('runs due tasks as real time passes, unless it is frozen', async ({ expect }) => {
     const { time, clock, done, plan } = createWatched();
     plan(1, 'a');
     plan(2, 'b');
@@ -191,7 +193,7 @@ describe('a clock', () => {
     expect(time.delays).toEqual([]);
   });
 
-  test('is advanced while it runs, and waits for the rest only', async ({ expect }) => {
+  test('can be advanced while it runs, and then waits only for the remaining time', async ({ expect }) => {
     const { time, clock, done, plan } = createWatched();
     plan(1, 'a');
     plan(3, 'b');
@@ -201,7 +203,7 @@ describe('a clock', () => {
     expect(done).toEqual(['a 1', 'b 3']);
   });
 
-  test('waits longer than a timer of the platform can', async ({ expect }) => {
+  test('waits longer than the longest timer of the platform', async ({ expect }) => {
     const { time, done, plan } = createWatched();
     plan(24 * 60, 'late');
     expect(time.delays).toEqual([2 ** 31 - 1]);
@@ -211,7 +213,7 @@ describe('a clock', () => {
     expect(done).toEqual([`late ${24 * 60}`]);
   });
 
-  test('does at once what is due already, also where it is frozen behind it', async ({ expect }) => {
+  test('runs a task that is already due at once, even if it is frozen', async ({ expect }) => {
     const { clock, done, at, plan } = createWatched();
     clock.freeze();
     plan(0, 'now');
@@ -224,7 +226,7 @@ describe('a clock', () => {
     expect(done).toEqual(['now 0', 'past 0', 'future 6']);
   });
 
-  test('does nothing that was called off, nor anything from before a reset', async ({ expect }) => {
+  test('runs neither cancelled tasks nor tasks from before a reset', async ({ expect }) => {
     const { time, clock, done, plan, at } = createWatched();
     clock.freeze(at(0));
     plan(1, 'kept');
@@ -240,7 +242,7 @@ describe('a clock', () => {
     expect(done).toEqual(['kept 1']);
   });
 
-  test('is not moved after a reset by what was on its way', async ({ expect }) => {
+  test('is not moved after a reset by an advance that began before it', async ({ expect }) => {
     const { clock, done, at } = createWatched();
     const gate = createGate();
     clock.schedule(at(1), () => gate.opened);
@@ -252,7 +254,7 @@ describe('a clock', () => {
     expect([hoursOf(clock), done]).toEqual([0, []]);
   });
 
-  test('follows another that runs or stands', async ({ expect }) => {
+  test('can copy the time of another clock, running or frozen', async ({ expect }) => {
     const { time, clock, at } = createWatched();
     const other = new Clock(time);
     await other.advance(3 * HOUR);
@@ -284,7 +286,7 @@ describe('a duration', () => {
   });
 
   test.for([-1, '-5m', Number.NaN, Number.POSITIVE_INFINITY, '', 'soon', '5 moons', '101y', 1e15, null, {}, [], true])(
-    '%j is none',
+    '%j is not a duration',
     (given, { expect }) => {
       expect(() => parseDuration(given as number)).toThrow(
         'The duration must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years.',
@@ -298,7 +300,7 @@ const NOON = '2026-03-01T12:00:00.000Z';
 const nowOf = ({ clock }: Mailbox, options = {}) => clock.now(options).toISOString();
 
 describe('the time of a mailbox', () => {
-  everywhere('is what everything that happens is stamped with', async (world) => {
+  everywhere('sets the timestamp of everything that happens', async (world) => {
     const { mailbox } = world;
     const { helpdesk, billing } = openDesks(world);
     mailbox.clock.freeze(NOON);
@@ -323,7 +325,7 @@ describe('the time of a mailbox', () => {
     expect(acme?.domains.find((row) => row.domain === 'new.acme.test')?.updatedAt).toBe('2026-03-02T12:05:00.000Z');
   });
 
-  everywhere('is one for each tenant, and mail has that of the inbox where it arrives', async (world) => {
+  everywhere('is separate for each tenant, and mail has the time of the inbox that receives it', async (world) => {
     const { mailbox } = world;
     const { helpdesk, info } = openDesks(world);
     mailbox.clock.freeze(NOON, ACME);
@@ -339,7 +341,7 @@ describe('the time of a mailbox', () => {
     ]);
   });
 
-  everywhere('is handed on to a new tenant, and real after a reset', async (world) => {
+  everywhere('is passed on to a new tenant, and is real time after a reset', async (world) => {
     const { mailbox } = world;
     mailbox.clock.freeze(NOON);
     const made = await world.send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name: 'New' } });
@@ -353,7 +355,7 @@ describe('the time of a mailbox', () => {
     }
   });
 
-  test('starts where the environment says', ({ expect }) => {
+  test('starts at the time of the environment', ({ expect }) => {
     const mailbox = createMailbox({ environment: { now: () => new Date(START) } });
     expect([nowOf(mailbox), nowOf(mailbox, ACME)]).toEqual(Array(2).fill('2026-03-01T09:00:00.000Z'));
   });
@@ -389,7 +391,7 @@ function toClock({ url }: MailboxServer, method: 'GET' | 'POST', query = '', jso
 }
 
 describe('the clock over HTTP', () => {
-  test('is frozen, advanced and let go', async ({ expect }) => {
+  test('can be frozen, advanced and resumed', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     const change = async (json: object) => (await toClock(server, 'POST', '', json)).json;
     expect(await change({ freeze: NOON })).toEqual({ now: NOON, frozen: true });
@@ -400,7 +402,7 @@ describe('the clock over HTTP', () => {
     expect(await change({ freeze: true })).toEqual({ now: expect.stringMatching(/^2026-03-01T12:/), frozen: true });
   });
 
-  test('is that of one tenant where one is named', async ({ expect }) => {
+  test('changes for one tenant only if the request names one', async ({ expect }) => {
     await using server = await startServer({ port: 0 });
     const { status } = await toClock(server, 'POST', '', { freeze: NOON, ...ACME });
     expect(status).toBe(200);

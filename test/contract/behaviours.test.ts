@@ -191,14 +191,14 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   ],
 ];
 
-/** Two keys in one request, and who it then speaks for: Acme has two webhooks, Globex one. */
+/** Two keys in one request, and the tenant that it acts for: Acme has two webhooks, Globex one. */
 const BOTH_HEADERS: [BehaviourOptions, (reply: Reply) => unknown, unknown][] = [
   [{}, ({ json }) => json.webhooks.length, 2],
   [{ 'auth.both-headers': 'authorization' }, ({ json }) => json.webhooks.length, 1],
   [{ 'auth.both-headers': 'refuse' }, ({ status }) => status, 401],
 ];
 
-/** Keys as requests can carry them, and the status that listing webhooks then answers. */
+/** The ways in which a request can carry a key, each with the status of listing webhooks. */
 const CREDENTIALS: [title: string, headers: (key: string) => Record<string, string>, status: number][] = [
   ['X-API-Key', (key) => ({ 'X-API-Key': key }), 200],
   ['x-api-key in lower case', (key) => ({ 'x-api-key': key }), 200],
@@ -239,7 +239,7 @@ describe('behaviours', () => {
   }
 
   everywhere(
-    'under auth.wrong-tier=not-found a tier that may not learns nothing of the route',
+    'under auth.wrong-tier=not-found a forbidden tier cannot tell that the route exists',
     { behaviours: { 'auth.wrong-tier': 'not-found' } },
     async ({ send, mailbox }) => {
       const refused = await send('GET', '/v1/webhooks', { key: mailbox.keys.acme.inboxes.helpdesk });
@@ -287,7 +287,7 @@ describe('behaviours', () => {
     expect(json.error).toContain('WebSocket');
   });
 
-  test('an unknown behaviour is refused with those that are near', () => {
+  test('an unknown behaviour is refused with similar ids', () => {
     const behaviours = { 'webhooks.list.secrets': 'omitted' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(BehaviourError);
     expect(() => createMailbox({ behaviours })).toThrow(
@@ -295,21 +295,21 @@ describe('behaviours', () => {
     );
   });
 
-  test('an unknown behaviour that is near to none is refused with where to find those that there are', () => {
+  test('an unknown behaviour without similar ids is refused with where to find the list', () => {
     const behaviours = { 'x.y': 'z' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(
       'There is no behaviour "x.y"; the command "agent-mailbox-mock behaviours" lists what there is.',
     );
   });
 
-  test('an unknown value is refused with the list of what there is', () => {
+  test('an unknown value is refused with the list of valid values', () => {
     const behaviours = { 'webhooks.list.secret': 'hidden' } as unknown as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(
       'Behaviour "webhooks.list.secret" cannot be "hidden"; it can be: included, omitted.',
     );
   });
 
-  test('a name of Object.prototype is no behaviour', () => {
+  test('a name of Object.prototype is not a behaviour', () => {
     expect(() => createMailbox({ behaviours: { constructor: 'x' } as BehaviourOptions })).toThrow(BehaviourError);
   });
 
@@ -334,7 +334,7 @@ describe('behaviours', () => {
     },
   );
 
-  test('every assumption that a row names has a part that it shapes there', () => {
+  test('every assumption that an operation names shapes a part of it', () => {
     const named = OPERATION_IDS.flatMap((id) => OPERATIONS[id]).flatMap(
       ({ assumes = [] }: OperationDefinition) => assumes,
     );

@@ -22,10 +22,10 @@ test.for<[text: string, names: readonly string[], found: string[]]>([
   expect(findNearest(text, names).slice(0, 2)).toEqual(found);
 });
 
-test('finds nothing for a text that no name is as long as, without delay', ({ expect }) => {
+test('returns nothing at once for a text that is far longer than every name', ({ expect }) => {
   expect(findNearest('x'.repeat(10_000_000), COMMANDS)).toEqual([]);
 });
 
-test('finds five names at most', ({ expect }) => {
+test('returns at most five names', ({ expect }) => {
   expect(findNearest('inboxes', Object.keys(BEHAVIOURS))).toHaveLength(5);
 });

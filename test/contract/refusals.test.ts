@@ -12,7 +12,7 @@ const PARTS: ReadonlySet<string> = new Set([
 
 const REFUSALS = collectRefusals().filter(({ message }) => !PARTS.has(message));
 
-/** Words that a reader has to read twice, with what is to be said instead. */
+/** Unclear words, each with the words to use instead. */
 const RIDDLES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:hears?|told|tells?|whom|nobody|somebody|lest|whatever)\b/i, 'plain verbs'],
   [/(?<!there )\bis no\b/i, 'is not a'],
@@ -20,25 +20,25 @@ const RIDDLES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:broke off|stands there|lies|lives)\b/i, 'truncated, duplicate, is in'],
 ];
 
-test('every message of a refusal is found', () => {
+test('every error message in the source is collected', () => {
   expect(REFUSALS.length).toBeGreaterThan(120);
 });
 
-test('a message of a refusal is one plain sentence', () => {
+test('every error message is one plain sentence', () => {
   const bad = REFUSALS.filter(
     ({ message }) => !/^(?:\d\.\d\.\d )?[A-Z"…](?:.*[.…])?$/s.test(message) || /[.!?] [a-z]/.test(message),
   );
   expect(bad).toEqual([]);
 });
 
-test('no message of a refusal has a word that must be read twice', () => {
+test('no error message has a word from the list of unclear words', () => {
   const bad = REFUSALS.flatMap(({ file, message }) =>
     RIDDLES.filter(([riddle]) => riddle.test(message)).map(([, instead]) => `${file}: ${message} → ${instead}`),
   );
   expect(bad).toEqual([]);
 });
 
-test('no two messages word one thing differently', () => {
+test('no two error messages word the same error differently', () => {
   const wordings = new Map<string, Set<string>>();
   for (const { message } of REFUSALS) {
     const words = message.toLowerCase().match(/[a-z]{3,}/g) ?? [];
@@ -48,7 +48,7 @@ test('no two messages word one thing differently', () => {
   expect([...wordings.values()].filter((same) => same.size > 1)).toEqual([]);
 });
 
-test('what is wrong with a field is said as the end of a sentence that begins with the field', () => {
+test('a problem of a field is worded as the end of a sentence that begins with the field', () => {
   expect(collectFieldProblems().length).toBeGreaterThan(60);
   expect(
     collectFieldProblems().filter(

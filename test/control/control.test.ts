@@ -19,7 +19,7 @@ function sendTo({ url }: MailboxServer, line: string, options: SendOptions = {})
   return sender(url + path, method, options);
 }
 
-test('GET /__mock/health says that the emulator is up, and which one', async () => {
+test('GET /__mock/health shows that the emulator is up, and its version', async () => {
   await using server = await startServer({ port: 0 });
   const { status, headers, json } = await sendTo(server, 'GET /__mock/health');
   expect([status, headers.get('content-type'), json]).toEqual([
@@ -44,7 +44,7 @@ test('POST /__mock/reset restores the initial state', async () => {
   expect((await sendTo(server, 'GET /v1/webhooks', { key: KEY })).json.webhooks[0]).toEqual(webhook);
 });
 
-test('POST /__mock/reset takes any body', async () => {
+test('POST /__mock/reset accepts any body', async () => {
   await using server = await startServer({ port: 0 });
   for (const options of [{ json: {} }, { body: '{' }, { json: { nothing: true } }]) {
     expect((await sendTo(server, 'POST /__mock/reset', options)).status).toBe(200);
@@ -90,7 +90,7 @@ const ROUTES: [path: string, allow: string][] = [
   ['/__mock/messages', 'POST, OPTIONS'],
 ];
 
-test.each(ROUTES)('%s refuses every method but its own, and changes nothing', async (path, allow) => {
+test.each(ROUTES)('%s refuses every other method, and changes nothing', async (path, allow) => {
   await using server = await startServer({ port: 0 });
   await sendTo(server, 'DELETE /v1/webhooks/ac3e0000-0005-4000-8000-000000000001', { key: KEY });
   const before = server.mailbox.snapshot();
@@ -127,7 +127,7 @@ test.each([
   expect([reply.status, reply.json.code]).toEqual([404, 'NOT_FOUND']);
 });
 
-test('a control path whose percent-encoding does not decode is refused', async () => {
+test('a control path with invalid percent-encoding is refused', async () => {
   await using server = await startServer({ port: 0 });
   const { status, json } = await sendTo(server, 'GET /__mock/%zz');
   expect([status, json.code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -157,7 +157,7 @@ function detour(line: string, steps: string): string {
   return line.replace('/__mock', `${steps}/__mock`);
 }
 
-/** What a control call answers to whom it takes, without a body. */
+/** The status of a control call for an accepted client, without a body. */
 function statusOf(line: string): number {
   if (line.includes('unknown')) return 404;
   return /^POST .+(clock|messages)$/.test(line) ? 400 : 200;
@@ -211,7 +211,7 @@ test.each([
   }
 });
 
-test.each(['127.0.0.1', '::1', 'localhost'])('a server bound to %s asks for no token', async (host) => {
+test.each(['127.0.0.1', '::1', 'localhost'])('a server bound to %s requires no token', async (host) => {
   await using server = await startServer({ port: 0, host });
   expect(server.controlToken).toBeUndefined();
   expect((await sendTo(server, 'POST /__mock/reset')).status).toBe(200);
@@ -219,7 +219,7 @@ test.each(['127.0.0.1', '::1', 'localhost'])('a server bound to %s asks for no t
 
 const OPEN: ServerOptions[] = [{ host: '0.0.0.0' }, { host: '::' }];
 
-test.each(OPEN)('a server bound to $host opens its control plane to its token only', async ({ host = '' }) => {
+test.each(OPEN)('a server bound to $host requires its token on the control plane', async ({ host = '' }) => {
   await using server = await startServer({ port: 0, host });
   const token = server.controlToken ?? '';
   expect(token).toMatch(/^[\w-]{24}$/);

@@ -37,7 +37,7 @@ async function trigger(test: TestContext, args: readonly string[], env: NodeJS.P
   return { code, out: running.stdout, err: running.stderr };
 }
 
-test.for(EVENT_KINDS)('fires %s, which arrives signed', async (kind, test) => {
+test.for(EVENT_KINDS)('fires %s, which is delivered with a signature', async (kind, test) => {
   await using lab = await openLab();
   const { code, out, err } = await trigger(test, [kind, '--url', `${lab.server.url}/`]);
   const [request] = await lab.receiver.received(1);
@@ -87,7 +87,7 @@ test('writes into the payload what --data and --set say, and --set wins', async 
   test.expect(request?.json).toMatchObject({ ...data, subject: '1 + 1 = 2', note: '', event: 'message.received' });
 });
 
-test('waits for the first attempt of each delivery, and says what came of it', async (test) => {
+test('waits for the first attempt of each delivery, and prints its outcome', async (test) => {
   await using lab = await openLab();
   const { mailbox, url } = lab.server;
   // So that no retry takes the answer that is meant for the next event.
@@ -123,7 +123,7 @@ test('waits for the first attempt of each delivery, and says what came of it', a
   test.expect(await outcomeOf('--webhook', unreachable.id)).toBe(failed);
 });
 
-test('says what it led to in one line of JSON', async (test) => {
+test('prints the deliveries in one line of JSON', async (test) => {
   await using lab = await openLab();
   const { code, out, err } = await trigger(test, ['message.bounced', '--json', '--url', lab.server.url]);
   await lab.server.mailbox.settled();
@@ -137,7 +137,7 @@ test('says what it led to in one line of JSON', async (test) => {
   });
 });
 
-test('says why it fires nothing', async (test) => {
+test('prints why no event was fired', async (test) => {
   await using lab = await openLab();
   const cases: [args: string[], code: number, said: string][] = [
     [[], 2, 'The command trigger needs <event>; see --help.'],
@@ -183,7 +183,7 @@ test('says why it fires nothing', async (test) => {
   test.expect(lab.server.mailbox.deliveries()).toEqual([]);
 });
 
-test('fires with the token where one is asked for', async (test) => {
+test('sends the token if the server requires one', async (test) => {
   await using server = await startServer({ port: 0, host: '0.0.0.0' });
   const env = { AGENT_MAILBOX_URL: `http://127.0.0.1:${server.port}` };
   const args = ['message.received', '--webhook', IDS.acme.webhooks.support];

@@ -10,7 +10,7 @@ interceptRequests();
 
 const WEBHOOK = { url: 'http://127.0.0.1/', events: ['message.received'] };
 
-/** A mailbox whose receivers answer when the test lets them. */
+/** A mailbox whose receivers answer when the test releases them. */
 function openHanging() {
   const answers: ((response: Response) => void)[] = [];
   const fetch = () => new Promise<Response>((resolve) => answers.push(resolve));
@@ -26,7 +26,7 @@ function openHanging() {
   return { mailbox, send, answerAll };
 }
 
-test('a tenant that is deleted while time moves on holds up none of the others', async () => {
+test('a tenant that is deleted during an advance does not delay the other tenants', async () => {
   const { mailbox, send, answerAll } = openHanging();
   await send('POST', '/v1/webhooks', mailbox.keys.globex.tenant, WEBHOOK);
   mailbox.trigger('message.received', { tenant: IDS.globex.tenant });
@@ -57,7 +57,7 @@ test.each([
   expect(mailbox.clock.now().toISOString()).toBe(START);
 });
 
-test('a stream that cannot be closed does not keep a mailbox from its reset, and is reported', () => {
+test('a stream that cannot be closed does not prevent a reset, and is reported', () => {
   const reported: unknown[] = [];
   const mailbox = createMailbox({ environment: { report: (error) => void reported.push(error) } });
   const gone = new Error('Gone.');
@@ -75,7 +75,7 @@ test('a stream that cannot be closed does not keep a mailbox from its reset, and
   expect(reported).toEqual([gone]);
 });
 
-test('a mailbox without tenants has no event to fire, and no delivery', () => {
+test('a mailbox without tenants fires no event and has no deliveries', () => {
   const mailbox = createMailbox({ fixtures: { tenants: {} } });
   expect([mailbox.trigger('message.received'), mailbox.release(), mailbox.deliveries()]).toEqual([[], [], []]);
   expect(mailbox.addFault({ on: 'delivery', kind: 'drop' })).toMatchObject({ tenantId: null, webhookId: null });
@@ -89,7 +89,7 @@ everywhere('no event can be fired in an inbox that is deleted', async (world) =>
   expect(fire).toThrow('There is no inbox with this id.');
 });
 
-everywhere('a fault for a webhook that is deleted is listed no more', async (world) => {
+everywhere('a fault for a deleted webhook is no longer listed', async (world) => {
   const { mailbox, send } = world;
   const { id } = await createWebhook(world, 'http://127.0.0.1/');
   mailbox.addFault({ on: 'delivery', kind: 'drop', webhookId: id });
@@ -97,12 +97,12 @@ everywhere('a fault for a webhook that is deleted is listed no more', async (wor
   expect(mailbox.faults()).toEqual([]);
 });
 
-/** A mailbox with one active webhook, whose receiver answers as it is told. */
+/** A mailbox with one active webhook, whose receiver answers as the test decides. */
 function openAudited(answer: () => Promise<Response>, behaviours: BehaviourOptions = {}) {
   return createMailbox({ fixtures: FIXTURE, behaviours, environment: { fetch: answer } });
 }
 
-test('more events than the log has room for all arrive', async () => {
+test('every event is delivered even if there are more than the log holds', async () => {
   let calls = 0;
   const mailbox = openAudited(async () => {
     calls += 1;
@@ -113,7 +113,7 @@ test('more events than the log has room for all arrive', async () => {
   expect([calls, mailbox.deliveries().length]).toEqual([12_000, 10_000]);
 });
 
-test('what has waited longest is dropped where the log is full of what waits, and says so', async () => {
+test('the delivery that has waited longest is dropped with a reason when the log is full of waiting ones', async () => {
   const mailbox = openAudited(async () => new Response(null, { status: 500 }));
   const [first] = mailbox.trigger('message.received');
   for (let event = 1; event < 10_000; event += 1) mailbox.trigger('message.received');
@@ -126,7 +126,7 @@ test('what has waited longest is dropped where the log is full of what waits, an
   expect(mailbox.delivery(last?.id ?? '').attempts).toHaveLength(1);
 });
 
-test('the headers of answers count in the bound of the log', async () => {
+test('the headers of responses count towards the size of the log', async () => {
   const headers = { 'x-long': 'x'.repeat(1024 * 1024) };
   const mailbox = openAudited(async () => new Response(null, { headers }));
   for (let event = 0; event < 100; event += 1) mailbox.trigger('message.received');
@@ -134,7 +134,7 @@ test('the headers of answers count in the bound of the log', async () => {
   expect(mailbox.deliveries().length).toBeLessThan(65);
 });
 
-test('a duplicate that is sent beside its first copy leaves both in the log', async () => {
+test('a duplicate that is sent at the same time as its first copy leaves both attempts in the log', async () => {
   const mailbox = openAudited(async () => new Response(), { 'deliveries.order': 'parallel' });
   mailbox.addFault({ on: 'delivery', kind: 'duplicate' });
   mailbox.trigger('message.received');
@@ -154,7 +154,7 @@ test('an event that is nested too deep is refused', async () => {
   expect(mailbox.deliveries()).toMatchObject([{ state: 'delivered' }]);
 });
 
-test('what waits behind a delivery is counted where it does not settle', async () => {
+test('the error of settled counts the deliveries that wait behind another', async () => {
   const { mailbox, send, answerAll } = openHanging();
   await send('POST', '/v1/webhooks', mailbox.keys.acme.tenant, WEBHOOK);
   for (let event = 0; event < 3; event += 1) mailbox.trigger('message.received');
@@ -173,14 +173,14 @@ test('an event fired by hand without an HTML body has none in a stream either', 
   expect(JSON.parse(frames.at(-1) ?? '').message).toMatchObject({ html_body: null, plain_body: 'By hand.' });
 });
 
-test('a control call refuses a query that it does not know', async () => {
+test('a control call refuses an unknown query parameter', async () => {
   await using server = await startServer({ port: 0 });
   const reply = await fetch(`${server.control}/deliveries?stat=pending`);
   const error = 'The query has the unknown parameter "stat"; it takes tenant, webhookId, event, state.';
   expect([reply.status, await reply.json()]).toEqual([400, { error, code: 'VALIDATION_ERROR' }]);
 });
 
-test('a page may deliver to a receiver: a preflight is answered, and is no delivery', async () => {
+test('a page may deliver to a receiver, which answers the preflight and does not record it', async () => {
   await using receiver = createReceiver({ answers: [202] });
   const url = await receiver.listen();
   const headers = { origin: 'http://localhost', 'access-control-request-method': 'POST' };
@@ -191,7 +191,7 @@ test('a page may deliver to a receiver: a preflight is answered, and is no deliv
   expect(receiver.requests).toMatchObject([{ method: 'POST', answer: 202 }]);
 });
 
-test('a message that is named in capitals is found', () => {
+test('a message is found by its id in upper case', () => {
   const mailbox = createMailbox({ fixtures: FIXTURE });
   const [delivery] = mailbox.trigger('message.received', { messageId: MESSAGE.toUpperCase() });
   expect(delivery?.payload).toMatchObject({ subject: 'Opening hours', from: 'kim@visitor.test' });

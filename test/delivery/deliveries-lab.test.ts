@@ -11,52 +11,49 @@ interceptRequests();
 
 const [SECOND, HOUR] = [1000, 3_600_000];
 
-everywhere(
-  'a delivery is sent once more with the same id and a new signature, whatever became of it',
-  async (world) => {
-    const { mailbox, send } = world;
-    const lab = openLab(world);
-    await using receiver = startReceiver(world);
-    const { id } = await hook(world, receiver);
-    const delivered = await fire(world, id);
-    mailbox.addFault({ on: 'delivery', kind: 'hold' });
-    const held = await fire(world, id);
-    mailbox.addFault({ on: 'delivery', kind: 'drop' });
-    const dropped = await fire(world, id);
-    receiver.answer(...Array<number>(10).fill(500));
-    const exhausted = await fire(world, id);
-    await mailbox.clock.advance('10d');
-    receiver.answer(500);
-    const pending = await fire(world, id);
-    const all = [delivered, held, dropped, exhausted, pending];
-    expect(all.map((each) => stateOf(world, each))).toEqual(['delivered', 'held', 'dropped', 'exhausted', 'pending']);
-    await mailbox.clock.advance('1s');
+everywhere('a delivery in any final state can be redelivered, with the same id and a new signature', async (world) => {
+  const { mailbox, send } = world;
+  const lab = openLab(world);
+  await using receiver = startReceiver(world);
+  const { id } = await hook(world, receiver);
+  const delivered = await fire(world, id);
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  const held = await fire(world, id);
+  mailbox.addFault({ on: 'delivery', kind: 'drop' });
+  const dropped = await fire(world, id);
+  receiver.answer(...Array<number>(10).fill(500));
+  const exhausted = await fire(world, id);
+  await mailbox.clock.advance('10d');
+  receiver.answer(500);
+  const pending = await fire(world, id);
+  const all = [delivered, held, dropped, exhausted, pending];
+  expect(all.map((each) => stateOf(world, each))).toEqual(['delivered', 'held', 'dropped', 'exhausted', 'pending']);
+  await mailbox.clock.advance('1s');
 
-    for (const { id: deliveryId, eventId } of all) {
-      const { attempts } = mailbox.delivery(deliveryId);
-      const again = await lab.redeliver(deliveryId);
-      expect([again.status, again.json]).toMatchObject([
-        200,
-        { id: deliveryId, state: 'pending', reason: null, nextAttemptAt: null },
-      ]);
-      await mailbox.settled();
-      const now = mailbox.delivery(deliveryId);
-      expect(now).toMatchObject({ state: 'delivered', nextAttemptAt: null, reason: null });
-      expect(now.attempts).toMatchObject([...attempts, { status: 200, at: mailbox.clock.now().toISOString() }]);
-      const { headers, verified } = receiver.requests.at(-1) as Receiver['requests'][number];
-      expect([headers['webhook-id'], verified]).toEqual([eventId, true]);
-      expect(headers['webhook-timestamp']).toBe(String(mailbox.clock.now().getTime() / 1000));
-    }
-    const count = receiver.requests.length;
-    await mailbox.clock.advance('10d');
-    mailbox.release();
+  for (const { id: deliveryId, eventId } of all) {
+    const { attempts } = mailbox.delivery(deliveryId);
+    const again = await lab.redeliver(deliveryId);
+    expect([again.status, again.json]).toMatchObject([
+      200,
+      { id: deliveryId, state: 'pending', reason: null, nextAttemptAt: null },
+    ]);
     await mailbox.settled();
-    expect(receiver.requests).toHaveLength(count);
-    expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);
-  },
-);
+    const now = mailbox.delivery(deliveryId);
+    expect(now).toMatchObject({ state: 'delivered', nextAttemptAt: null, reason: null });
+    expect(now.attempts).toMatchObject([...attempts, { status: 200, at: mailbox.clock.now().toISOString() }]);
+    const { headers, verified } = receiver.requests.at(-1) as Receiver['requests'][number];
+    expect([headers['webhook-id'], verified]).toEqual([eventId, true]);
+    expect(headers['webhook-timestamp']).toBe(String(mailbox.clock.now().getTime() / 1000));
+  }
+  const count = receiver.requests.length;
+  await mailbox.clock.advance('10d');
+  mailbox.release();
+  await mailbox.settled();
+  expect(receiver.requests).toHaveLength(count);
+  expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);
+});
 
-everywhere('what is sent once more and fails begins the schedule again', async (world) => {
+everywhere('a redelivery that fails starts the retry schedule again', async (world) => {
   const { mailbox } = world;
   await using receiver = startReceiver(world, ...Array<number>(20).fill(500));
   const { id } = await hook(world, receiver);
@@ -73,7 +70,7 @@ everywhere('what is sent once more and fails begins the schedule again', async (
   expect(receiver.requests).toHaveLength(20);
 });
 
-everywhere('a delivery is sent once more to a webhook that is not active', async (world) => {
+everywhere('a delivery can be redelivered to an inactive webhook', async (world) => {
   const { mailbox, send } = world;
   await using receiver = startReceiver(world);
   const { id } = await hook(world, receiver);
@@ -84,28 +81,34 @@ everywhere('a delivery is sent once more to a webhook that is not active', async
   expect([stateOf(world, delivery), receiver.requests.length]).toEqual(['delivered', 2]);
 });
 
-everywhere('a delivery is not sent once more while it is being sent, or without its webhook', async (world) => {
-  const { mailbox, send } = world;
-  const lab = openLab(world);
-  await using receiver = startReceiver(world, 200, 'timeout');
-  const { id } = await hook(world, receiver);
-  const delivered = await fire(world, id);
-  await mailbox.receiveMessage(MAIL);
-  await receiver.received(2);
-  const [, inFlight] = mailbox.deliveries({ webhookId: id });
-  const busy = await lab.redeliver(inFlight?.id ?? '');
-  expect([busy.status, busy.json]).toEqual([409, { error: 'This delivery is already being sent.', code: 'CONFLICT' }]);
-  await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
-  const gone = await lab.redeliver(delivered.id);
-  expect([gone.status, gone.json]).toEqual([
-    409,
-    { error: 'The webhook of this delivery was deleted.', code: 'CONFLICT' },
-  ]);
-  expect(stateOf(world, delivered)).toBe('delivered');
-  expect(receiver.requests).toHaveLength(2);
-});
+everywhere(
+  'a delivery cannot be redelivered while it is being sent, or after its webhook is deleted',
+  async (world) => {
+    const { mailbox, send } = world;
+    const lab = openLab(world);
+    await using receiver = startReceiver(world, 200, 'timeout');
+    const { id } = await hook(world, receiver);
+    const delivered = await fire(world, id);
+    await mailbox.receiveMessage(MAIL);
+    await receiver.received(2);
+    const [, inFlight] = mailbox.deliveries({ webhookId: id });
+    const busy = await lab.redeliver(inFlight?.id ?? '');
+    expect([busy.status, busy.json]).toEqual([
+      409,
+      { error: 'This delivery is already being sent.', code: 'CONFLICT' },
+    ]);
+    await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
+    const gone = await lab.redeliver(delivered.id);
+    expect([gone.status, gone.json]).toEqual([
+      409,
+      { error: 'The webhook of this delivery was deleted.', code: 'CONFLICT' },
+    ]);
+    expect(stateOf(world, delivered)).toBe('delivered');
+    expect(receiver.requests).toHaveLength(2);
+  },
+);
 
-everywhere('settled does not wait for a retry, and says what it waits for in vain', async (world) => {
+everywhere('settled does not wait for a retry, and after its timeout names what is still pending', async (world) => {
   const { mailbox } = world;
   const lab = openLab(world);
   await using receiver = startReceiver(world, 500);
@@ -140,7 +143,7 @@ everywhere('settled names three deliveries at most, and counts the others', asyn
   );
 });
 
-everywhere('settled takes no timeout that is none', async (world) => {
+everywhere('settled refuses an invalid timeout', async (world) => {
   const { status, json } = await openLab(world).settled('soon');
   expect([status, json]).toEqual([
     400,
@@ -176,7 +179,7 @@ everywhere('an event of any kind is fired by hand', async (world) => {
   }
 });
 
-everywhere('an event fired by hand says what it is told to say, and changes no mail', async (world) => {
+everywhere('an event fired by hand has the fields that are given, and changes no mail', async (world) => {
   const before = world.mailbox.snapshot();
   const lab = openLab(world);
   await using receiver = startReceiver(world);
@@ -207,7 +210,7 @@ everywhere('an event fired by hand says what it is told to say, and changes no m
   expect(stored.tenants.map(({ messages }) => messages)).toEqual(before.tenants.map(({ messages }) => messages));
 });
 
-everywhere('an event fired by hand is about a message that is there', async (world) => {
+everywhere('an event fired by hand can be about an existing message', async (world) => {
   const lab = openLab(world);
   await using receiver = startReceiver(world);
   const { id } = await hook(world, receiver);
@@ -233,7 +236,7 @@ everywhere('an event fired by hand is about a message that is there', async (wor
 });
 
 everywhere(
-  'an event fired by hand is heard by whom it concerns, or by the one webhook that is named',
+  'an event fired by hand is delivered to the webhooks in scope, or only to the webhook that is named',
   async (world) => {
     const { mailbox, send } = world;
     const lab = openLab(world);
@@ -263,11 +266,11 @@ everywhere(
   },
 );
 
-everywhere('an event fired by hand at nobody leads to no delivery', async (world) => {
+everywhere('an event fired by hand without a matching webhook creates no delivery', async (world) => {
   expect(await openLab(world).trigger('message.sent')).toMatchObject({ status: 200, json: { deliveries: [] } });
 });
 
-everywhere('an event about what is not there is not fired', async (world) => {
+everywhere('an event in a tenant, inbox or webhook that does not exist is not fired', async (world) => {
   const lab = openLab(world);
   await using receiver = startReceiver(world);
   const { id } = await hook(world, receiver);

@@ -7,7 +7,7 @@ import { send } from '../support/send.ts';
 import { senderTo } from '../support/sender.ts';
 import { createWebhook, START } from '../support/webhooks.ts';
 
-test('the log keeps 10,000 deliveries of a tenant: first what is over goes, oldest first', async () => {
+test('the log keeps 10,000 deliveries of a tenant and removes finished ones first, oldest first', async () => {
   const { mailbox, ids } = await startCalling(async () => new Response(), 100);
   mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: ids[7] ?? '' });
   for (let count = 0; count < 102; count += 1) {
@@ -26,7 +26,7 @@ test('the log keeps 10,000 deliveries of a tenant: first what is over goes, olde
   expect(mailbox.delivery(kept[0]?.id ?? '').state).toBe('delivered');
 });
 
-test('what is not over goes too where the log has room for nothing else, and is not sent any more', async () => {
+test('the log drops unfinished deliveries when it has no room for others, and they are not sent again', async () => {
   let isUp = false;
   const called: string[] = [];
   const { mailbox } = await startCalling(async (url) => {
@@ -70,7 +70,7 @@ test('the log keeps 64 MiB of text of a tenant', async () => {
   expect([kept[0]?.eventId, kept[0]?.state, kept.at(-1)?.eventId]).toEqual(['evt_0', 'held', 'evt_79']);
 });
 
-test('what a full log drops is told by the log of the server and by the list of deliveries', async () => {
+test('the server log and the list of deliveries report what a full log drops', async () => {
   const lines: string[] = [];
   const environment = { fetch: async () => new Response(null, { status: 503 }) };
   await using server = await startServer({ port: 0, environment, log: (line) => lines.push(line) });

@@ -147,7 +147,7 @@ interface Hook {
   readonly receiver: Receiver;
 }
 
-/** An event that a webhook must hear of, and what is to go wrong with it. */
+/** An event that must be delivered to a webhook, and the faults planned for it. */
 interface Owed {
   readonly webhookId: string;
   readonly kind: EventKind;
@@ -185,7 +185,7 @@ class History {
     return isOfGlobex ? globex.tenant : acme.tenant;
   }
 
-  /** Notes who must hear of an event: the scope rule once more, on the rows as they are. */
+  /** Records the webhooks that must receive an event: an independent copy of the scope rule, on the current rows. */
   owe(kind: EventKind, inboxId: string, messageId: string): void {
     for (const { inboxes, webhooks } of this.mailbox.snapshot().tenants) {
       const inbox = inboxes.find(({ id }) => id === inboxId);
@@ -240,7 +240,7 @@ const inboxOf = (index: number) => pick(Object.values({ ...IDS.acme.inboxes, ...
 
 const DO: Do = {
   async mail(history, { to }) {
-    // Until a receiver that answers 410 is done, nobody knows whether its webhook is active.
+    // Whether the webhook is active is known only after a receiver that answers 410 has finished.
     await settle(history.mailbox);
     const addresses = [...new Set(to.map((index) => ADDRESS[pick(DESKS, index) ?? 'info']))];
     const arrived = await history.mailbox.receiveMessage({ from: ADDRESS.dana, to: addresses });
@@ -355,7 +355,7 @@ async function play(history: History, sequence: readonly Step[]): Promise<void> 
 
 const nameOf = (webhookId: string, kind: string, messageId: string) => `${kind} of ${messageId} at ${webhookId}`;
 
-/** Everything that was owed came, or the log says why not; nothing else did. */
+/** Every expected delivery was received, or the log has the reason, and nothing else was received. */
 function expectAllToHaveCome({ mailbox, hooks, owed }: History): void {
   const log = mailbox.deliveries();
   const owedNames = owed.map(({ webhookId, kind, messageId }) => nameOf(webhookId, kind, messageId));
@@ -393,7 +393,7 @@ function expectToHaveCome(delivery: Delivery, { url, receiver }: Hook, fault: st
   expect(unverified.length, title).toBeLessThanOrEqual(1);
 }
 
-/** What tells one attempt from another. */
+/** What identifies an attempt. */
 function signatureOf({ requestHeaders, requestBody }: Pick<Attempt, 'requestHeaders' | 'requestBody'>): string {
   const signature = `${requestHeaders['webhook-timestamp']} ${requestHeaders['webhook-signature']}`;
   return `${signature} ${requestBody.length}`;
@@ -427,7 +427,7 @@ function openQuick(): Setting {
   };
 }
 
-test('whatever goes wrong, every event reaches who is to hear of it, or the log says why not', {
+test('every event reaches each matching webhook, or the log gives the reason, under any failures', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -442,7 +442,9 @@ test('whatever goes wrong, every event reaches who is to hear of it, or the log 
   );
 });
 
-test('so it is over HTTP', { timeout: 120_000 }, async () => {
+test('every event reaches each matching webhook, or the log gives the reason, over HTTP too', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       await using server = await startServer({ port: 0, behaviours: { 'deliveries.timeout': '1s' } });

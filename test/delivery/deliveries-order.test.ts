@@ -7,7 +7,7 @@ import { createWebhook, hook, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
 
-/** Answers once `together` requests are there at once, and then all; knows the most that ever were. */
+/** Answers all requests once `together` of them are open, and records the most that were open at the same time. */
 function createCrowd(together: number) {
   const waiting: (() => void)[] = [];
   const order: string[] = [];
@@ -26,7 +26,7 @@ function createCrowd(together: number) {
   return { listener, order, most: () => most };
 }
 
-everywhere('a webhook gets one delivery at a time, in the order of the events', async (world) => {
+everywhere('a webhook receives one delivery at a time, in the order of the events', async (world) => {
   const { mailbox } = world;
   const crowd = createCrowd(1);
   await using server = await serve(crowd.listener);
@@ -48,7 +48,7 @@ test.for([
   const most = Math.min(width, 6);
   let called = 0;
   for (let left = 6; left > 0; left -= most) {
-    // Whatever waits for nothing has run by then.
+    // Everything that is not waiting for something has run by then.
     await new Promise((resolve) => setImmediate(resolve));
     called += gates.length;
     expect(gates).toHaveLength(2 * Math.min(most, left));
@@ -58,7 +58,7 @@ test.for([
   expect([called, gates.length]).toEqual([12, 0]);
 });
 
-everywhere('a webhook that waits for its answer holds up no other', async (world) => {
+everywhere('a webhook with a slow receiver does not delay other webhooks', async (world) => {
   const { mailbox } = world;
   await using slow = startReceiver(world, 'timeout');
   await using quick = startReceiver(world);
@@ -71,7 +71,7 @@ everywhere('a webhook that waits for its answer holds up no other', async (world
 });
 
 everywhere(
-  'a webhook can get ten deliveries at a time',
+  'a webhook can receive ten deliveries at a time',
   { behaviours: { 'deliveries.order': 'parallel' } },
   async (world) => {
     const { mailbox } = world;
@@ -84,7 +84,7 @@ everywhere(
   },
 );
 
-everywhere('what fails does not hold up what comes after it', async (world) => {
+everywhere('a delivery that fails does not delay later ones', async (world) => {
   const { mailbox } = world;
   await using receiver = startReceiver(world, 500);
   const { id } = await hook(world, receiver);
@@ -93,7 +93,7 @@ everywhere('what fails does not hold up what comes after it', async (world) => {
   expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['a', 'b', 'a']);
 });
 
-everywhere('a reset ends what is on its way, what waits and what is held', async (world) => {
+everywhere('a reset ends deliveries that are being sent, pending or held', async (world) => {
   const { mailbox } = world;
   await using hanging = startReceiver(world, 'timeout');
   await using failing = startReceiver(world, 500);

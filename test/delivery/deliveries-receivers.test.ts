@@ -29,7 +29,7 @@ everywhere('a redirect is a failure, and is not followed', async (world) => {
 });
 
 everywhere(
-  'a receiver that does not answer in time has failed, and is asked again',
+  'a receiver that does not answer in time fails the attempt, which is retried',
   { behaviours: { 'deliveries.timeout': '1s' } },
   async (world) => {
     await using receiver = startReceiver(world, 'timeout', 200);
@@ -48,7 +48,7 @@ everywhere(
 );
 
 everywhere(
-  'a receiver that begins its answer and never ends it has failed too',
+  'a receiver that never finishes its response fails the attempt too',
   { behaviours: { 'deliveries.timeout': '100ms' } },
   async (world) => {
     await using server = await serve((_request, response) => void response.writeHead(200).write('x'));
@@ -60,7 +60,7 @@ everywhere(
   },
 );
 
-test('a receiver that takes no notice of being given up has failed too, and holds up nothing', async () => {
+test('a receiver that ignores the abort fails the attempt too, and delays nothing', async () => {
   let calls = 0;
   const fetch = () => {
     calls += 1;
@@ -75,7 +75,7 @@ test('a receiver that takes no notice of being given up has failed too, and hold
   ]);
 });
 
-everywhere('a login in the URL of a webhook goes out as a header', async (world) => {
+everywhere('a login in the URL of a webhook is sent as a header', async (world) => {
   await using receiver = startReceiver(world);
   const url = (await receiver.listen()).replace('//', '//kim:p%C3%A4ss%40@');
   const { id } = await hook(world, receiver, { url: `${url}/in` });
@@ -85,7 +85,7 @@ everywhere('a login in the URL of a webhook goes out as a header', async (world)
   expect(world.mailbox.deliveries().at(-1)?.attempts[0]?.requestHeaders).toMatchObject({ authorization });
 });
 
-everywhere('a receiver that cannot be reached has failed', async (world) => {
+everywhere('a receiver that cannot be reached fails the attempt', async (world) => {
   await using receiver = startReceiver(world);
   const { id } = await hook(world, receiver);
   await receiver.close();
@@ -96,14 +96,14 @@ everywhere('a receiver that cannot be reached has failed', async (world) => {
   ]);
 });
 
-everywhere('a receiver that hangs up has failed', async (world) => {
+everywhere('a receiver that closes the connection fails the attempt', async (world) => {
   await using server = await serve(({ socket }) => socket.destroy());
   const { id } = await createWebhook(world, server.url);
   const { state, attempts } = await fire(world, id);
   expect([state, attempts]).toMatchObject(['pending', [{ status: null, error: expect.stringMatching(/\S/) }]]);
 });
 
-everywhere('an answer is read up to 16 KiB', async (world) => {
+everywhere('a response is read up to 16 KiB', async (world) => {
   await using receiver = startReceiver(
     world,
     { status: 200, body: 'é'.repeat(20_000) },
@@ -116,7 +116,7 @@ everywhere('an answer is read up to 16 KiB', async (world) => {
   expect(bodies).toEqual(['é'.repeat(8_192), 'x'.repeat(16_384), 'x'.repeat(16_383)]);
 });
 
-everywhere('an answer without end is let go', async (world) => {
+everywhere('an endless response is aborted', async (world) => {
   await using server = await serve((_request, response) => {
     const pour = () => {
       while (!response.destroyed && response.write('x'.repeat(1_000)));
@@ -129,7 +129,7 @@ everywhere('an answer without end is let go', async (world) => {
   expect([state, attempts[0]?.responseBody.length]).toEqual(['delivered', 16_384]);
 });
 
-everywhere('a receiver whose answer has no status of HTTP has failed, in words', async (world) => {
+everywhere('a response without a valid HTTP status fails the attempt, with an error in words', async (world) => {
   for (const status of ['000', '099']) {
     const server = createTcpServer((socket) => {
       socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`));

@@ -23,7 +23,7 @@ const LADDER = [
 
 const heardAt = ({ requests }: Receiver, path: string) => requests.filter((request) => request.path === path);
 
-everywhere('what fails is tried ten times, each exactly when it is due, and then no more', async (world) => {
+everywhere('a failing delivery is attempted ten times, each exactly when due, and then no more', async (world) => {
   const { mailbox } = world;
   await using receiver = startReceiver(world, ...Array<number>(10).fill(503));
   const { id } = await hook(world, receiver);
@@ -46,7 +46,7 @@ everywhere('what fails is tried ten times, each exactly when it is due, and then
   expect(receiver.requests).toHaveLength(10);
 });
 
-everywhere('ten days in one go are ten attempts, for every webhook and tenant', async (world) => {
+everywhere('advancing ten days at once makes ten attempts, for every webhook and tenant', async (world) => {
   const { mailbox } = world;
   const fail = () => startReceiver(world, ...Array<number>(20).fill(500));
   await using acme = fail();
@@ -60,20 +60,23 @@ everywhere('ten days in one go are ten attempts, for every webhook and tenant', 
   expect(mailbox.deliveries({ state: 'exhausted' })).toHaveLength(3);
 });
 
-everywhere('every retry verifies by the time of the mailbox, whether it was settled or not', async (world) => {
-  const { mailbox } = world;
-  mailbox.clock.freeze(START);
-  for (const isSettled of [true, false]) {
-    await using receiver = createReceiver({ answers: [500, 500, 500, 500], now: () => mailbox.clock.now() });
-    const { id } = await hook(world, receiver);
-    const [delivery] = mailbox.trigger('message.received', { webhookId: id });
-    if (isSettled) await mailbox.settled();
-    await mailbox.clock.advance('10d');
-    expect(mailbox.delivery(delivery?.id ?? '').attempts.map(({ status }) => status)).toEqual([
-      500, 500, 500, 500, 200,
-    ]);
-  }
-});
+everywhere(
+  'the signature of every retry verifies at the time of the mailbox, whether or not the test has waited for settled',
+  async (world) => {
+    const { mailbox } = world;
+    mailbox.clock.freeze(START);
+    for (const isSettled of [true, false]) {
+      await using receiver = createReceiver({ answers: [500, 500, 500, 500], now: () => mailbox.clock.now() });
+      const { id } = await hook(world, receiver);
+      const [delivery] = mailbox.trigger('message.received', { webhookId: id });
+      if (isSettled) await mailbox.settled();
+      await mailbox.clock.advance('10d');
+      expect(mailbox.delivery(delivery?.id ?? '').attempts.map(({ status }) => status)).toEqual([
+        500, 500, 500, 500, 200,
+      ]);
+    }
+  },
+);
 
 everywhere('a retry that succeeds is the last', async (world) => {
   const { mailbox } = world;
@@ -85,7 +88,7 @@ everywhere('a retry that succeeds is the last', async (world) => {
   expect([state, attempts.map(({ status }) => status)]).toEqual(['delivered', [500, 404, 302, 299]]);
 });
 
-everywhere('what fails can be tried never again', { behaviours: { 'deliveries.retry': 'never' } }, async (world) => {
+everywhere('retries can be switched off', { behaviours: { 'deliveries.retry': 'never' } }, async (world) => {
   await using receiver = startReceiver(world, { status: 500, headers: { 'Retry-After': '5' } });
   const { id } = await hook(world, receiver);
   expect(await fire(world, id)).toMatchObject({ state: 'exhausted', nextAttemptAt: null });
@@ -93,7 +96,7 @@ everywhere('what fails can be tried never again', { behaviours: { 'deliveries.re
   expect(receiver.requests).toHaveLength(1);
 });
 
-everywhere('a retry comes when real time gets there', async (world) => {
+everywhere('a retry is made when real time reaches it', async (world) => {
   await using receiver = createReceiver({ answers: [500] });
   const { id } = await hook(world, receiver);
   const delivery = await fire(world, id);
@@ -122,7 +125,7 @@ const RETRY_AFTERS: [retryAfter: string, waitMs: number][] = [
   ['try 2099', 5 * SECOND],
 ];
 
-everywhere('a receiver that says Retry-After gets the time it asks for, up to a day', async (world) => {
+everywhere('a Retry-After header delays the retry, up to a day', async (world) => {
   await using receiver = startReceiver(world);
   const { id } = await hook(world, receiver);
   for (const [retryAfter, waitMs] of RETRY_AFTERS) {
@@ -132,7 +135,7 @@ everywhere('a receiver that says Retry-After gets the time it asks for, up to a 
   }
 });
 
-everywhere('Retry-After lengthens one step, and the next is as the schedule says', async (world) => {
+everywhere('Retry-After delays one retry, and the next one follows the schedule', async (world) => {
   await using receiver = startReceiver(world, { status: 429, headers: { 'Retry-After': '60' } }, 500);
   const { id } = await hook(world, receiver);
   const { id: deliveryId } = await fire(world, id);
@@ -148,7 +151,7 @@ everywhere('Retry-After can be ignored', { behaviours: { 'deliveries.retry-after
   expect((await fire(world, id)).nextAttemptAt).toBe(after(5 * SECOND));
 });
 
-everywhere('an answer of 410 makes the webhook inactive, and nothing more is sent', async (world) => {
+everywhere('a 410 response makes the webhook inactive, and nothing more is sent', async (world) => {
   const { mailbox, send } = world;
   await using receiver = startReceiver(world, 500, 410);
   const { id } = await hook(world, receiver);
@@ -169,7 +172,7 @@ everywhere('an answer of 410 makes the webhook inactive, and nothing more is sen
 });
 
 everywhere(
-  'an answer of 410 can be a failure as any other',
+  'a 410 response can count as any other failure',
   { behaviours: { 'deliveries.gone': 'retried' } },
   async (world) => {
     const { mailbox, send } = world;
@@ -222,7 +225,7 @@ for (const [title, reason, end] of ENDS) {
   });
 }
 
-everywhere('what waits for a tenant that is deleted is forgotten', async (world) => {
+everywhere('deleting a tenant discards its pending deliveries', async (world) => {
   const { mailbox, send } = world;
   await using receiver = startReceiver(world, 500, 'timeout');
   const { id } = await hook(world, receiver);
@@ -238,7 +241,7 @@ everywhere('what waits for a tenant that is deleted is forgotten', async (world)
   expect(receiver.requests).toHaveLength(2);
 });
 
-everywhere('a webhook that is inactive for a while only loses nothing that is due later', async (world) => {
+everywhere('a webhook that is inactive for a time loses no delivery that is due later', async (world) => {
   const { mailbox, send } = world;
   await using receiver = startReceiver(world, 500);
   const { id } = await hook(world, receiver);
@@ -251,7 +254,7 @@ everywhere('a webhook that is inactive for a while only loses nothing that is du
   expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'delivered' }]);
 });
 
-everywhere('a retry goes where the webhook leads by then', async (world) => {
+everywhere('a retry is sent to the current URL of the webhook', async (world) => {
   const { mailbox, send } = world;
   await using before = startReceiver(world, 500);
   await using later = startReceiver(world);

@@ -57,25 +57,22 @@ everywhere('every kind of delivery verifies with standardwebhooks, with svix and
   }
 });
 
-everywhere(
-  'a retry and what is sent once more have the same id, another time and a signature of their own',
-  async (world) => {
-    const { mailbox } = world;
-    await using receiver = createReceiver({ answers: [500] });
-    const { id, secret } = await hookUnverified(world, receiver);
-    const [delivery] = mailbox.trigger('message.sent', { webhookId: id, subject: 'Grüße' });
-    await mailbox.clock.advance('5s');
-    await mailbox.clock.advance('2s');
-    mailbox.redeliver(delivery?.id ?? '');
-    await mailbox.settled();
-    const { requests } = receiver;
-    for (const request of requests) expectVerified(request, secret);
-    const valuesOf = (name: string) => new Set(requests.map(({ headers }) => headers[name])).size;
-    expect([requests.length, valuesOf('webhook-id')]).toEqual([3, 1]);
-    expect([valuesOf('webhook-timestamp'), valuesOf('webhook-signature')]).toEqual([3, 3]);
-    expect([valuesOf('x-webhook-signature'), new Set(requests.map(({ body }) => body)).size]).toEqual([1, 1]);
-  },
-);
+everywhere('a retry and a redelivery have the same id, and their own timestamp and signature', async (world) => {
+  const { mailbox } = world;
+  await using receiver = createReceiver({ answers: [500] });
+  const { id, secret } = await hookUnverified(world, receiver);
+  const [delivery] = mailbox.trigger('message.sent', { webhookId: id, subject: 'Grüße' });
+  await mailbox.clock.advance('5s');
+  await mailbox.clock.advance('2s');
+  mailbox.redeliver(delivery?.id ?? '');
+  await mailbox.settled();
+  const { requests } = receiver;
+  for (const request of requests) expectVerified(request, secret);
+  const valuesOf = (name: string) => new Set(requests.map(({ headers }) => headers[name])).size;
+  expect([requests.length, valuesOf('webhook-id')]).toEqual([3, 1]);
+  expect([valuesOf('webhook-timestamp'), valuesOf('webhook-signature')]).toEqual([3, 3]);
+  expect([valuesOf('x-webhook-signature'), new Set(requests.map(({ body }) => body)).size]).toEqual([1, 1]);
+});
 
 everywhere('two webhooks sign the same event with the secret of each', async (world) => {
   await using one = createReceiver();
@@ -91,7 +88,7 @@ everywhere('two webhooks sign the same event with the secret of each', async (wo
   expect(first.body).toBe(second.body);
 });
 
-everywhere('a timestamp is that of the tenant', async (world) => {
+everywhere('a timestamp has the time of the tenant', async (world) => {
   const { mailbox } = world;
   await using receiver = createReceiver({ now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
   await hook(world, receiver);
@@ -102,21 +99,25 @@ everywhere('a timestamp is that of the tenant', async (world) => {
   expect(request).toMatchObject({ verified: true, problem: null, headers: { 'webhook-timestamp': timestamp } });
 });
 
-everywhere('the id of a delivery can be its own', { behaviours: { 'deliveries.id': 'delivery' } }, async (world) => {
-  await using receiver = createReceiver({ answers: [500] });
-  const hooks = [await hookUnverified(world, receiver), await hookUnverified(world, receiver)];
-  await world.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
-  await world.mailbox.clock.advance('5s');
-  expect(receiver.requests).toHaveLength(3);
-  const logged = world.mailbox.deliveries();
-  expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id']))).toEqual(
-    new Set(logged.map(({ id }) => id)),
-  );
-  for (const request of receiver.requests) {
-    const { webhookId } = logged.find(({ id }) => id === request.headers['webhook-id']) ?? {};
-    expectVerified(request, hooks.find(({ id }) => id === webhookId)?.secret ?? '');
-  }
-});
+everywhere(
+  'each delivery can have an id of its own',
+  { behaviours: { 'deliveries.id': 'delivery' } },
+  async (world) => {
+    await using receiver = createReceiver({ answers: [500] });
+    const hooks = [await hookUnverified(world, receiver), await hookUnverified(world, receiver)];
+    await world.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
+    await world.mailbox.clock.advance('5s');
+    expect(receiver.requests).toHaveLength(3);
+    const logged = world.mailbox.deliveries();
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set(logged.map(({ id }) => id)),
+    );
+    for (const request of receiver.requests) {
+      const { webhookId } = logged.find(({ id }) => id === request.headers['webhook-id']) ?? {};
+      expectVerified(request, hooks.find(({ id }) => id === webhookId)?.secret ?? '');
+    }
+  },
+);
 
 /** A secret with the bytes `0` to `v`, and a delivery; the signatures were computed by another program. */
 const GOLDEN = {
@@ -219,7 +220,7 @@ test.for<[fault: RequestParts['fault'], headers: Record<string, string>, body: s
   expect(requestGolden(fault)).toEqual({ headers: { ...BASE, ...headers }, body });
 });
 
-test('half of a body has no half of a character at its end', ({ expect }) => {
+test('a truncated body does not end within a character', ({ expect }) => {
   for (const subject of ['😀', 'x😀', 'xx😀', '😀😀😀']) {
     const payload = { subject: subject.repeat(20) };
     const { body } = requestGolden('truncated-body', {}, payload);
@@ -230,7 +231,7 @@ test('half of a body has no half of a character at its end', ({ expect }) => {
 });
 
 everywhere(
-  'the choices of the ledger hold for what is sent',
+  'the choices of the ledger decide the headers and the body of a request',
   {
     behaviours: {
       'deliveries.signature': 'hex',
@@ -250,7 +251,7 @@ everywhere(
   },
 );
 
-test('where there is no crypto of Node, the same is signed', ({ expect }) => {
+test('signatures are the same without the crypto module of Node', ({ expect }) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ maxLength: 500 }), (key, data) => {
       const expected = createHmac('sha256', key).update(data).digest('hex');

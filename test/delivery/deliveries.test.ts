@@ -13,7 +13,7 @@ const SECOND = 1000;
 
 const heardAt = ({ requests }: Receiver, path: string) => requests.filter((request) => request.path === path);
 
-everywhere('an event reaches the webhooks that list its kind and have its inbox in their scope', async (world) => {
+everywhere('an event is delivered to the webhooks that list its kind and have its inbox in scope', async (world) => {
   const { mailbox, send } = world;
   const { acme, globex } = mailbox.keys;
   const { helpdesk, outreach } = openDesks(world);
@@ -220,7 +220,7 @@ everywhere('the log is filtered by tenant, webhook, kind and state', async (worl
   expect(await list({ webhookId: bad.id, event: 'message.sent', state: 'delivered' })).toEqual([]);
 });
 
-everywhere('a filter that there is not is refused, and says what there is', async (world) => {
+everywhere('an invalid filter is refused with the valid values', async (world) => {
   const lab = openLab(world);
   for (const [filter, said] of [
     [{ state: 'lost' }, 'state must be one of pending, held, delivered, exhausted, dropped, refused, failed.'],
@@ -234,7 +234,7 @@ everywhere('a filter that there is not is refused, and says what there is', asyn
   }
 });
 
-everywhere('a delivery that is not in the log is not there, nor sent again', async (world) => {
+everywhere('a delivery that is not in the log is not found and cannot be redelivered', async (world) => {
   const lab = openLab(world);
   for (const { status, json } of [await lab.delivery(IDS.nobody), await lab.redeliver(IDS.nobody)]) {
     expect([status, json]).toEqual([

@@ -46,7 +46,7 @@ everywhere('a duplicate whose second copy fails stays delivered', async (world) 
   });
 });
 
-everywhere('a duplicate of which both fail is tried again as one', async (world) => {
+everywhere('a duplicate whose copies both fail is retried once', async (world) => {
   await using one = await target(world, [500, 500]);
   await addFault(world, { kind: 'duplicate' });
   const id = one.fire('a');
@@ -58,7 +58,7 @@ everywhere('a duplicate of which both fail is tried again as one', async (world)
 });
 
 everywhere(
-  'a duplicate whose second copy is taken is delivered, even where nothing is tried again',
+  'a duplicate whose second copy succeeds is delivered, even if retries are off',
   { behaviours: { 'deliveries.retry': 'never' } },
   async (world) => {
     await using one = await target(world, [500]);
@@ -97,7 +97,7 @@ everywhere('a reordered delivery is sent after the next one to its webhook', asy
   expect(one.received()).toHaveLength(3);
 });
 
-everywhere('several that are reordered come after the next, the latest first', async (world) => {
+everywhere('several reordered deliveries are sent after the next one, the latest first', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'reorder', times: 3 });
   for (const name of ['a', 'b', 'c', 'd']) one.fire(name);
@@ -123,7 +123,7 @@ everywhere('a reordered delivery that no other follows is sent a minute later', 
   expect(world.mailbox.delivery(id)).toMatchObject({ state: 'delivered', attempts: [{ at: after(60_000) }] });
 });
 
-everywhere('what is held waits until it is released, oldest first and as many as are asked for', async (world) => {
+everywhere('held deliveries wait for release, which sends the oldest first, up to a count', async (world) => {
   await using one = await target(world);
   await using two = await target(world);
   await addFault(world, { kind: 'hold', times: 6 });
@@ -148,7 +148,7 @@ everywhere('what is held waits until it is released, oldest first and as many as
   expect(world.mailbox.deliveries({ state: 'delivered' })).toHaveLength(7);
 });
 
-everywhere('what is released and fails is tried again', async (world) => {
+everywhere('a released delivery that fails is retried', async (world) => {
   await using one = await target(world, [500]);
   await addFault(world, { kind: 'hold' });
   const id = one.fire('a');
@@ -159,7 +159,7 @@ everywhere('what is released and fails is tried again', async (world) => {
   expect(world.mailbox.delivery(id).state).toBe('delivered');
 });
 
-everywhere('what was held for a webhook that is gone by then is dropped', async (world) => {
+everywhere('a held delivery is dropped if its webhook has been deleted', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'hold' });
   const id = one.fire('a');
@@ -170,7 +170,7 @@ everywhere('what was held for a webhook that is gone by then is dropped', async 
   expect(one.received()).toEqual([]);
 });
 
-everywhere('release lets go what waits to be reordered too', async (world) => {
+everywhere('release also sends deliveries that wait to be reordered', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'reorder' });
   one.fire('a');
@@ -181,7 +181,7 @@ everywhere('release lets go what waits to be reordered too', async (world) => {
   expect(one.received()).toEqual(['a', 'b']);
 });
 
-everywhere('what is dropped is never sent', async (world) => {
+everywhere('a dropped delivery is never sent', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'drop', times: 2 });
   const ids = ['a', 'b', 'c'].map(one.fire);
@@ -197,7 +197,7 @@ everywhere('what is dropped is never sent', async (world) => {
   });
 });
 
-everywhere('what is delayed is sent later: by a minute, or as it is asked for', async (world) => {
+everywhere('a delayed delivery is sent a minute later, or by the given delay', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'delay' });
   await addFault(world, { kind: 'delay', delay: '2h' });
@@ -215,7 +215,7 @@ everywhere('what is delayed is sent later: by a minute, or as it is asked for', 
   );
 });
 
-everywhere('a stale timestamp is an hour old and signed so, and its retry is right', async (world) => {
+everywhere('a stale timestamp is an hour old and signed, and the retry has the right time', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'stale-timestamp' });
   const id = one.fire('a');
@@ -234,7 +234,7 @@ everywhere('a stale timestamp is an hour old and signed so, and its retry is rig
   });
 });
 
-everywhere('a wrong secret does not verify, and the retry does', async (world) => {
+everywhere('a delivery with a wrong secret does not verify, and its retry does', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'wrong-secret', times: 2 });
   const ids = ['a', 'b'].map(one.fire);
@@ -248,7 +248,7 @@ everywhere('a wrong secret does not verify, and the retry does', async (world) =
   expect(ids.map((id) => world.mailbox.delivery(id).state)).toEqual(['delivered', 'delivered']);
 });
 
-everywhere('one with two signatures verifies by the second, as while a secret rotates', async (world) => {
+everywhere('a delivery with two signatures verifies by the second, as while a secret rotates', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'two-signatures' });
   one.fire('a');
@@ -263,7 +263,7 @@ everywhere('one with two signatures verifies by the second, as while a secret ro
   expect(request?.headers['x-webhook-signature']).toMatch(/^v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
 });
 
-everywhere('half of a truncated body is missing, and the retry is whole', async (world) => {
+everywhere('a truncated body lacks its second half, and the retry is whole', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'truncated-body' });
   const id = one.fire('a');
@@ -278,7 +278,7 @@ everywhere('half of a truncated body is missing, and the retry is whole', async 
   expect(world.mailbox.delivery(id).attempts.map(({ requestBody }) => requestBody)).toEqual([half, whole]);
 });
 
-everywhere('an oversize body has 1 MiB more and verifies, and a retry has not', async (world) => {
+everywhere('an oversize body has 1 MiB of padding and verifies, and the retry has no padding', async (world) => {
   await using one = await target(world, [413]);
   await addFault(world, { kind: 'oversize-body' });
   const id = one.fire('a');

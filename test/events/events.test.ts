@@ -86,7 +86,7 @@ describe('events', () => {
     expect([first?.message.bouncedAt, bounced?.message.bouncedAt]).toEqual([null, expect.any(String)]);
   });
 
-  test('an event says where it happened', async ({ expect }) => {
+  test('an event names its tenant, workspace and inbox', async ({ expect }) => {
     const { helpdesk, info, events } = startService();
     await helpdesk.mail(info.address);
     expect(events.map(({ tenantId, workspaceId, inboxId }) => [tenantId, workspaceId, inboxId])).toEqual([
@@ -100,7 +100,7 @@ describe('events', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('an event has the message that its inbox has', async ({ expect }) => {
+  test('an event has the message as it is stored in its inbox', async ({ expect }) => {
     const { billing, info, events } = startService();
     const { json } = await billing.call('POST', `/forward/${IDS.acme.messages.invoice}`, { to: info.address });
     const [sent, received] = events;
@@ -110,7 +110,7 @@ describe('events', () => {
     expect(received?.message).toMatchObject({ to: [info.address], fromAddress: billing.address, isRead: false });
   });
 
-  test('every way of sending publishes', async ({ expect }) => {
+  test('every way of sending publishes an event', async ({ expect }) => {
     const { helpdesk, events } = startService();
     const { thanks } = IDS.acme.messages;
     await helpdesk.mail(ADDRESS.dana);
@@ -130,7 +130,7 @@ describe('events', () => {
     ]);
   });
 
-  test('what is refused publishes nothing, nor does reading and writing', async ({ expect }) => {
+  test('refused requests, reads and other writes publish nothing', async ({ expect }) => {
     const { helpdesk, events } = startService();
     const { thanks } = IDS.acme.messages;
     const statuses: number[] = [];
@@ -152,7 +152,7 @@ describe('events', () => {
     expect(events).toEqual([]);
   });
 
-  test('a listener that throws harms neither the send nor the listeners after it', async ({ expect }) => {
+  test('a listener that throws affects neither the send nor later listeners', async ({ expect }) => {
     const { helpdesk, bus, events, errors } = startService();
     const later: MailEvent[] = [];
     bus.subscribe(() => {
@@ -165,7 +165,7 @@ describe('events', () => {
     expect(errors).toEqual([new Error('No.')]);
   });
 
-  test('a listener that went hears no more, and going twice is nothing', async ({ expect }) => {
+  test('a listener that has unsubscribed receives no more events, and may unsubscribe twice', async ({ expect }) => {
     const { helpdesk, bus, events, unsubscribe } = startService();
     const other: MailEvent[] = [];
     const leave = bus.subscribe((event) => {
@@ -179,7 +179,7 @@ describe('events', () => {
     expect([events.length, other.length]).toEqual([1, 1]);
   });
 
-  test('a listener cannot change what others hear or what is stored', async ({ expect }) => {
+  test('a listener cannot change the event for other listeners or the stored message', async ({ expect }) => {
     const { helpdesk, bus, errors } = startService();
     bus.subscribe(({ message }) => Object.assign(message, { subject: 'Changed' }));
     bus.subscribe(({ message }) => (message.to as string[]).push('changed@customer.test'));

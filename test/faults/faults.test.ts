@@ -19,7 +19,7 @@ async function clear(world: World): Promise<void> {
   expect([status, json]).toEqual([200, { faults: [] }]);
 }
 
-everywhere('a fault happens as many times as it says, and those with times left are listed', async (world) => {
+everywhere('a fault happens as many times as it is set to, and is listed while times are left', async (world) => {
   await using one = await target(world);
   expect(await listFaults(world)).toEqual([]);
   const common = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), on: 'delivery', tenantId: IDS.acme.tenant };
@@ -103,7 +103,7 @@ everywhere('a fault that has happened as often as it may cannot be removed', asy
   expect((await remove(world, id)).status).toBe(404);
 });
 
-everywhere('a fault happens to what mail leads to, and not to what is sent once more', async (world) => {
+everywhere('a fault affects deliveries of mail, and not redeliveries', async (world) => {
   const { mailbox } = world;
   await using one = await target(world);
   await addFault(world, { kind: 'wrong-secret', tenant: IDS.acme.tenant });
@@ -117,7 +117,7 @@ everywhere('a fault happens to what mail leads to, and not to what is sent once 
   expect(await listFaults(world)).toHaveLength(1);
 });
 
-everywhere('a fault of a tenant that is deleted is listed no more', async (world) => {
+everywhere('a fault of a deleted tenant is no longer listed', async (world) => {
   const { mailbox, send } = world;
   const { globex, acme } = IDS;
   await addFault(world, { kind: 'drop', tenant: globex.tenant });
@@ -132,7 +132,7 @@ const TIMES = 'times must be a whole number from 1 to 1000000.';
 const COUNT = 'count must be a whole number from 1 to 1000000.';
 const DELAY = 'delay must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years.';
 
-everywhere('a fault that there is not is refused, and no fault changes', async (world) => {
+everywhere('an invalid fault is refused, and no fault changes', async (world) => {
   await using one = await target(world);
   const before = await addFault(world, { kind: 'drop', webhookId: one.id });
   const drop = { on: 'delivery', kind: 'drop' };
@@ -162,7 +162,7 @@ everywhere('a fault that there is not is refused, and no fault changes', async (
   expect(await listFaults(world)).toEqual([before]);
 });
 
-everywhere('a release that there is not is refused, and nothing is sent', async (world) => {
+everywhere('an invalid release is refused, and nothing is sent', async (world) => {
   await using one = await target(world);
   await addFault(world, { kind: 'hold' });
   const held = one.fire('a');
@@ -181,7 +181,7 @@ everywhere('a release that there is not is refused, and nothing is sent', async 
   expect(await release(world, { tenant: IDS.acme.tenant })).toEqual([held]);
 });
 
-everywhere('a release of so many counts those of every tenant together', async (world) => {
+everywhere('the count of a release applies to all tenants together', async (world) => {
   await using one = await target(world);
   await using other = await target(world, [], world.mailbox.keys.globex.tenant);
   await addFault(world, { kind: 'hold', times: 4 });

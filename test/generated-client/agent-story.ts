@@ -4,7 +4,7 @@ import type { paths } from './schema.d.ts';
 
 type Service = Client<paths>;
 
-/** The keys that the story starts with: of a workspace, and of an inbox of somebody who writes. */
+/** The keys at the start of the story: of a workspace, and of the inbox of a correspondent. */
 export interface StartKeys {
   readonly workspace: string;
   readonly customer: string;

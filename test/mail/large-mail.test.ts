@@ -21,8 +21,8 @@ function call(world: World, method: string, path: string, json?: object) {
 const stored = ({ mailbox }: Pick<World, 'mailbox'>) =>
   mailbox.snapshot().tenants.map(({ messages, attachments, drafts }) => ({ messages, attachments, drafts }));
 
-describe('a mail that comes in as a whole', () => {
-  everywhere('is shown as far as a composed one may go, and kept whole', async (world) => {
+describe('a raw mail', () => {
+  everywhere('is shown up to the limits of a composed mail, and stored whole', async (world) => {
     const many = Array.from({ length: 70 }, (_, index) => `to-${index}@customer.test`).join(',\r\n ');
     const head = [`From: ${MAIL.from}`, `To: ${many}`, `Subject: ${'s'.repeat(2_000)}`];
     const html = ['', '--b', 'Content-Type: text/html', '', 'h'.repeat(600_000)];
@@ -54,7 +54,7 @@ describe('a mail that comes in as a whole', () => {
 
 describe('a list of large mails', () => {
   const behaviours = { 'messages.all.shape': 'messages' } as const;
-  everywhere('is of bounded size, with every row, and a single one is whole', { behaviours }, async (world) => {
+  everywhere('has a bounded size and every row, and a single message is whole', { behaviours }, async (world) => {
     const text = control(300_000);
     const sent: (string | undefined)[] = [];
     for (let count = 0; count < 14; count += 1) {
@@ -85,7 +85,7 @@ describe('a list of large mails', () => {
     }
   });
 
-  everywhere('is bounded where they are drafts too', async (world) => {
+  everywhere('has a bounded size for drafts too', async (world) => {
     const htmlBody = control(150_000);
     for (let count = 0; count < 25; count += 1) {
       expect((await call(world, 'POST', `${HELPDESK}/drafts`, { htmlBody, plainBody: 'short' })).status).toBe(201);
@@ -96,7 +96,7 @@ describe('a list of large mails', () => {
     expect(text.length).toBeLessThan(17 * 1024 * 1024);
   });
 
-  everywhere('of which there are few is shown whole, and no choice is named', async (world) => {
+  everywhere('is shown whole if it is short, and names no choice', async (world) => {
     const text = 'x'.repeat(500_000);
     const [arrived] = await world.mailbox.receiveMessage({ ...MAIL, text, html: text });
     const { json, headers } = await call(world, 'GET', `${HELPDESK}/messages?limit=100`);
@@ -110,14 +110,14 @@ describe('a list of large mails', () => {
 const LARGE = 'x'.repeat(100_000);
 const LIMIT = { maxMailBytes: 1024 * 1024 };
 
-/** Fills a mailbox by what `add` adds, until it is refused; answers how often it was not. */
+/** Calls `add` until the mailbox refuses; returns how many calls succeeded. */
 async function fill(add: () => Promise<boolean>): Promise<number> {
   let count = 0;
   while (await add()) count += 1;
   return count;
 }
 
-/** Lets a mail arrive; answers whether it did. */
+/** Delivers a mail from outside; returns whether it was accepted. */
 async function arrives({ mailbox }: Pick<World, 'mailbox'>, more: object = {}): Promise<boolean> {
   return mailbox.receiveMessage({ ...MAIL, text: LARGE, ...more }).then(
     () => true,
@@ -169,7 +169,7 @@ describe('stored mail', () => {
     expect(await fill(arrived)).toBe(1);
   });
 
-  everywhere('that is sent counts once more for each inbox here that gets it', LIMIT, async (world) => {
+  everywhere('that is sent counts once more for each inbox of the emulator that receives it', LIMIT, async (world) => {
     const to = ['billing@acme.test', 'info@globex.test'];
     const send = async () => (await call(world, 'POST', `${HELPDESK}/send`, { ...SEND, to })).status === 200;
     expect(await fill(send)).toBe(3);
@@ -228,7 +228,7 @@ describe('stored mail', () => {
     );
   });
 
-  test('of a fixture counts too, and must fit', () => {
+  test('of a fixture counts towards the limit, and must fit', () => {
     const messages = [{ from: 'a@b.test', subject: 'Hi', plainBody: 'x'.repeat(3_000) }];
     const fixtures = { tenants: { a: { workspaces: { w: { inboxes: { i: { messages } } } } } } } as FixtureInput;
     expect(() => createMailbox({ fixtures, maxMailBytes: 2_000 })).toThrow(

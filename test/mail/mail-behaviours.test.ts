@@ -69,7 +69,7 @@ const bounced = (to: string): Reading => ({
 
 const EXAMPLES = 'ada@example.com or Ada <ada@example.com>';
 
-/** Choices that are no default, and what they make of a reply; of what, where there are several. */
+/** Choices that are not defaults, and the replies that they lead to. */
 const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   [
     { 'messages.shape': 'reference' },
@@ -409,7 +409,7 @@ describe('behaviours of mail', () => {
     });
   }
 
-  test('every choice that is no default is read here', ({ expect }) => {
+  test('every choice that is not a default has a test here', ({ expect }) => {
     const read = READINGS.flatMap(([behaviours]) => Object.entries(behaviours).map((entry) => entry.join('=')));
     const others = OURS.flatMap((id) =>
       Object.keys(choiceDefinition(id).choices)
@@ -461,7 +461,7 @@ describe('behaviours of mail', () => {
   );
 
   everywhere(
-    'under messages.list.order=oldest-first threads and tenant-wide rows are listed so too',
+    'under messages.list.order=oldest-first threads and tenant-wide rows are listed in that order too',
     { behaviours: { 'messages.list.order': 'oldest-first' } },
     async (world) => {
       const { helpdesk } = openDesks(world);
@@ -474,7 +474,7 @@ describe('behaviours of mail', () => {
   );
 
   everywhere(
-    'under sending.plus-tags=exact a tagged address is free, whoever has the one without the tag',
+    'under sending.plus-tags=exact a tagged address is free even if the address without the tag is taken',
     { behaviours: { 'sending.plus-tags': 'exact' } },
     async ({ send, mailbox }) => {
       const [first, second] = [IDS.acme.inboxes.helpdesk, IDS.acme.inboxes.billing];

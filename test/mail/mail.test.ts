@@ -161,7 +161,7 @@ const body = fc.oneof(
 );
 
 describe('mail', () => {
-  test('is read by both parsers as it was stored', async ({ expect }) => {
+  test('is parsed by both parsers to the stored fields', async ({ expect }) => {
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const parsed = await compose(
       {
@@ -232,7 +232,7 @@ describe('mail', () => {
     }
   });
 
-  test('has one part where there is one body, and may be empty', async ({ expect }) => {
+  test('has one part if it has one body, which may be empty', async ({ expect }) => {
     const parts = (changes: Partial<MessageRow>) =>
       Buffer.from(composeMail({ ...MESSAGE, ...changes }, []))
         .toString()
@@ -302,7 +302,7 @@ describe('mail', () => {
     ]);
   });
 
-  test.for(Object.entries(INJECTIONS))('gets no further field out of a %s', async ([, changes], { expect }) => {
+  test.for(Object.entries(INJECTIONS))('gains no header field from a %s', async ([, changes], { expect }) => {
     const mail = composeMail({ ...MESSAGE, ...changes }, []);
     checkBytes(mail);
     const names = fieldNames(mail).filter((name) => !['In-Reply-To', 'References'].includes(name));
@@ -314,7 +314,7 @@ describe('mail', () => {
     }
   });
 
-  test('gets no further field or part out of a file name', async ({ expect }) => {
+  test('gains no header field or part from a file name', async ({ expect }) => {
     const mail = composeMail(MESSAGE, [
       fileOf(`a"\r\nBcc: evil@evil.test\r\n\r\n--=_mixed_${MESSAGE.id}\r\n`, new Uint8Array(3)),
     ]);
@@ -324,7 +324,7 @@ describe('mail', () => {
     for (const parser of PARSERS) expect(parsed[parser].attachments).toHaveLength(1);
   });
 
-  test('is folded where it is long, at 76 characters', ({ expect }) => {
+  test('has long header lines folded at 76 characters', ({ expect }) => {
     const people = Array.from({ length: 40 }, (_, index) => `Person Number ${index} <person.${index}@customer.test>`);
     const references = Array.from({ length: 40 }, (_, index) => `<reference-${index}@customer.test>`);
     const mail = composeMail(
@@ -341,7 +341,7 @@ describe('mail', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(76);
   });
 
-  test('of the same message is the same bytes', ({ expect }) => {
+  test('has the same bytes each time for the same message', ({ expect }) => {
     const file = fileOf('ü.bin', new Uint8Array(300));
     const message = { ...MESSAGE, subject: 'ü', htmlBody: '<p>ü' };
     expect(composeMail(message, [file])).toEqual(composeMail(message, [file]));
@@ -381,7 +381,7 @@ describe('mail', () => {
     );
   });
 
-  everywhere('that is sent is read raw on both sides, the same but for who has it', async (world) => {
+  everywhere('that is sent has the same fields in the raw forms of its sender and its recipient', async (world) => {
     const { helpdesk, info } = openDesks(world);
     const subject = 'Grüße 😀 =?utf-8?q?x?=';
     const plainBody = 'Line one \n.\nFrom here: é\n\n';
@@ -415,7 +415,7 @@ describe('mail', () => {
     }
   });
 
-  everywhere('comes from the display name of its inbox, whatever is in it, and can be replied to', async (world) => {
+  everywhere('has any display name of its inbox in From, and can be replied to', async (world) => {
     const { helpdesk, info } = openDesks(world);
     for (const displayName of [...Object.values(NAMES), '(c)', 'a; b: c', 'undisclosed:;', "O'Brien"]) {
       const json = { displayName: displayName.slice(0, 200).trim() };
@@ -431,7 +431,7 @@ describe('mail', () => {
     }
   });
 
-  test('is read as the same mail that nodemailer writes', async () => {
+  test('is parsed to the same fields as a mail that nodemailer writes', async () => {
     const message = {
       from: 'Zoë Ängström <zoe@customer.test>',
       to: ['"Reyes, Dana" <dana@acme.test>', 'helpdesk@acme.test'],
@@ -457,7 +457,7 @@ describe('mail', () => {
     expect(ours).toEqual(await parseTwice(await theirs.compile().build()));
   });
 
-  everywhere('that arrived with a file has the bytes that the attachment has', async (world) => {
+  everywhere('that arrived with a file contains the bytes of the attachment', async (world) => {
     const { billing } = openDesks(world);
     const path = `/messages/${IDS.acme.messages.invoice}`;
     const file = await billing.call('GET', `${path}/attachments/${IDS.acme.attachments.order}`);
@@ -469,7 +469,7 @@ describe('mail', () => {
     }
   });
 
-  everywhere('cannot be given a field by what a request sends', async (world) => {
+  everywhere('cannot be given a header field by the values of a request', async (world) => {
     const { helpdesk } = openDesks(world);
     const injected: [field: string, value: unknown][] = [
       ['subject', 'x\r\nBcc: evil@evil.test'],

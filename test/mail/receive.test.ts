@@ -130,7 +130,7 @@ describe('mail from outside', () => {
     expect(parsed.attachments.map(({ bytes }) => bytes.length)).toEqual([256, 256, 8]);
   });
 
-  everywhere('continues the thread of what it answers, and the answer goes to its sender', async (world) => {
+  everywhere('continues the thread of the message that it answers, and a reply goes to its sender', async (world) => {
     const { helpdesk } = openDesks(world);
     const sent = await helpdesk.mail('kim@visitor.test');
     const [first] = await world.mailbox.receiveMessage({
@@ -155,7 +155,7 @@ describe('mail from outside', () => {
     expect(messages.at(-1)).toMatchObject({ to: 'kim@visitor.test' });
   });
 
-  everywhere('arrives once in each inbox that it is for, whichever tenant owns it', async (world) => {
+  everywhere('arrives once in each inbox among its recipients, of any tenant', async (world) => {
     const { helpdesk, billing, info } = openDesks(world);
     const to = [
       helpdesk.address,
@@ -175,7 +175,7 @@ describe('mail from outside', () => {
     }
   });
 
-  everywhere('is given back byte by byte where it came as it travels', async (world) => {
+  everywhere('is returned byte for byte by /raw if it came as a whole', async (world) => {
     const { helpdesk } = openDesks(world);
     const eml = await writeEml({ inReplyTo: '<login-1@customer.test>' });
     const [arrived] = await world.mailbox.receiveMessage({ eml });
@@ -198,7 +198,7 @@ describe('mail from outside', () => {
     expect(file.bytes).toEqual(EVERY_BYTE);
   });
 
-  everywhere('is for those in its head that are here, or for whom the call names', async (world) => {
+  everywhere('is for the inboxes in its header, or for the recipients that the call names', async (world) => {
     const { helpdesk, billing, info } = openDesks(world);
     const eml = await writeEml({ to: [helpdesk.address, ADDRESS.dana], cc: 'billing+42@acme.test' });
     const byHead = await world.mailbox.receiveMessage({ eml });
@@ -207,7 +207,7 @@ describe('mail from outside', () => {
     expect(byCall.map(({ inboxId }) => inboxId)).toEqual([info.id]);
   });
 
-  everywhere('makes its sender somebody that the inbox may write to', async (world) => {
+  everywhere('makes its sender a verified recipient of the inbox', async (world) => {
     const { helpdesk } = openDesks(world);
     const write = () => helpdesk.call('POST', '/send', { to: ADDRESS.stranger, subject: 'Hi', plainBody: 'Hi' });
     expect((await write()).status).toBe(403);
@@ -243,7 +243,7 @@ describe('mail from outside', () => {
 });
 
 describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
-  test('is told where it arrived', async () => {
+  test('resolves with where it arrived', async () => {
     await using world = await open();
     const { messages } = await world.handIn({ ...MAIL, to: [MAIL.to, ADDRESS.info], tenant: undefined });
     const rows = world.mailbox.snapshot().tenants.map((tenant) => tenant.messages.at(-1));
@@ -253,7 +253,7 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
     ]);
   });
 
-  test('may be base64 of the whole, and for one tenant only', async () => {
+  test('may be a raw mail in base64, for one tenant only', async () => {
     await using world = await open();
     const eml = Buffer.from(await writeEml()).toString('base64');
     const { messages } = await world.handIn({ eml, tenant: IDS.acme.tenant.toUpperCase() });
@@ -406,7 +406,7 @@ test('a body of more than 20 MiB is refused before it is read', async () => {
   ]);
 });
 
-test('what is no JSON is refused over HTTP', async () => {
+test('a body that is not JSON is refused over HTTP', async () => {
   await using server = await startServer({ port: 0 });
   for (const [options, status] of [
     [{ body: '{', headers: { 'Content-Type': 'application/json' } }, 400],

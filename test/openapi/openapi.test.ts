@@ -147,7 +147,7 @@ function rowOf(operationId: string): OperationDefinition {
   return row;
 }
 
-/** What the linter says of a document, warnings too, each with its rule and place. */
+/** The problems that the linter finds in a document, with warnings, each with its rule and location. */
 async function lint(document: OpenApiDocument): Promise<string[]> {
   const source = JSON.stringify(document);
   const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config: await LINT });

@@ -65,7 +65,7 @@ function withoutPrefix(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Runs a module in a project and answers what it printed, read as JSON. */
+/** Runs a module in a project and returns its output, parsed as JSON. */
 async function evaluate(project: string, source: string, flags: string[] = []): Promise<unknown> {
   const args = [...flags, '--input-type=module', '--eval', source];
   const { stdout } = await execute(process.execPath, args, { cwd: project, env: BARE_ENV });
@@ -259,7 +259,7 @@ test('loads nothing in the library entry that a browser or an app without expres
   expect(packagesOf('server.js')).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
 });
 
-test('loads nothing in the receiver but what receives and verifies', ({ expect }) => {
+test('loads only what receives and verifies in the receiver entry', ({ expect }) => {
   expect(packagesOf('receiver.js')).toEqual(['node:events', 'node:http', 'node:stream/consumers', 'standardwebhooks']);
 });
 
@@ -288,7 +288,7 @@ test('installs nothing that only its tests need', async ({ expect }) => {
   expect(Object.keys(packageJson.dependencies).filter((name) => !installed.has(name))).toEqual([]);
 });
 
-test('has types that hold in a strict project, even one without the types of Node', async ({ expect }) => {
+test('has types that compile in a strict project, even one without the types of Node', async ({ expect }) => {
   const compilerOptions = {
     ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] },
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
@@ -301,7 +301,7 @@ test('has types that hold in a strict project, even one without the types of Nod
   expect(failed).toEqual({ stdout: '', stderr: '' });
 });
 
-test('has types of which an editor shows the comments, and a compiler the names', ({ expect }) => {
+test('has types whose comments an editor shows, and whose names a compiler prints', ({ expect }) => {
   const { NodeNext } = ts.ModuleKind;
   const module = { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: [] };
   const editor = openEditor(consumer, { ...module, target: ts.ScriptTarget.ES2022, strict: true });

@@ -169,7 +169,7 @@ const junkHeaders = fc.record(
 
 describe('properties', () => {
   everywhere(
-    'junk of every kind to every operation gets an answer of the contract, and none of the 5xx but a failed relay',
+    'any invalid request to any operation receives a reply of the contract, with no 5xx except for a failed relay',
     async ({ send, mailbox }) => {
       const { operator, acme } = mailbox.keys;
       const keys = [operator, acme.tenant, acme.tenant, acme.workspaces.support, acme.inboxes.helpdesk, undefined];
@@ -193,7 +193,7 @@ describe('properties', () => {
     },
   );
 
-  everywhere('mail of the oddest texts is sent, delivered and read again in every form', async ({ send, mailbox }) => {
+  everywhere('mail with any text is sent, delivered and read again in every form', async ({ send, mailbox }) => {
     const { helpdesk, billing } = IDS.acme.inboxes;
     const key = mailbox.keys.acme.tenant;
     const read = async (path: string) => {
@@ -223,7 +223,7 @@ describe('properties', () => {
     );
   });
 
-  everywhere("no sequence of calls shows a tenant what is another's, and reset restores the start", async (world) => {
+  everywhere('no sequence of calls shows a tenant the data of another, and reset restores the start', async (world) => {
     const start = world.mailbox.snapshot();
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {

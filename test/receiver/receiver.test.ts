@@ -60,7 +60,7 @@ describe.for([
   ['behind an msw handler for a public URL', openInProcess],
   ['as a server', openServers],
 ] as const)('a receiver %s', ([, open]) => {
-  test('verifies and keeps what comes in, and answers 200', async ({ expect }) => {
+  test('verifies and records each request, and answers 200', async ({ expect }) => {
     await using setting = await open({});
     await using receiver = createReceiver();
     const { id, secret } = await hook(setting, receiver);
@@ -82,7 +82,7 @@ describe.for([
     ]);
   });
 
-  test('answers 401 to a wrong secret, and keeps its script for what verifies', async ({ expect }) => {
+  test('answers 401 to a wrong secret, and keeps its script for requests that verify', async ({ expect }) => {
     await using setting = await open({});
     await using receiver = createReceiver({ answers: [{ status: 202, body: 'taken' }] });
     const { id, secret } = await hook(setting, receiver);
@@ -100,7 +100,7 @@ describe.for([
     ]);
   });
 
-  test('answers by its script: an error, nothing until the sender gives up, and a success', async ({ expect }) => {
+  test('answers by its script with an error, a timeout and a success', async ({ expect }) => {
     await using setting = await open({ 'deliveries.timeout': '1s' });
     const { mailbox } = setting;
     mailbox.clock.freeze();
@@ -144,7 +144,7 @@ describe.for([
     }
   });
 
-  test('verifies by any of several secrets, and by none nothing', async ({ expect }) => {
+  test('verifies by any of several secrets, and verifies nothing without one', async ({ expect }) => {
     await using setting = await open({});
     await using receiver = createReceiver();
     const one = await hook(setting, receiver);
@@ -207,7 +207,7 @@ test.for<[title: string, request: () => Request, problem: string | null]>([
   expect(receiver.requests).toMatchObject([{ verified: problem === null, problem: expected, path: '/in?x=1' }]);
 });
 
-test('one signature of several is enough', async ({ expect }) => {
+test('one valid signature of several is enough', async ({ expect }) => {
   const receiver = createAt();
   const right = new Webhook(SECRET).sign('evt_1', NOW, '{}');
   for (const signature of [`v1,AAAA ${right}`, `${right} v1,AAAA`, `v2,AAAA ${right}`]) {
@@ -216,14 +216,14 @@ test('one signature of several is enough', async ({ expect }) => {
   expect(receiver.requests.map(({ verified }) => verified)).toEqual([true, true, true]);
 });
 
-test('without a time of its own, a receiver goes by real time', async ({ expect }) => {
+test('a receiver without the option now compares timestamps with real time', async ({ expect }) => {
   const receiver = createReceiver({ secret: SECRET });
   await receiver.fetch(sign('{}', { at: new Date() }));
   await receiver.fetch(sign('{}', { at: new Date(Date.now() - 10 * MINUTE) }));
   expect(receiver.requests.map(({ problem }) => problem)).toEqual([null, 'Message timestamp too old']);
 });
 
-test('a secret that is none is refused, when it is given and when it is set', ({ expect }) => {
+test('an invalid secret is refused, as an option and when it is set', ({ expect }) => {
   for (const secret of ['', 'secret', 'whsec_???', [], ['whsec_c2VjcmV0', 5], null, 5]) {
     const said = /^The secret must be that of a webhook, whsec_ and base64, or a list of such, not /;
     expect(() => createReceiver({ secret: secret as string })).toThrow(said);
@@ -235,7 +235,7 @@ test('a secret that is none is refused, when it is given and when it is set', ({
   }
 });
 
-test('an answer that could not be given is refused, and the script is as it was', async ({ expect }) => {
+test('an impossible answer is refused, and the script is unchanged', async ({ expect }) => {
   const wrong: unknown[] = ['Timeout', 'ok', null, {}, { status: '200' }, 99, 600, 200.5];
   wrong.push({ status: 204, body: 'x' }, { status: 200, headers: { 'not a name': 'x' } });
   const said = /^An answer must be a status from 200 to 599, 'timeout', or \{ status, headers, body \}/;
@@ -247,7 +247,7 @@ test('an answer that could not be given is refused, and the script is as it was'
   }
 });
 
-test('a body that is no JSON is kept as text, and so is none', async ({ expect }) => {
+test('a body that is not JSON is kept as text, an empty one too', async ({ expect }) => {
   const receiver = createReceiver();
   await receiver.fetch(sign('{"half'));
   await receiver.fetch(new Request('https://receiver.test/'));
@@ -257,7 +257,7 @@ test('a body that is no JSON is kept as text, and so is none', async ({ expect }
   ]);
 });
 
-test('a server takes any path, method and size', async ({ expect }) => {
+test('a receiver accepts any path, method and size', async ({ expect }) => {
   await using receiver = createReceiver();
   const url = await receiver.listen();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -270,7 +270,7 @@ test('a server takes any path, method and size', async ({ expect }) => {
   expect(receiver.requests[1]?.headers).toMatchObject({ 'x-name': 'yes', 'content-length': '2000000' });
 });
 
-test('what was received so far is there at once, and the rest is waited for', async ({ expect }) => {
+test('received resolves at once if there are enough requests, and otherwise waits', async ({ expect }) => {
   const receiver = createReceiver();
   expect(await receiver.received(0)).toEqual([]);
   const [one, two] = [receiver.received(1), receiver.received(2)];
@@ -281,13 +281,13 @@ test('what was received so far is there at once, and the rest is waited for', as
   expect(await receiver.received(1)).toHaveLength(2);
 });
 
-test('what does not come is waited for in vain, and how much came is said', async ({ expect }) => {
+test('received rejects after its timeout, with the number of requests that came', async ({ expect }) => {
   const receiver = createReceiver();
   await receiver.fetch(sign('{}'));
   await expect(receiver.received(3, 10)).rejects.toThrow('1 of 3 requests came within 10 ms.');
 });
 
-test('a receiver closes whatever hangs, and what is closed is not reached', async ({ expect }) => {
+test('a receiver closes hanging connections, and cannot be reached afterwards', async ({ expect }) => {
   const receiver = createReceiver({ answers: ['timeout', 'timeout'] });
   const url = await receiver.listen();
   const hanging = [fetch(url, { method: 'POST', body: 'a' }), fetch(url)].map((call) =>
@@ -304,7 +304,7 @@ test('a receiver closes whatever hangs, and what is closed is not reached', asyn
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('a receiver that listens says where, and listens again after it was closed', async ({ expect }) => {
+test('listen resolves with the URL, and can be called again after close', async ({ expect }) => {
   await using receiver = createReceiver();
   await receiver.close();
   const url = await receiver.listen();
@@ -314,7 +314,7 @@ test('a receiver that listens says where, and listens again after it was closed'
   expect((await fetch(again)).status).toBe(200);
 });
 
-test('a receiver that is asked twice at once to listen has one server', async ({ expect }) => {
+test('two concurrent calls of listen start one server', async ({ expect }) => {
   const receiver = createReceiver();
   const [url, same] = await Promise.all([receiver.listen(), receiver.listen()]);
   expect(url).toBe(same);
@@ -322,7 +322,7 @@ test('a receiver that is asked twice at once to listen has one server', async ({
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a receiver that hangs behind fetch ends when its caller gives up', async ({ expect }) => {
+test('a timeout answer through fetch ends when the caller aborts', async ({ expect }) => {
   const receiver = createReceiver({ answers: ['timeout', 'timeout'] });
   const caller = new AbortController();
   const hanging = receiver.fetch(new Request('https://receiver.test/', { signal: caller.signal }));
@@ -332,7 +332,7 @@ test('a receiver that hangs behind fetch ends when its caller gives up', async (
   expect((await receiver.fetch(aborted)).status).toBe(504);
 });
 
-test('a port that is taken is told, and a free one is taken then', async ({ expect }) => {
+test('listen rejects on a port in use, and can then be called with a free one', async ({ expect }) => {
   await using first = createReceiver();
   const { port } = new URL(await first.listen());
   const second = createReceiver();

@@ -26,8 +26,8 @@ const USE_A_MAILBOX = `
   mailbox.reset();
   const after = Object.getOwnPropertyDescriptor(globalThis, 'BroadcastChannel');`;
 
-describe('where there is a window and a BroadcastChannel', () => {
-  test('a mailbox lets the process end by itself', async () => {
+describe('in a realm with a window and a BroadcastChannel', () => {
+  test('a mailbox does not keep the process alive', async () => {
     const said = await runScript(`${LIKE_A_BROWSER} ${USE_A_MAILBOX} console.log(status);`);
     expect(said).toBe('201');
   });
@@ -44,7 +44,7 @@ describe('where there is a window and a BroadcastChannel', () => {
   });
 });
 
-/** Runs a module in a process of its own and answers what it printed; rejects unless it ends by itself, and well. */
+/** Runs a module in a separate process and returns its output; rejects unless it exits by itself with 0. */
 async function runScript(source: string): Promise<string> {
   const args = ['--input-type=module', '--eval', source];
   const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 25_000 });

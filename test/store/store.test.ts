@@ -13,7 +13,7 @@ const row = (id: string, workspaceId: string | null): WebhookRow => ({
 });
 
 describe('collections', () => {
-  test('rows keep the order of their insertion, by whatever they are found', ({ expect }) => {
+  test('rows keep the order of their insertion in every look-up', ({ expect }) => {
     const { webhooks } = createDatabase();
     for (const [id, workspaceId] of [
       ['c', 'one'],
@@ -27,7 +27,7 @@ describe('collections', () => {
     expect(webhooks.by('workspaceId', 'two')).toEqual([]);
   });
 
-  test('an update replaces the row in its place and leaves the one that was read', ({ expect }) => {
+  test('an update replaces the row in its place, and does not change a row that was read before', ({ expect }) => {
     const { webhooks } = createDatabase();
     const [first] = [webhooks.insert(row('a', 'one')), webhooks.insert(row('b', 'one'))];
     webhooks.update('a', { isActive: false });
@@ -37,7 +37,7 @@ describe('collections', () => {
     expect(() => webhooks.update('c', { isActive: false })).toThrow('There is no row of webhooks with the id c.');
   });
 
-  test('a removed row is found by nothing', ({ expect }) => {
+  test('a removed row is found by no look-up', ({ expect }) => {
     const { webhooks } = createDatabase();
     webhooks.insert(row('a', 'one'));
     expect(webhooks.remove('a')).toMatchObject({ id: 'a' });
@@ -45,14 +45,14 @@ describe('collections', () => {
     expect([...webhooks.all(), ...webhooks.by('workspaceId', 'one')]).toEqual([]);
   });
 
-  test('an id is taken once', ({ expect }) => {
+  test('an id can be inserted only once', ({ expect }) => {
     const { webhooks } = createDatabase();
     webhooks.insert(row('a', 'one'));
     expect(() => webhooks.insert(row('a', 'two'))).toThrow();
     expect(webhooks.by('workspaceId', 'two')).toEqual([]);
   });
 
-  test('what was put in stays its owner’s, and what comes out cannot be changed', ({ expect }) => {
+  test('an inserted object is copied, and a returned row cannot be changed', ({ expect }) => {
     const { webhooks } = createDatabase();
     const owned = row('a', null);
     const kept = webhooks.insert(owned);
@@ -62,7 +62,7 @@ describe('collections', () => {
     expect(() => Object.assign(kept, { url: 'https://changed.example/' })).toThrow(TypeError);
   });
 
-  test('restoring makes the kept rows the only ones, indexes included', ({ expect }) => {
+  test('restoring a snapshot removes all other rows, from indexes too', ({ expect }) => {
     const { webhooks } = createDatabase();
     webhooks.insert(row('a', 'one'));
     const kept = webhooks.all();

@@ -16,17 +16,17 @@ const { helpdesk, billing, outreach } = acme.inboxes;
 const UNFIT = ['', '?api_key=', '?api_key=x', '?api_key=tk_short', '?api_key=tk_unknown_tenant_key', '?key=tk_1'];
 
 describe('a key', () => {
-  everywhere('that is missing, malformed or unknown opens nothing', async (world) => {
+  everywhere('that is missing, malformed or unknown opens no stream', async (world) => {
     for (const query of UNFIT) expect([query, await refusal(world, query)]).toEqual([query, 401]);
     for (const query of UNFIT) expect(await refusal(world, query, aliasOf(helpdesk))).toBe(401);
   });
 
-  everywhere('that has ended opens nothing', async (world) => {
+  everywhere('that is revoked opens no stream', async (world) => {
     await world.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
     expect(await refusal(world, `?api_key=${KEYS.acme.inboxes.helpdesk}`)).toBe(401);
   });
 
-  everywhere('of the operator opens nothing', async (world) => {
+  everywhere('of the operator opens no stream', async (world) => {
     expect(await refusal(world, `?api_key=${KEYS.operator}`)).toBe(403);
     expect(await refusal(world, `?api_key=${KEYS.operator}`, aliasOf(helpdesk))).toBe(403);
   });
@@ -82,7 +82,7 @@ describe('a key', () => {
   });
 
   test.for([{}, { 'stream.key': 'header' }] as const)(
-    'that is refused is told of what a stream takes, under %j',
+    'that is refused over WebSocket receives an error that fits WebSocket clients, under %j',
     async (behaviours, { expect }) => {
       await using server = await startServer({ port: 0, behaviours });
       const basic = { Authorization: 'Basic dGs6' };
@@ -93,7 +93,7 @@ describe('a key', () => {
 });
 
 describe('in process', () => {
-  test('a stream is at a base URL with a path', ({ expect }) => {
+  test('a stream can be opened below a base URL with a path', ({ expect }) => {
     const mailbox = createMailbox({ baseUrl: 'http://stream.test:8080/deep.er' });
     const path = `/v1/ws?api_key=${KEYS.acme.inboxes.billing}`;
     const sent: string[] = [];
@@ -108,7 +108,7 @@ describe('in process', () => {
     expect(elsewhere.map(isServed)).toEqual([false, false, false, false]);
   });
 
-  test('the handlers answer requests where msw does not tell them from those of streams', async ({ expect }) => {
+  test('the handlers answer ordinary requests to stream paths, which msw cannot tell apart', async ({ expect }) => {
     const { handlers, baseUrl, keys } = createMailbox();
     const headers = { 'X-API-Key': keys.acme.tenant };
     const statuses = ['/v1/webhooks', '/v1/ws', '/health'].map(async (path) => {
@@ -120,7 +120,7 @@ describe('in process', () => {
 });
 
 describe('a request without an upgrade', () => {
-  everywhere('is told to come by WebSocket, if it may', async (world) => {
+  everywhere('is refused with 426 if its key may open a stream', async (world) => {
     for (const path of ['/v1/ws', aliasOf(helpdesk)]) {
       const reply = await world.send('GET', path, { key: KEYS.acme.inboxes.helpdesk });
       expect([reply.status, reply.json, reply.headers.get('upgrade')]).toEqual([
@@ -133,7 +133,7 @@ describe('a request without an upgrade', () => {
     expect(byQuery.status).toBe(426);
   });
 
-  everywhere('is refused as a stream is, if it may not', async (world) => {
+  everywhere('is refused as a stream is if its key may not open one', async (world) => {
     const get = async (path: string, key?: string) => {
       const { status, json } = await world.send('GET', path, key === undefined ? {} : { key });
       return [status, json.code];
@@ -143,12 +143,12 @@ describe('a request without an upgrade', () => {
     expect(await get(aliasOf(globex.inboxes.info), KEYS.acme.tenant)).toEqual([404, 'NOT_FOUND']);
   });
 
-  everywhere('names what is assumed in its refusal, as any reply does', async (world) => {
+  everywhere('names the assumptions in its refusal, as any reply does', async (world) => {
     const { headers } = await world.send('GET', aliasOf(globex.inboxes.info), { key: KEYS.acme.tenant });
     expect(headers.get('x-mock-assumed')).toContain('errors.foreign-resource');
   });
 
-  everywhere('by another method is told of GET', async (world) => {
+  everywhere('by another method is refused with Allow: GET', async (world) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const { status, headers } = await world.send(method, '/v1/ws', { key: KEYS.acme.tenant });
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
@@ -158,7 +158,7 @@ describe('a request without an upgrade', () => {
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
   });
 
-  everywhere('to a path that is no stream is not there', async (world) => {
+  everywhere('to a path that is not a stream is refused with 404', async (world) => {
     for (const path of ['/v1/ws/x', '/v1/ws/', '/v1/wss', '/v1/inboxes/ws', `/v1/inboxes/${helpdesk}/ws/x`]) {
       expect((await world.send('GET', path, { key: KEYS.acme.tenant })).status).toBe(404);
     }

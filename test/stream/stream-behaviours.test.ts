@@ -69,7 +69,7 @@ const READINGS: Record<string, { read: (world: World) => Promise<unknown>; value
 };
 
 describe('a choice of the ledger', () => {
-  test('is shown here for each that there is', ({ expect }) => {
+  test('has a test here for each that is about streams', ({ expect }) => {
     expect(CHOICES.sort()).toEqual(Object.keys(READINGS).sort());
   });
 
@@ -91,7 +91,7 @@ describe('a choice of the ledger', () => {
   );
 
   everywhere(
-    'errors.foreign-resource=forbidden tells that the inbox of the alias is elsewhere',
+    'errors.foreign-resource=forbidden reveals that the inbox of the alias exists elsewhere',
     { behaviours: { 'errors.foreign-resource': 'forbidden' } },
     async (world) => {
       const query = `?api_key=${KEYS.acme.workspaces.sales}`;

@@ -32,7 +32,7 @@ const ACME = { tenant: acme.tenant };
 const PING = { type: 'ping' };
 
 describe('a ping', () => {
-  everywhere('is sent every 30 seconds of the time of the tenant', async (world) => {
+  everywhere('is sent every 30 seconds in the time of the tenant', async (world) => {
     const { clock } = world.mailbox;
     clock.freeze(NOON);
     await using client = await listen(world, KEYS.acme.tenant);
@@ -46,14 +46,14 @@ describe('a ping', () => {
     expect(await client.news()).toEqual([]);
   });
 
-  everywhere('is sent before anything is subscribed to, and while time runs', async (world) => {
+  everywhere('is sent before the first subscription, and while time runs', async (world) => {
     await using client = await open(world, KEYS.globex.inboxes.info);
     await client.next();
     await world.mailbox.clock.advance('31s');
     expect(await client.next()).toEqual(PING);
   });
 
-  everywhere('counts from when its stream began', async (world) => {
+  everywhere('is timed from the start of its stream', async (world) => {
     const { clock } = world.mailbox;
     clock.freeze(NOON);
     await using first = await listen(world, KEYS.acme.tenant);
@@ -65,7 +65,7 @@ describe('a ping', () => {
     expect([await first.news(), await second.news()]).toEqual([[], [PING]]);
   });
 
-  everywhere('comes in its turn among events', async (world) => {
+  everywhere('is sent in order with events', async (world) => {
     const { clock, trigger } = world.mailbox;
     clock.freeze(NOON);
     await using client = await listen(world, KEYS.acme.tenant);
@@ -75,7 +75,7 @@ describe('a ping', () => {
     expect((await client.news()).map(({ type }) => type)).toEqual(['event', 'ping', 'event']);
   });
 
-  everywhere('is sent once where time is frozen far ahead', async (world) => {
+  everywhere('is sent once if time is frozen far ahead', async (world) => {
     const { clock } = world.mailbox;
     clock.freeze(NOON);
     await using client = await listen(world, KEYS.acme.tenant);
@@ -138,7 +138,7 @@ describe('a stream ends at once with', () => {
     });
   }
 
-  everywhere('its key, though it was opened by the alias', async (world) => {
+  everywhere('the end of its key, even if it was opened by the alias', async (world) => {
     await using client = await open(world, KEYS.acme.workspaces.sales, aliasOf(outreach));
     await client.next('subscribed');
     await world.send('DELETE', `/v1/workspaces/${sales}/keys/${acme.keys.sales}`, { key: KEYS.acme.tenant });
@@ -146,7 +146,7 @@ describe('a stream ends at once with', () => {
     expect(await refusal(world, `?api_key=${KEYS.acme.workspaces.sales}`)).toBe(401);
   });
 
-  everywhere('a reset, after which its key opens another', async (world) => {
+  everywhere('a reset, after which its key opens a new stream', async (world) => {
     const { mailbox } = world;
     mailbox.clock.freeze(NOON);
     await using before = await listen(world, KEYS.acme.tenant);
@@ -158,7 +158,7 @@ describe('a stream ends at once with', () => {
     expect(await hears(world, after)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('a reset, and its client may come back in that very moment', async (world) => {
+  everywhere('a reset, during which its client may reconnect', async (world) => {
     const url = `${world.url.replace(/^http/, 'ws')}/v1/ws?api_key=${KEYS.acme.tenant}`;
     const first = new WebSocket(url);
     await within(new Promise((resolve) => first.addEventListener('message', resolve)));
@@ -183,7 +183,7 @@ describe('a stream ends at once with', () => {
     expect(await hears(world, other)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('a rotation, and the new key opens another', async (world) => {
+  everywhere('the rotation of its key, and the new key opens a new stream', async (world) => {
     await using before = await listen(world, KEYS.acme.inboxes.helpdesk);
     const { json } = await world.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
     await before.closed;
@@ -191,7 +191,7 @@ describe('a stream ends at once with', () => {
     expect(await hears(world, after)).toEqual([helpdesk]);
   });
 
-  everywhere('its client, which harms nobody else', async (world) => {
+  everywhere('its client, without an effect on other streams', async (world) => {
     await using other = await listen(world, KEYS.acme.tenant);
     await using client = await listen(world, KEYS.acme.tenant);
     client.close(1000);
@@ -215,7 +215,7 @@ function connect(mailbox: Mailbox, key = KEYS.acme.tenant) {
 }
 
 describe('a connection', () => {
-  test('gets the very bytes that every other one gets of an event', async ({ expect }) => {
+  test('receives the same bytes of an event as every other connection', async ({ expect }) => {
     const mailbox = createMailbox();
     const sent: Uint8Array[] = [];
     const request = { url: 'http://localhost/v1/ws', headers: new Headers({ 'X-API-Key': KEYS.acme.tenant }) };
@@ -251,7 +251,7 @@ describe('a connection', () => {
     expect([sent.length, closed]).toEqual([before, []]);
   });
 
-  test('that takes no more is closed once, and hears no more', async ({ expect }) => {
+  test('whose buffer is full is closed once, and receives no more', async ({ expect }) => {
     const mailbox = createMailbox();
     mailbox.clock.freeze();
     const slow = connect(mailbox);
@@ -266,7 +266,7 @@ describe('a connection', () => {
     expect([quick.sent.length, quick.closed]).toEqual([2 + PLACES.length + 10, []]);
   });
 
-  test('that throws harms no other', ({ expect }) => {
+  test('that throws does not affect other connections', ({ expect }) => {
     const mailbox = createMailbox();
     const broken = connect(mailbox);
     const other = connect(mailbox);
@@ -281,7 +281,7 @@ describe('a connection', () => {
     expect([broken.sent.length, other.sent.length]).toEqual([2, 4]);
   });
 
-  test('whose key ends between admission and opening is closed', ({ expect }) => {
+  test('whose key is revoked between admission and opening is closed', ({ expect }) => {
     const mailbox = createMailbox();
     const request = { url: `http://localhost/v1/ws?api_key=${KEYS.acme.tenant}`, headers: new Headers() };
     const accept = mailbox.stream(request);

@@ -27,7 +27,7 @@ const { helpdesk, billing, outreach } = acme.inboxes;
 const { support, sales } = acme.workspaces;
 
 describe('the first frame', () => {
-  everywhere('names the inbox that the key is of, and none for a wider key', async (world) => {
+  everywhere('names the inbox of an inbox key, and none for a wider key', async (world) => {
     const first = async (key: string) => {
       await using client = await open(world, key);
       return await client.next();
@@ -42,7 +42,7 @@ describe('the first frame', () => {
     });
   });
 
-  everywhere('has the address that is primary now', async (world) => {
+  everywhere('has the current primary address', async (world) => {
     const email = 'new-primary@acme.test';
     await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { key: KEYS.acme.tenant, json: { email } });
     await using client = await open(world, KEYS.acme.inboxes.helpdesk);
@@ -64,7 +64,7 @@ describe('the first frame', () => {
     }
   });
 
-  everywhere('of the alias takes an id in capitals, and can be subscribed to more', async (world) => {
+  everywhere('of the alias accepts an id in upper case, and the subscription can be widened', async (world) => {
     await using client = await open(world, KEYS.acme.tenant, aliasOf(helpdesk.toUpperCase()));
     expect(await client.next()).toMatchObject({ inboxId: helpdesk });
     expect(await client.next()).toMatchObject({ inbox_ids: [helpdesk] });
@@ -74,7 +74,7 @@ describe('the first frame', () => {
 });
 
 describe('a subscription', () => {
-  everywhere('to nothing in particular is to everything in scope', async (world) => {
+  everywhere('without filters is to everything in scope', async (world) => {
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe()).toEqual({
@@ -89,7 +89,7 @@ describe('a subscription', () => {
     expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('names kinds', async (world) => {
+  everywhere('can name event kinds', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant, { event_types: ['message.sent', 'message.bounced'] });
     for (const kind of ['message.received', 'message.bounced', 'message.sent'] as const) {
       world.mailbox.trigger(kind, { inboxId: helpdesk });
@@ -97,7 +97,7 @@ describe('a subscription', () => {
     expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.bounced', 'message.sent']);
   });
 
-  everywhere('names inboxes, workspaces, or both, which adds them up', async (world) => {
+  everywhere('can name inboxes, workspaces, or the union of both', async (world) => {
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ inbox_ids: [billing] })).toMatchObject({ inbox_ids: [billing], workspace_ids: [] });
@@ -111,7 +111,7 @@ describe('a subscription', () => {
     expect(await hears(world, client)).toEqual([billing, outreach]);
   });
 
-  everywhere('takes pod_ids for workspace_ids, and ids in capitals', async (world) => {
+  everywhere('accepts pod_ids for workspace_ids, and ids in upper case', async (world) => {
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
     const wanted = { pod_ids: [sales.toUpperCase()], workspace_ids: [sales], inbox_ids: [billing.toUpperCase()] };
@@ -126,7 +126,7 @@ describe('a subscription', () => {
     expect(await hears(world, client)).toEqual([outreach]);
   });
 
-  everywhere('takes the place of the one before', async (world) => {
+  everywhere('replaces the previous one', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant, {
       inbox_ids: [helpdesk],
       event_types: ['message.sent'],
@@ -135,7 +135,7 @@ describe('a subscription', () => {
     expect(await hears(world, client)).toEqual([billing]);
   });
 
-  everywhere('may have more in it than we know', async (world) => {
+  everywhere('may have unknown fields', async (world) => {
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ since: NOON, organization_ids: [nobody] })).toMatchObject({ type: 'subscribed' });
@@ -176,7 +176,7 @@ describe('the scope of', () => {
     });
   }
 
-  everywhere('a subscription that is out of scope in part is refused, and the one before stays', async (world) => {
+  everywhere('a subscription that is partly out of scope is refused, and the previous one stays', async (world) => {
     await using client = await listen(world, KEYS.acme.workspaces.support, { inbox_ids: [billing] });
     expect(await client.subscribe({ inbox_ids: [helpdesk, outreach] })).toEqual({
       type: 'error',
@@ -186,14 +186,14 @@ describe('the scope of', () => {
     expect(await hears(world, client)).toEqual([billing]);
   });
 
-  everywhere('a refused first subscription is none', async (world) => {
+  everywhere('a refused first subscription subscribes to nothing', async (world) => {
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ inbox_ids: [globex.inboxes.info] })).toMatchObject({ type: 'error' });
     expect(await hears(world, client)).toEqual([]);
   });
 
-  everywhere('a deleted inbox is over: it is told of no more and cannot be named', async (world) => {
+  everywhere('a deleted inbox sends no more events and cannot be named', async (world) => {
     const key = KEYS.acme.tenant;
     await using client = await listen(world, key, { inbox_ids: [outreach, billing] });
     await world.send('DELETE', `/v1/inboxes/${outreach}`, { key });
@@ -203,7 +203,7 @@ describe('the scope of', () => {
     expect(await refusal(world, `?api_key=${key}`, aliasOf(outreach))).toBe(404);
   });
 
-  everywhere('what comes later is in scope too', async (world) => {
+  everywhere('an inbox that is created later is in scope too', async (world) => {
     const { tenant, workspaces } = KEYS.acme;
     await using whole = await listen(world, tenant);
     await using inSales = await listen(world, workspaces.sales);
@@ -229,7 +229,7 @@ function expectSameThread(frames: readonly Frame[]): void {
 }
 
 describe('an event', () => {
-  everywhere('of mail from outside is told in full', async (world) => {
+  everywhere('of mail from outside has every field', async (world) => {
     const { mailbox } = world;
     mailbox.clock.freeze(NOON);
     await using client = await listen(world, KEYS.acme.inboxes.helpdesk);
@@ -259,7 +259,7 @@ describe('an event', () => {
     expectSameThread(frames);
   });
 
-  everywhere('of a send is told as sent, as received and as bounced', async (world) => {
+  everywhere('of a send is sent as sent, received and bounced', async (world) => {
     world.mailbox.clock.freeze(NOON);
     const desks = openDesks(world);
     await using client = await listen(world, KEYS.acme.tenant);
@@ -290,7 +290,7 @@ describe('an event', () => {
     });
   });
 
-  everywhere('of a draft that is sent, and of a forward, is told too', async (world) => {
+  everywhere('is sent for a draft that is sent, and for a forward, too', async (world) => {
     const desks = openDesks(world);
     await using client = await listen(world, KEYS.acme.workspaces.support);
     await desks.helpdesk.call('POST', `/drafts/${acme.drafts.helpdesk}/send`);
@@ -298,7 +298,7 @@ describe('an event', () => {
     expect(inboxesOf(await client.news())).toEqual([helpdesk, billing]);
   });
 
-  everywhere('has the id that a webhook is told', async (world) => {
+  everywhere('has the same id as the delivery to a webhook', async (world) => {
     const { mailbox } = world;
     mailbox.clock.freeze(NOON);
     await using client = await listen(world, KEYS.acme.tenant);
@@ -309,7 +309,7 @@ describe('an event', () => {
     expect(mailbox.deliveries().map(({ eventId }) => eventId)).toContain('evt_mine');
   });
 
-  everywhere('that is fired for one webhook is for that alone', async (world) => {
+  everywhere('that is fired for one webhook is not sent to streams', async (world) => {
     const { mailbox } = world;
     await using client = await listen(world, KEYS.acme.tenant);
     mailbox.trigger('message.received', { webhookId: acme.webhooks.everything });
@@ -317,7 +317,7 @@ describe('an event', () => {
     expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.sent']);
   });
 
-  everywhere('that is fired by hand is told with what it says', async (world) => {
+  everywhere('that is fired by hand has the given fields', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant);
     const said = { from: 'Ada <ada@customer.test>', to: ['a@acme.test', 'b@acme.test'], subject: 'By hand' };
     world.mailbox.trigger('message.received', { inboxId: billing, ...said, threadId: 'thread-1' });
@@ -326,7 +326,7 @@ describe('an event', () => {
     ]);
   });
 
-  everywhere('from before is not told later', async (world) => {
+  everywhere('from before a stream is not sent later', async (world) => {
     happenEverywhere(world);
     await using client = await open(world, KEYS.acme.tenant);
     await client.next();
@@ -336,7 +336,7 @@ describe('an event', () => {
     expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('is told to each of many clients, and to each only what is theirs', async (world) => {
+  everywhere('is sent to each client that has it in scope, and to no other', async (world) => {
     const keys = [
       ...Object.values(REACHES).map(([key, inboxes]) => [key, inboxes] as const),
       [KEYS.globex.tenant, [globex.inboxes.info]] as const,
@@ -350,7 +350,7 @@ describe('an event', () => {
     for (const { client } of clients) client.close();
   });
 
-  everywhere('is told in the order in which it happened, however many there are', async (world) => {
+  everywhere('is sent in the order in which it happened, among hundreds of events', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant);
     const subjects = Array.from({ length: 300 }, (_, index) => `Mail ${index}`);
     for (const subject of subjects) world.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
@@ -382,7 +382,7 @@ const WRONG: Record<string, [sent: unknown, said: string]> = {
 };
 
 describe('a frame that is not valid', () => {
-  everywhere('is answered with an error, and the stream lives on as it was', async (world) => {
+  everywhere('is answered with an error, and the stream stays open and unchanged', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant, { inbox_ids: [billing] });
     for (const [sent, said] of Object.values(WRONG)) {
       client.send(sent);
@@ -391,7 +391,7 @@ describe('a frame that is not valid', () => {
     expect(await hears(world, client)).toEqual([billing]);
   });
 
-  everywhere('is not a pong, which is not answered', async (world) => {
+  everywhere('does not include a pong, which is not answered', async (world) => {
     await using client = await listen(world, KEYS.acme.tenant);
     client.send({ type: 'pong' });
     client.send({ type: 'pong', at: NOON });

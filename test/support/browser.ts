@@ -29,8 +29,8 @@ const FLAGS = [
 ];
 
 /**
- * Call once at the top of a test file; the answer opens a fresh browser profile for a test, which ends with it.
- * Where there is no browser the test is skipped, except in CI, where that is a failure.
+ * Call once at the top of a test file. Returns a function that opens a browser profile for one test and closes it.
+ * Without a browser, the test is skipped, except in CI, where it fails.
  */
 export function useBrowser(): (test: TestContext) => Promise<BrowserContext> {
   let browser: Browser | undefined;

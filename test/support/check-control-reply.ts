@@ -7,7 +7,7 @@ import type { Reply } from './send.ts';
 
 const route = createRouter(CONTROL_TABLE);
 
-/** Throws unless a reply of the control plane is what its row says: a success of its schema, or an error that it lists. */
+/** Throws unless a reply of the control plane matches its row: a success of its schema, or an error that it lists. */
 export function checkControlReply(method: string, url: string, { status, text, json }: Reply): void {
   const { pathname } = new URL(url);
   const row = route(splitPath(pathname === '/__mock/' ? '/__mock' : pathname))?.get(method);

@@ -17,8 +17,8 @@ type Choices = Pick<Mailbox, 'behaviours'>;
 type CheckedReply = Pick<Reply, 'status' | 'headers' | 'text' | 'json'> & Partial<Pick<Reply, 'bytes'>>;
 
 /**
- * Throws unless a reply is what the contract says: a success in its operation's schema, or a well-formed error.
- * Answers which operation succeeded, if one did.
+ * Throws unless a reply matches the contract: a success in its operation's schema, or a well-formed error.
+ * Returns the operation that succeeded, if one did.
  */
 export function checkReply(
   mailbox: Choices,
@@ -88,7 +88,7 @@ function checkError(mailbox: Choices, method: string, path: string, reply: Check
   if (row && !codesOf(row, mailbox).includes(code as ErrorCode)) throw new Error(`${row.id} does not list ${code}.`);
 }
 
-/** The errors that the OpenAPI document describes for an operation, and those it says any request can meet. */
+/** The errors that the OpenAPI document describes for an operation, and those that any request can get. */
 function codesOf(row: OperationDefinition, mailbox: Choices): ErrorCode[] {
   const listed = [...errorResponses(row, chooser(mailbox)).values()].flat();
   return [...listed, 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];

@@ -43,7 +43,7 @@ export interface ReadyLine {
   readonly smtp?: { readonly port: number };
 }
 
-/** The least that a process needs of the environment: what the person who runs the tests has set must not count. */
+/** The minimal environment of a process: variables of the person who runs the tests must not have an effect. */
 export const BARE_ENV: NodeJS.ProcessEnv = pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']);
 
 /** A command that ends by itself is not interrupted. */
@@ -111,7 +111,7 @@ export function runCommand(
   return run(test, [...COMMAND, ...args], { env });
 }
 
-/** Runs the command with `--json` on a free port, and answers once it listens. */
+/** Runs the command with `--json` on a free port, and resolves once it listens. */
 export async function startCommand(
   test: Pick<TestContext, 'onTestFinished'>,
   args: readonly string[] = [],

@@ -14,7 +14,7 @@ interface Answer {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HEALTH = { method: 'GET', path: '/health', options: {} };
 
-/** A server that answers everything alike, and says that it keeps the document of a mailbox. */
+/** A server that answers every request alike, checked against the document of a mailbox. */
 async function serve({ status, headers = JSON_TYPE, body }: Answer): Promise<Target & AsyncDisposable> {
   const server = createServer((_, response) => void response.writeHead(status, headers).end(body));
   await once(server.listen(0, '127.0.0.1'), 'listening');

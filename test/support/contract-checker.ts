@@ -33,7 +33,7 @@ export interface CheckedRequest {
   readonly options: SendOptions;
 }
 
-/** Says whether the tests over HTTP go through the independent checker: `npm run test:contract`. */
+/** Returns whether the tests over HTTP go through the independent checker: `npm run test:contract`. */
 export function isChecked(): boolean {
   return process.env.MAILBOX_CONTRACT === 'prism';
 }
@@ -70,7 +70,7 @@ async function loadAndStart(document: object): Promise<CheckingProxy> {
 }
 
 /**
- * Sends a request through Prism and answers what the server replied.
+ * Sends a request through Prism and returns the reply of the server.
  *
  * @throws when the reply breaks the document, or the server takes a request that the document does not allow.
  */

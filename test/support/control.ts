@@ -2,7 +2,7 @@ import { checkControlReply } from './check-control-reply.ts';
 import { send, type World } from './everywhere.ts';
 import type { Reply, SendOptions } from './send.ts';
 
-/** Says whether a test runs against intercepted requests, and not against a server. */
+/** Returns whether a test runs against intercepted requests, and not against a server. */
 export const isInProcess = ({ mailbox, url }: World) => url === mailbox.baseUrl;
 
 /** Sends a request to the control plane, and checks its reply by the schema of its row. */
@@ -12,7 +12,7 @@ export async function sendControl(url: string, method: string, options: SendOpti
   return reply;
 }
 
-/** What came of a control call, whichever way it went. */
+/** The result of a control call, in either runtime. */
 export interface Controlled {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into replies of every shape.
@@ -20,7 +20,7 @@ export interface Controlled {
 }
 
 /**
- * Does what only a test may: by the mailbox's own method in process, where errors become what a reply would say, and by
+ * Runs a control call: by the mailbox's method in process, where an error becomes the reply with its message, and by
  * a request such as `POST /events` to the control plane over HTTP.
  */
 export async function control(

@@ -12,13 +12,13 @@ import type { World } from './everywhere.ts';
 import { senderTo } from './sender.ts';
 import { createWebhook, START } from './webhooks.ts';
 
-/** The form of the ids that events have by themselves. */
+/** The form of generated event ids. */
 export const EVENT_ID = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** What is said of a kind of event that there is not. */
+/** The end of the error for an unknown kind of event. */
 export const KINDS = 'must be one of message.received, message.sent, message.bounced.';
 
-/** A mail to the helpdesk that is not of ASCII alone. */
+/** A mail to the helpdesk with characters outside ASCII. */
 export const MAIL = {
   from: 'Dana Reyes <dana@customer.test>',
   to: ADDRESS.helpdesk,
@@ -26,7 +26,7 @@ export const MAIL = {
   text: 'Grüße',
 };
 
-/** What there is of a mailbox to test deliveries with: its own methods in process, its control plane over HTTP. */
+/** Creates a client of the deliveries: the mailbox's methods in process, its control plane over HTTP. */
 export function openLab(world: World) {
   const { mailbox } = world;
   return {
@@ -61,10 +61,10 @@ export async function fire(
   return mailbox.delivery(delivery?.id ?? '');
 }
 
-/** The state of a delivery now. */
+/** The current state of a delivery. */
 export const stateOf = ({ mailbox }: Pick<World, 'mailbox'>, { id }: Delivery) => mailbox.delivery(id).state;
 
-/** A mailbox whose time stands still, with so many webhooks of Acme that a fetch of the test's own answers. */
+/** Creates a mailbox with frozen time and this many webhooks of Acme, whose requests the given `fetch` answers. */
 export async function startCalling(fetch: Environment['fetch'], webhooks: number, behaviours: BehaviourOptions = {}) {
   const mailbox = createMailbox({ behaviours, environment: { fetch } });
   mailbox.clock.freeze(START);

@@ -2,8 +2,8 @@ import type { World } from './everywhere.ts';
 import { IDS } from './ids.ts';
 import type { Reply, SendOptions } from './send.ts';
 
-/** What a test has of a mailbox, in whichever runtime it runs. */
-interface Service {
+/** The part of a test's mailbox that the clients use, in either runtime. */
+interface MailboxAccess {
   readonly mailbox: {
     readonly keys: {
       readonly acme: { readonly inboxes: Record<'helpdesk' | 'billing' | 'outreach', string> };
@@ -13,7 +13,7 @@ interface Service {
   send(method: string, path: string, options?: SendOptions): Promise<Reply>;
 }
 
-/** Addresses of the inboxes of `fixtures/default.json`, and of somebody outside. */
+/** Addresses of the inboxes of `fixtures/default.json`, and two outside the emulator. */
 export const ADDRESS = {
   helpdesk: 'helpdesk@acme.test',
   billing: 'billing@acme.test',
@@ -26,13 +26,13 @@ export const ADDRESS = {
 // biome-ignore lint/suspicious/noExplicitAny: replies are checked against the contract where they are sent.
 type Json = any;
 
-/** An inbox of `fixtures/default.json`, spoken for with its own key. */
+/** A client of one inbox of `fixtures/default.json`, which uses the inbox key. */
 export interface Desk {
   readonly id: string;
   readonly key: string;
   readonly address: string;
   call(method: string, path: string, json?: unknown): Promise<Reply>;
-  /** Sends to whomever, known or not, and answers the reply's body. */
+  /** Sends a message, to unverified recipients too, and returns the body of the reply. */
   mail(to: string | string[], more?: Record<string, unknown>): Promise<Json>;
   /** The messages of a page, oldest first, although the page has the newest first. */
   list(query?: string): Promise<Json[]>;
@@ -40,8 +40,11 @@ export interface Desk {
   latest(): Promise<Json>;
 }
 
-/** Opens the inboxes of both tenants. */
-export function openDesks({ mailbox, send }: Service): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
+/** Creates a client for each inbox of both tenants. */
+export function openDesks({
+  mailbox,
+  send,
+}: MailboxAccess): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
   const { acme, globex } = mailbox.keys;
   const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): Desk => {
     const call = (method: string, path: string, json?: unknown) =>

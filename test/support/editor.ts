@@ -5,19 +5,25 @@ const IMPORTS = "import type * as library from 'agent-mailbox-mock';\n";
 
 const inAnInbox = (part: string) => `{ tenants: { a: { workspaces: { w: { inboxes: { i: ${part} } } } } } }`;
 
-/** What a user writes with a type of the library, a mark `|` where the pointer is, and what an editor shows there. */
+/** A type, a value with a mark `|` where the pointer is, and a part of the comment that an editor shows there. */
 export const HOVERS = [
   ['ComposedMessage', "{ |to: 'a@b.test', from: 'c@d.test' }", 'The recipients'],
+  [
+    'ComposedMessage',
+    "{ to: 'a@b.test', from: 'c@d.test', attachments: [{ |filename: 'a' }] }",
+    'file name on one line',
+  ],
   ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
   ['TriggerOptions', "{ |messageId: 'x' }", 'The message of the event'],
   ['SettledOptions', '{ |timeout: 5 }', 'in real time'],
   ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How often'],
   ['DeliveryFilter', "{ |state: 'held' }", 'Where they stand'],
   ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'or else a new thread'],
+  ['FixtureInput', "{ tenants: { a: { key: { |name: 'x' } } } }", 'what the key is for'],
   ['FixtureInput', '{ |operator: {}, tenants: {} }', 'sa_platform_operator_key'],
 ] as const;
 
-/** What a user gets wrong, and what a compiler says of it. */
+/** A mistake of a user in a value of a type, and the compiler's message. */
 export const MISTAKES = [
   [
     'FixtureInput',
@@ -29,7 +35,7 @@ export const MISTAKES = [
   ['FixtureInput', '{ tenant: {} }', "'FixtureInput'. Did you mean to write 'tenants'?"],
 ] as const;
 
-/** What an editor says of a value of one of the library's types; the mark `|` in it is where the pointer is. */
+/** The comments and errors that an editor shows for a value of a type; the mark `|` is the pointer. */
 export interface Editor {
   /** The comment at the pointer. */
   hover(type: string, marked: string): string;

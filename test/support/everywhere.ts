@@ -10,7 +10,7 @@ import { type Reply, type SendOptions, send } from './send.ts';
 
 export { type Reply, type SendOptions, send } from './send.ts';
 
-/** What a behaviour's one test body works with, in whichever runtime it runs. */
+/** What `everywhere()` passes to a test body: the mailbox in one runtime. */
 export interface World {
   readonly mailbox: Mailbox;
   /** Where the service is: an intercepted URL in process, a loopback URL over HTTP. */
@@ -29,7 +29,7 @@ const interceptor = setupServer();
 const mailboxes = new Set<Mailbox>();
 let created = 0;
 
-/** Whether the tests run in the environment of a page, such as jsdom, in which nobody starts a server. */
+/** Whether the tests run in the environment of a page, such as jsdom, which cannot start a server. */
 const isInPage = 'window' in globalThis;
 
 /** Registers one behaviour twice: once against intercepted requests, once against a real server; in a page only once. */

@@ -5,10 +5,10 @@ import { type Controlled, control } from './control.ts';
 import type { World } from './everywhere.ts';
 import { hook, startReceiver } from './webhooks.ts';
 
-/** What a fault for deliveries is, beside that. */
+/** The options of a delivery fault, without `on`. */
 export type DeliveryFault = Omit<FaultOptions, 'on'>;
 
-/** Asks for a fault, whichever way the test runs. */
+/** Requests a fault: by the method in process, by the control plane over HTTP. */
 export function askForFault(world: World, options: unknown): Promise<Controlled> {
   return control(world, 'POST /faults', options, () => world.mailbox.addFault(options as FaultOptions));
 }
@@ -20,13 +20,13 @@ export async function addFault(world: World, fault: DeliveryFault): Promise<Faul
   return json;
 }
 
-/** The faults that have times left. */
+/** Lists the faults that have times left. */
 export async function listFaults(world: World): Promise<Fault[]> {
   const listed = () => ({ faults: world.mailbox.faults() });
   return (await control(world, 'GET /faults', undefined, listed)).json.faults;
 }
 
-/** Sends what is held, and answers the ids of those deliveries. */
+/** Releases held deliveries, and returns their ids. */
 export async function release(world: World, options: ReleaseOptions = {}): Promise<string[]> {
   const released = () => ({ deliveries: world.mailbox.release(options) });
   const { status, json } = await control(world, 'POST /deliveries/release', options, released);
@@ -34,7 +34,7 @@ export async function release(world: World, options: ReleaseOptions = {}): Promi
   return json.deliveries.map(({ id }: { id: string }) => id);
 }
 
-/** A webhook of Acme, unless a key says otherwise, at a receiver that verifies; time stands still. */
+/** Creates a webhook, of Acme by default, at a receiver that verifies; time is frozen. */
 export async function target(world: World, answers: ReceiverAnswer[] = [], key = world.mailbox.keys.acme.tenant) {
   const receiver = startReceiver(world, ...answers);
   const { id, secret } = await hook(world, receiver, { key });

@@ -7,11 +7,11 @@ export interface Refused {
   readonly path: string;
   readonly options: SendOptions;
   readonly behaviours: Mailbox['behaviours'];
-  /** What Prism says of it. */
+  /** The error of Prism. */
   readonly verdict: string;
 }
 
-/** Something that the emulator takes although the OpenAPI document does not show it. */
+/** A request that the emulator accepts although the OpenAPI document does not allow it. */
 interface Leniency {
   readonly reason: string;
   applies(request: Refused): boolean;
@@ -59,7 +59,7 @@ function queryNames(path: string): string[] {
   return [...new URLSearchParams(path.split('?')[1]).keys()];
 }
 
-/** Why a path cannot be shown to Prism at all, if it cannot; it is then sent past it. */
+/** Returns why a path cannot go through Prism, or `undefined`; such a request is sent directly. */
 export function whyUncheckable(path: string): string | undefined {
   if (!isDecodable(path)) return 'Prism never answers a path that does not decode.';
   if (/^[^?]*%([46][1-9a-f]|[57][\da])/i.test(path)) return 'Prism takes an encoded letter for the letter.';

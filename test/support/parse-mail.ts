@@ -1,13 +1,13 @@
 import { simpleParser } from 'mailparser';
 import PostalMime from 'postal-mime';
 
-/** Somebody in a head, as a parser reads it. */
+/** An address in a header, as a parser reads it. */
 interface Person {
   readonly name: string;
   readonly address: string;
 }
 
-/** What a parser reads in a mail. */
+/** A mail as a parser reads it. */
 export interface ParsedMail {
   readonly from: readonly Person[];
   readonly to: readonly Person[];
@@ -19,7 +19,7 @@ export interface ParsedMail {
   readonly inReplyTo: string;
   readonly references: readonly string[];
   readonly plainBody: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly htmlBody: string;
   readonly attachments: readonly {
     readonly filename: string;
@@ -28,7 +28,7 @@ export interface ParsedMail {
   }[];
 }
 
-/** Reads a mail with two parsers that have nothing in common. */
+/** Parses a mail with two independent parsers. */
 export function parseTwice(mail: Uint8Array): Promise<Record<'postal-mime' | 'mailparser', ParsedMail>> {
   return Promise.all([withPostalMime(mail), withMailparser(mail)]).then(([one, other]) => ({
     'postal-mime': one,

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { request } from './raw-http.ts';
 
-/** One part of what a client sends at once, with what it should be told if everything before it was in order. */
+/** One part of what a client sends at once, with the expected reply if everything before it was in order. */
 interface Part {
   readonly text: string;
   readonly status: number;
   /** Another status, where what stands before it may make it unreadable. */
   readonly or?: number;
   readonly method?: 'HEAD';
-  /** Says that nothing behind it is answered. */
+  /** Whether nothing after it is answered. */
   readonly ends?: true;
 }
 
@@ -54,7 +54,7 @@ const PARTS: readonly Part[] = [
   { text: request('POST /v1/webhooks', [KEY, 'Transfer-Encoding: chunked'], 'zz\r\n'), status: 400, ends: true },
 ];
 
-/** What a client sends on one connection, and how it leaves: it reads to the end, or is gone at once. */
+/** What a client sends on one connection, and how it ends: it reads to the end, or disconnects at once. */
 export interface Pipeline {
   readonly parts: readonly Part[];
   /** How many of the last bytes are not sent. */
@@ -78,7 +78,7 @@ export function textOf({ parts, cut }: Pipeline): string {
   return text.slice(0, Math.max(1, text.length - cut));
 }
 
-/** Tells a pipeline to a person, its parts shortened. */
+/** Describes a pipeline for a failure message, with its parts shortened. */
 export function describePipeline({ parts, ...rest }: Pipeline): string {
   return JSON.stringify({ ...rest, parts: parts.map(({ text }) => text.replace(/a{20,}/, '…')) });
 }
@@ -87,7 +87,7 @@ export function describePipeline({ parts, ...rest }: Pipeline): string {
 const REFUSALS = [400, 405, 431];
 
 /**
- * Says what is wrong with the bytes that came back to a pipeline whose client read to the end; `undefined` if nothing
+ * Returns what is wrong with the bytes that a client received for its whole pipeline, or `undefined` if nothing
  * is: each whole request has its reply, in turn, and what was cut one at most.
  */
 export function findFault(pipeline: Pipeline, received: Buffer): string | undefined {
@@ -125,7 +125,7 @@ function dividePipeline(pipeline: Pipeline): { readonly whole: Part[]; readonly 
   return { whole };
 }
 
-/** The next reply, with the `100 Continue` before it; a text where there is none that is well-formed. */
+/** The next reply, with the `100 Continue` before it; a text if there is no well-formed reply. */
 function readReply(bytes: Buffer, method?: 'HEAD'): { readonly status: number; readonly length: number } | string {
   const head =
     /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?(HTTP\/1\.1 (\d{3}) [^\r\n]+\r\n(?:[\w-]+: [^\r\n]*\r\n)*\r\n)/.exec(

@@ -3,7 +3,7 @@ import { OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import type { World } from './everywhere.ts';
 import { IDS } from './ids.ts';
 
-/** Whose things a request is about, seen from the keys of Acme, its Support workspace and its helpdesk inbox. */
+/** The owner of the things of a request, relative to the keys of Acme, its Support workspace and its helpdesk inbox. */
 export const TARGETS = ['own', 'sibling', 'foreign'] as const;
 export type Target = (typeof TARGETS)[number];
 
@@ -41,7 +41,7 @@ function inWorkspace(ok: number): Policy {
 
 const OPERATOR_ONLY = { none: 401, tk_: 403, wk_: 403, ak_: 403 };
 
-/** Who may do what, to what is their own, a sibling workspace's and another tenant's. */
+/** Which callers may use each operation on their own things, a sibling workspace's and another tenant's. */
 export const POLICY: { readonly [Id in OperationId]: Policy } = {
   createWebhook: anywhere({ none: 401, sa_: 403, tk_: 201, wk_: 201, ak_: 403 }),
   listWebhooks: anywhere({ none: 401, sa_: 403, tk_: 200, wk_: 200, ak_: 403 }),

@@ -16,7 +16,7 @@ export interface Exchange {
 /** Prism as a validating proxy for one document. */
 export interface CheckingProxy {
   readonly url: string;
-  /** Announces a request; the header that it must carry says which one it is. */
+  /** Announces a request, and returns the header by which the proxy recognises it. */
   announce(exchange: Exchange): Record<string, string>;
 }
 
@@ -73,7 +73,7 @@ async function forward(
     exchange.reply = createReply(status, new Headers(pairsOf(rawHeaders)), new Uint8Array(bytes));
     outgoing.writeHead(status, rawHeaders).end(bytes);
   });
-  // A server that refuses a body may close before it is all sent; without a reply, Prism is told.
+  // A server that refuses a body may close before the whole body is sent. If there is no reply, Prism gets the error.
   target.on('error', () => outgoing.destroy());
   target.end(body);
 }

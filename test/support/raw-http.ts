@@ -7,19 +7,19 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; `undefined` where there is none. */
+  /** The parsed body; `undefined` if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into replies of every shape.
   readonly json: any;
 }
 
-/** A connection of a client that keeps to no rules. */
+/** A connection that can send invalid HTTP. */
 export interface RawConnection extends AsyncDisposable {
   readonly socket: Socket;
   /** Sends bytes as they are; resolves when they have left, which they do only if the server reads. */
   send(bytes: string | Uint8Array): Promise<void>;
   /** The next reply, `100 Continue` too. Rejects when the connection ends before it is whole. */
   reply(options?: { readonly toHead?: boolean }): Promise<RawReply>;
-  /** Resolves when the connection is over, whoever ended it. */
+  /** Resolves when either side has closed the connection. */
   over(limitMs?: number): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function openConnection(
   };
 }
 
-/** Sends one request as raw text and answers its reply. */
+/** Sends one request as raw text and returns its reply. */
 export async function exchange(
   server: { readonly port: number },
   text: string | Uint8Array,
@@ -90,7 +90,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
   return [`${line}${version}`, ...host, ...headers, '', body].join('\r\n');
 }
 
-/** Fails what hangs, long before the test itself would time out and long after anything healthy is done. */
+/** Rejects if the promise hangs: long before the test times out, and long after a healthy call has finished. */
 export async function within<Value>(promise: Promise<Value>, limitMs = 20_000): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -118,7 +118,7 @@ function parseReply(bytes: Buffer, toHead: boolean): { reply: RawReply; length: 
   return { reply: { status, headers, text, json: text === '' ? undefined : JSON.parse(text) }, length };
 }
 
-/** Call once at the top of a test file: fails it when anything goes wrong that no request is told of. */
+/** Call once at the top of a test file: fails it on an unhandled error, which no request would show. */
 export function watchForCrashes(): void {
   const crashes: unknown[] = [];
   const record = (reason: unknown) => void crashes.push(reason);

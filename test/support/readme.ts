@@ -21,7 +21,7 @@ export function readPage(page: string): string {
 
 const GENERATED = /(<!-- generated:([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
-/** Answers a page with its generated parts as the code has them now. */
+/** Returns a page with its generated parts updated from the code. */
 export function renderPage(page: string): string {
   return readPage(page).replace(GENERATED, (_, opening: string, name: string, closing: string) => {
     const part = PARTS[name];

@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A message that somebody meets, as it stands in the source; `…` is what is filled in. */
+/** An error message as it stands in the source; `…` stands for each inserted value. */
 export interface Refusal {
   readonly file: string;
   readonly message: string;
@@ -15,7 +15,7 @@ const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, includ
 const program = ts.createProgram(fileNames, options);
 const checker = program.getTypeChecker();
 
-/** Every message of an error in the source: each text that is given to what makes an error. */
+/** Collects every error message in the source: each text that is passed to an error constructor. */
 export function collectRefusals(): Refusal[] {
   return collect((node) => {
     if (!(ts.isCallExpression(node) || ts.isNewExpression(node)) || !isError(checker.getTypeAtLocation(node)))
@@ -25,7 +25,7 @@ export function collectRefusals(): Refusal[] {
   });
 }
 
-/** Every text that says what is wrong with a field, such as `must be a UUID`. */
+/** Collects every text that describes a problem of a field, such as `must be a UUID`. */
 export function collectFieldProblems(): Refusal[] {
   return collect((node) => {
     const text = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) ? readText(node) : undefined;
@@ -50,7 +50,7 @@ function isError(type: ts.Type): boolean {
   return ['message', 'stack', 'name'].every((name) => type.getProperty(name) !== undefined);
 }
 
-/** The text of a literal, of a constant, or of a template with `…` for what is filled in. */
+/** The text of a literal, of a constant, or of a template with `…` for each inserted value. */
 function readText(node: ts.Expression): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {

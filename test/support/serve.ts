@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of the test's own, for what a scripted receiver does not do; it ends with its block, whatever hangs. */
+/** Starts an HTTP server for what a scripted receiver cannot do. It closes all connections at the end of its block. */
 export async function serve(listener: RequestListener, host = '127.0.0.1') {
   const server = createServer(listener).listen(0, host);
   await once(server, 'listening');

@@ -15,7 +15,7 @@ export interface Closed {
   readonly reason: string;
 }
 
-/** What answered a request for a stream instead of an upgrade. */
+/** The response to a stream request that was not upgraded. */
 export interface Refused {
   readonly status: number;
   readonly headers: Headers;
@@ -23,7 +23,7 @@ export interface Refused {
   readonly json: any;
 }
 
-/** A client of an event stream that notes all that it is told. */
+/** A client of an event stream that records every frame. */
 export interface StreamClient extends AsyncDisposable {
   /** Every frame so far. */
   readonly frames: readonly Frame[];
@@ -33,19 +33,19 @@ export interface StreamClient extends AsyncDisposable {
   news(): Promise<Frame[]>;
   /** Sends a text or bytes as they are, and anything else as JSON. */
   send(data: unknown): void;
-  /** Says what it wants to hear of, and answers what it is told. */
+  /** Subscribes to the wanted events, and returns the reply. */
   subscribe(wanted?: Frame): Promise<Frame>;
   readonly closed: Promise<Closed>;
   close(code?: number): void;
 }
 
-/** What a socket of either kind offers. */
+/** The common part of both kinds of socket. */
 interface Wire {
   send(data: string | Uint8Array): void;
   close(code?: number): void;
 }
 
-/** No key reaches this inbox: by the answer a client knows that nothing older is on its way. */
+/** No key reaches this inbox: after the error reply to it, a client knows that every earlier frame has arrived. */
 const QUESTION = { type: 'subscribe', inbox_ids: ['question'] };
 
 const isAnswer = ({ type, message }: Frame) => type === 'error' && message.includes('inbox question');
@@ -146,7 +146,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What answers a request for a stream that is not opened. */
+/** The response to a request for a stream that is not opened. */
 export async function refusalOf(opening: Promise<StreamClient>): Promise<Refused> {
   const outcome = await opening.catch((error: unknown) => error);
   if (outcome instanceof Refusal) return outcome.answer;

@@ -16,7 +16,7 @@ export const KEYS = createMailbox().keys;
 /** Every kind of event. */
 export const ALL_KINDS = ['message.received', 'message.sent', 'message.bounced'];
 
-/** When time stands still in tests of streams. */
+/** The frozen time in tests of streams. */
 export const NOON = '2026-03-01T12:00:00.000Z';
 
 /** The older path of a stream, which subscribes to an inbox by itself. */
@@ -28,7 +28,7 @@ export async function open(world: World, key: string, path = '/v1/ws'): Promise<
   return openSocket(world.url + path, { 'X-API-Key': key });
 }
 
-/** Opens a stream and says what it is to hear of. */
+/** Opens a stream and subscribes to the wanted events. */
 export async function listen(world: World, key: string, wanted: Frame = {}): Promise<StreamClient> {
   const client = await open(world, key);
   await client.next('connected');
@@ -49,7 +49,7 @@ export async function refusal(world: World, query: string, path = '/v1/ws'): Pro
 /** The inboxes of both tenants. */
 export const PLACES: readonly string[] = [helpdesk, billing, outreach, globex.inboxes.info];
 
-/** Lets something happen in each inbox that is there, in this order. */
+/** Fires an event in each existing inbox, in this order, and returns the ids of the inboxes. */
 export function happenEverywhere({ mailbox }: World): string[] {
   const addresses = [ADDRESS.helpdesk, ADDRESS.billing, ADDRESS.outreach, ADDRESS.info];
   const there = PLACES.filter((_, index) => mailbox.receives(addresses[index] ?? ''));
@@ -60,7 +60,7 @@ export function happenEverywhere({ mailbox }: World): string[] {
 /** The inboxes that event frames are about. */
 export const inboxesOf = (frames: readonly Frame[]) => frames.map(({ message }) => message.inbox_id);
 
-/** The events that a client gets, once something has happened everywhere. */
+/** Fires an event in every inbox, and returns the ids of the inboxes whose events the client receives. */
 export async function hears(world: World, client: StreamClient): Promise<string[]> {
   await client.news();
   happenEverywhere(world);
@@ -69,7 +69,7 @@ export async function hears(world: World, client: StreamClient): Promise<string[
 
 type Reach = readonly [key: string, inboxes: readonly string[], workspaces: readonly string[]];
 
-/** What each key of Acme reaches; it reaches nothing else. */
+/** The inboxes and workspaces that each key of Acme reaches; it reaches no others. */
 export const REACHES: Record<string, Reach> = {
   'a tenant key': [KEYS.acme.tenant, [helpdesk, billing, outreach], [support, sales]],
   'the key of support': [KEYS.acme.workspaces.support, [helpdesk, billing], [support]],
@@ -78,6 +78,6 @@ export const REACHES: Record<string, Reach> = {
   'the key of outreach': [KEYS.acme.inboxes.outreach, [outreach], []],
 };
 
-/** The inboxes that a key reaches; what is none of Acme's is Globex's. */
+/** Returns the inboxes that a key reaches; every key that is not of Acme is of Globex. */
 export const inboxesBy = (wanted: string) =>
   Object.values(REACHES).find(([key]) => key === wanted)?.[1] ?? [globex.inboxes.info];

@@ -3,7 +3,7 @@ import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import type { Checked } from './contract-checker.ts';
 import { LENIENCIES } from './leniencies.ts';
 
-/** What must hold of the whole suite, which no single test can see. It is checked when every test ran and passed. */
+/** The rules for the whole suite, checked after every test has run and passed. */
 export interface SuiteOptions {
   /** The runtimes that the suite ran in, as the titles of `everywhere` name them. */
   readonly runtimes: readonly string[];
@@ -13,7 +13,7 @@ export interface SuiteOptions {
   readonly isContractChecked: boolean;
 }
 
-/** Fails the run when an operation did not succeed in some runtime, and says how much the checker saw. */
+/** Fails the run if an operation succeeded in no test of a runtime, and prints what the contract checker checked. */
 export function createSuiteReporter({ runtimes, pattern, isContractChecked }: SuiteOptions): Reporter {
   let vitest: Vitest | undefined;
   return {
@@ -31,17 +31,17 @@ export function createSuiteReporter({ runtimes, pattern, isContractChecked }: Su
   };
 }
 
-/** Who runs one file, or the tests of one name, is not told of the operations that the rest would have called. */
+/** A run of one file, or of tests by name, does not report the operations that the other tests call. */
 async function isWhole(vitest: Vitest, modules: readonly TestModule[], pattern: RegExp | undefined): Promise<boolean> {
   if (String(vitest.config.testNamePattern) !== String(pattern)) return false;
   const ran = new Set(modules.map(({ moduleId }) => moduleId));
   return (await vitest.globTestSpecifications()).every(({ moduleId }) => ran.has(moduleId));
 }
 
-/** A test as far as it is looked at here. */
+/** The part of a test that is used here. */
 export type RanTest = Pick<TestCase, 'name' | 'meta'>;
 
-/** Says which operations no test called with success, in each of these runtimes. */
+/** Returns the operations that succeeded in no test, for each of these runtimes. */
 export function findMissing(tests: readonly RanTest[], runtimes: readonly string[]): string[] {
   return runtimes.flatMap((runtime) => {
     const inRuntime = tests.filter(({ name }) => name.endsWith(` (${runtime})`));
@@ -51,7 +51,7 @@ export function findMissing(tests: readonly RanTest[], runtimes: readonly string
   });
 }
 
-/** Says which leniencies no request needed. */
+/** Returns the leniencies that no request needed. */
 export function findStale(tests: readonly RanTest[]): string[] {
   const needed = new Set(tests.flatMap((test) => test.meta().checked?.leniencies ?? []));
   return LENIENCIES.filter(({ reason }) => !needed.has(reason)).map(({ reason }) => `No test needs: ${reason}`);

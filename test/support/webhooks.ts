@@ -4,10 +4,10 @@ import { expect } from 'vitest';
 import type { World } from './everywhere.ts';
 import { IDS } from './ids.ts';
 
-/** When time stands still in tests of deliveries. */
+/** The frozen time in tests of deliveries. */
 export const START = '2026-03-01T09:00:00.000Z';
 
-/** So long after `START`, as the service writes it. */
+/** The time this long after `START`, as the service writes it. */
 export const after = (durationMs: number) => new Date(Date.parse(START) + durationMs).toISOString();
 
 /** A webhook as it was created. */
@@ -17,13 +17,13 @@ export interface CreatedWebhook {
   readonly secret: string;
 }
 
-/** What a webhook has besides its URL: it is Acme's and gets every event, unless this says otherwise. */
+/** The fields of a webhook besides its URL; by default, it belongs to Acme and gets every event. */
 export interface WebhookFields {
   readonly key?: string;
   readonly [field: string]: unknown;
 }
 
-/** Creates a webhook that leads to a URL. */
+/** Creates a webhook with this URL. */
 export async function createWebhook(
   { mailbox, send }: Pick<World, 'mailbox' | 'send'>,
   url: string,
@@ -34,7 +34,7 @@ export async function createWebhook(
   return created.json;
 }
 
-/** Creates a webhook that leads to a receiver, and lets the receiver verify by its secret too. */
+/** Creates a webhook for a receiver, which then verifies with its secret too. */
 export async function hook(
   world: Pick<World, 'mailbox' | 'send'>,
   receiver: Receiver,
@@ -45,7 +45,7 @@ export async function hook(
   return webhook;
 }
 
-/** A receiver under the time of Acme, which stands still; it answers by a script. */
+/** Creates a receiver with scripted answers, and freezes the time of the mailbox, which it uses. */
 export function startReceiver({ mailbox }: Pick<World, 'mailbox'>, ...answers: ReceiverAnswer[]): Receiver {
   mailbox.clock.freeze(START);
   return createReceiver({ answers, now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });

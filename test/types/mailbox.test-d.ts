@@ -94,7 +94,7 @@ describe('types', () => {
       attachments: [{ filename: 'a', text: 'b' }],
     }).toExtend<IncomingMessage>();
     expectTypeOf({ eml: new Uint8Array() }).toExtend<IncomingMessage>();
-    // @ts-expect-error nobody sent it
+    // @ts-expect-error there is no such field
     createMailbox().receiveMessage({ to: 'a@b.test' });
     expectTypeOf<keyof ReceivedMessage>().toEqualTypeOf<'id' | 'inboxId' | 'threadId' | 'tenantId'>();
   });

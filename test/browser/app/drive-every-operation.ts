@@ -22,7 +22,7 @@ interface CallOptions {
   readonly json?: unknown;
 }
 
-/** Calls an operation and answers the body of the reply. */
+/** Calls an operation and returns the body of the reply. */
 type Call = (operation: OperationId, options?: CallOptions) => Promise<Step['body']>;
 
 type Keys = Mailbox['keys'];

@@ -1,7 +1,7 @@
 import * as exported from './app.ts';
 
 declare global {
-  /** A front end without a back end; the tests say what it does. */
+  /** A front end without a back end, which the tests control. */
   var app: typeof exported;
 }
 

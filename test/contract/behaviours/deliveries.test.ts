@@ -17,7 +17,7 @@ interface Lab extends World {
   readonly webhookId: string;
   readonly webhookPath: string;
   addWebhook(): Promise<string>;
-  /** Fires so many events at once, lets what is due now happen, and answers the deliveries as they then are. */
+  /** Fires this many events at once, runs what is due now, and returns the deliveries afterwards. */
   deliver(count?: number): Promise<Delivery[]>;
 }
 

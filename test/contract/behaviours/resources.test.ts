@@ -252,7 +252,7 @@ describe('behaviours of resources', () => {
   }
 
   everywhere(
-    'a workspace that gets a suffixed slug may be the second of a name that ends with a number',
+    'a suffixed slug skips the slug of a name that ends with the same number',
     { behaviours: { 'workspaces.create.slug-taken': 'suffixed' } },
     async (world) => {
       const slugs = [];

@@ -13,7 +13,7 @@ const OUTSIDE = [
 ];
 const SENDING = [200, 400, 403, 502];
 
-/** What a sequence is made of: each does one thing to something that it picks, and tells the model. */
+/** The commands of a sequence: each does one thing to an item that it picks, and updates the model. */
 export const COMMANDS: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
   async reset(turn) {
     turn.world.mailbox.reset();
@@ -315,7 +315,7 @@ const addressesOf = ({ id, tenant }: Located<Inbox>) =>
 const messagesOf = ({ id, tenant }: Located<Inbox>) =>
   tenant.messages.filter(({ inboxId, deletedAt }) => inboxId === id && deletedAt === null);
 
-/** The items that make more happen, mostly; all of them at times, and where there are no such. */
+/** Usually the items with the most effects; sometimes, and if there are none, all items. */
 function preferred<Item>(items: readonly Item[], isPreferred: (item: Item) => boolean, turn: Turn): readonly Item[] {
   const chosen = turn.chance() % 4 === 0 ? [] : items.filter(isPreferred);
   return chosen.length > 0 ? chosen : items;
@@ -365,7 +365,7 @@ function inList(
   });
 }
 
-/** One to three addresses: of inboxes of any tenant, of nobody, or outside. */
+/** One to three addresses: of inboxes of any tenant, of no inbox, or outside. */
 function recipients(turn: Turn): string[] {
   const inside = turn.state.tenants.flatMap(({ addresses }) => addresses.map(({ address }) => address));
   const count = 1 + (turn.chance() % 3);

@@ -108,7 +108,7 @@ async function expectMetrics(ask: Ask, stored: TenantState['messages'], inboxIds
   });
 }
 
-/** Reads a list page by page: it has as many rows as each page says, and none of them twice. */
+/** Reads a list page by page: it has the total that each page states, and no row twice. */
 async function allPages(ask: Ask, path: string, list: string, query: Record<string, string> = {}): Promise<Row[]> {
   const limit = 7;
   const rows: Row[] = [];

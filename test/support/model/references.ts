@@ -29,7 +29,7 @@ function expectSoundMail({ messages, attachments, drafts, inboxes }: TenantState
   expect(messages.filter(({ threadId, inboxId }) => threads.get(threadId) !== inboxId)).toEqual([]);
 }
 
-/** An inbox that is there has its canonical address, and one address is primary; its Message-IDs cannot say other. */
+/** Every inbox has its canonical address and exactly one primary address. */
 function expectOnePrimary({ inboxes, addresses }: TenantState): void {
   for (const { id, username, domain, deletedAt } of inboxes) {
     const own = addresses.filter(({ inboxId }) => inboxId === id);

@@ -13,7 +13,7 @@ export interface Place {
   readonly inboxId?: string;
 }
 
-/** Who calls. */
+/** The caller. */
 interface Caller {
   readonly tier: 'operator' | TenantState['apiKeys'][number]['tier'];
   readonly key: string;
@@ -23,11 +23,11 @@ interface Caller {
 
 interface Call extends Pick<SendOptions, 'json' | 'query'> {
   readonly params?: Readonly<Record<string, string>>;
-  /** What may be answered to a caller who reaches the place. */
+  /** The statuses that a caller with access to the place may get. */
   readonly expected: readonly number[];
 }
 
-/** One command that runs: it chooses, calls, and tells the model what must have changed. */
+/** One run of a command: it chooses, calls, and applies the expected change to the model. */
 export class Turn {
   readonly #chances: number[];
 
@@ -45,7 +45,7 @@ export class Turn {
   /** The state before the call, and after it. */
   state: MailboxState;
 
-  /** Chooses; `undefined` where there is nothing to choose from. */
+  /** Picks an item; `undefined` if there is none. */
   pick<Item>(items: readonly Item[]): Item | undefined {
     return items[this.chance() % items.length];
   }
@@ -56,7 +56,7 @@ export class Turn {
 
   /**
    * Calls an operation, mostly with a key that reaches the place, at times with any other.
-   * Answers the reply when it succeeded; what is refused changes nothing, and the model is not told.
+   * Returns the reply if it succeeded. A refused call changes nothing, so the model stays as it is.
    */
   async call(operation: OperationId, place: Place, { expected, ...call }: Call): Promise<Reply | undefined> {
     const before = this.state;
@@ -93,7 +93,7 @@ function callersOf({ operatorKeys, tenants }: MailboxState): Caller[] {
   ];
 }
 
-/** Says whether a caller may do this there: its tier may, and the place is its own or below it. */
+/** Returns whether a caller may do this there: its tier may, and the place is its own or below it. */
 function mayDo(
   mailbox: Pick<Mailbox, 'behaviours'>,
   operation: OperationId,
