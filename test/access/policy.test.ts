@@ -1,7 +1,7 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import {
   CALLERS,
@@ -38,26 +38,26 @@ const NAMED_WITHIN_TENANT = ['sibling'] as const;
 
 describe('policy', () => {
   for (const id of OPERATION_IDS) {
-    everywhere(`${id} allows exactly the tiers of its row`, async (world) => {
-      const { mailbox } = world;
+    everywhere(`${id} allows exactly the tiers of its row`, async (service) => {
+      const { mailbox } = service;
       for (const [index, target] of TARGETS.entries()) {
-        let things = await begin(world, id, target);
+        let things = await begin(service, id, target);
         for (const caller of CALLERS) {
           const before = mailbox.snapshot();
-          const { status } = await call(world, id, caller, things);
+          const { status } = await call(service, id, caller, things);
           expect(status, `${id} by ${caller} on ${target}`).toBe(POLICY[id][caller][index]);
           if (status >= 400) expect(mailbox.snapshot()).toEqual(before);
-          else things = await begin(world, id, target);
+          else things = await begin(service, id, target);
         }
       }
     });
   }
 
   for (const id of WITH_ID) {
-    everywhere(`${id} replies to another tenant's id exactly as to an unknown id`, async (world) => {
-      const things = await begin(world, id, 'foreign');
+    everywhere(`${id} replies to another tenant's id exactly as to an unknown id`, async (service) => {
+      const things = await begin(service, id, 'foreign');
       for (const caller of CALLERS.filter((each) => POLICY[id][each][2] === 404)) {
-        const [foreign, absent] = [await call(world, id, caller, things), await call(world, id, caller, NOTHING)];
+        const [foreign, absent] = [await call(service, id, caller, things), await call(service, id, caller, NOTHING)];
         expect([foreign.status, foreign.text]).toEqual([absent.status, absent.text]);
         expect(namedHeaders(foreign.headers)).toEqual(namedHeaders(absent.headers));
       }
@@ -65,26 +65,26 @@ describe('policy', () => {
   }
 
   for (const id of IN_INBOX) {
-    everywhere(`${id} does not find a resource of one inbox through another inbox`, async (world) => {
-      const [own, sibling] = [await begin(world, id, 'own'), await prepare(world, id, 'sibling')];
-      const before = world.mailbox.snapshot();
+    everywhere(`${id} does not find a resource of one inbox through another inbox`, async (service) => {
+      const [own, sibling] = [await begin(service, id, 'own'), await prepare(service, id, 'sibling')];
+      const before = service.mailbox.snapshot();
       for (const things of [keepOwn(own, sibling, 'inboxes'), keepOwn(own, sibling, 'inboxes', 'lists', 'messages')]) {
         if (pathTo(id, things) === pathTo(id, own)) continue;
         for (const caller of CALLERS.filter((each) => POLICY[id][each][0] < 300)) {
-          expect((await call(world, id, caller, things)).status, `${caller} ${pathTo(id, things)}`).toBe(404);
+          expect((await call(service, id, caller, things)).status, `${caller} ${pathTo(id, things)}`).toBe(404);
         }
       }
-      expect(world.mailbox.snapshot()).toEqual(before);
+      expect(service.mailbox.snapshot()).toEqual(before);
     });
   }
 
-  everywhere('an inbox key does not reach another inbox of its own workspace', async (world) => {
-    const before = world.mailbox.snapshot();
+  everywhere('an inbox key does not reach another inbox of its own workspace', async (service) => {
+    const before = service.mailbox.snapshot();
     const things = { ...NEIGHBOUR, drafts: IDS.nobody, lists: IDS.nobody, entries: IDS.nobody };
     for (const id of WITH_ID.filter((each) => POLICY[each].ak_[0] < 300)) {
-      expect((await call(world, id, 'ak_', things)).status, id).toBe(404);
+      expect((await call(service, id, 'ak_', things)).status, id).toBe(404);
     }
-    expect(world.mailbox.snapshot()).toEqual(before);
+    expect(service.mailbox.snapshot()).toEqual(before);
   });
 
   const OTHER_TIERS: [BehaviourOptions, OperationId, Caller, number][] = [
@@ -105,8 +105,8 @@ describe('policy', () => {
   ];
   for (const [behaviours, id, caller, status] of OTHER_TIERS) {
     const title = `under ${JSON.stringify(behaviours)} ${id} answers ${caller} with ${status}`;
-    everywhere(title, { behaviours }, async (world) => {
-      const reply = await call(world, id, caller, await prepare(world, id, 'own'));
+    everywhere(title, { behaviours }, async (service) => {
+      const reply = await call(service, id, caller, await prepare(service, id, 'own'));
       expect(reply.status).toBe(status);
       expect(reply.headers.get('x-mock-assumed')).toContain(Object.keys(behaviours)[0]);
     });
@@ -148,14 +148,14 @@ describe('policy', () => {
     everywhere(
       `under errors.foreign-resource=forbidden ${id} returns 403 for a resource elsewhere and 404 for an unknown one`,
       { behaviours: { 'errors.foreign-resource': 'forbidden' } },
-      async (world) => {
+      async (service) => {
         for (const target of id.endsWith('Domain') ? NAMED_WITHIN_TENANT : (['sibling', 'foreign'] as const)) {
-          const things = await begin(world, id, target);
+          const things = await begin(service, id, target);
           const index = TARGETS.indexOf(target);
           for (const caller of CALLERS.filter((each) => POLICY[id][each][index] === 404)) {
             const [elsewhere, nowhere] = [
-              await call(world, id, caller, things),
-              await call(world, id, caller, NOTHING),
+              await call(service, id, caller, things),
+              await call(service, id, caller, NOTHING),
             ];
             expect([elsewhere.status, nowhere.status], `${caller} on ${target}`).toEqual([403, 404]);
             expect(elsewhere.json.error).toMatch(/^This key does not reach the \w+ with this (id|name)\.$/);
@@ -168,7 +168,7 @@ describe('policy', () => {
   /** Requests that select a workspace, with the key of Support or of its helpdesk, and the status if allowed. */
   const SELECTIONS: [
     title: string,
-    select: (world: World, key: string, workspace: string) => Promise<Reply>,
+    select: (service: Service, key: string, workspace: string) => Promise<Reply>,
     callers: Caller[],
     ok: number,
   ][] = [
@@ -203,10 +203,10 @@ describe('policy', () => {
   everywhere(
     'a key that may not select a workspace is told so even if a wrong tier is hidden',
     { behaviours: { 'auth.wrong-tier': 'not-found' } },
-    async (world) => {
+    async (service) => {
       for (const [, select, callers] of SELECTIONS) {
         for (const caller of callers) {
-          const reply = await select(world, KEYS[caller](world.mailbox.keys) ?? '', support);
+          const reply = await select(service, KEYS[caller](service.mailbox.keys) ?? '', support);
           expect(reply.json.code).toBe('FORBIDDEN');
         }
       }
@@ -221,17 +221,17 @@ describe('policy', () => {
       everywhere(
         `${title} with a workspace selected answers ${callers.join(' and ')} with ${status} under requests.selectors=${choice}`,
         { behaviours: { 'requests.selectors': choice } },
-        async (world) => {
-          const before = world.mailbox.snapshot();
+        async (service) => {
+          const before = service.mailbox.snapshot();
           for (const caller of callers) {
             for (const workspace of [support, sales, IDS.globex.workspaces.main, IDS.nobody]) {
-              const reply = await select(world, KEYS[caller](world.mailbox.keys) ?? '', workspace);
+              const reply = await select(service, KEYS[caller](service.mailbox.keys) ?? '', workspace);
               expect(reply.status).toBe(status);
               expect(reply.json.error).toBe('Only a tk_ key may select a workspace; this key always uses its own.');
               expect(reply.headers.get('x-mock-assumed')).toContain('requests.selectors');
             }
           }
-          expect(world.mailbox.snapshot()).toEqual(before);
+          expect(service.mailbox.snapshot()).toEqual(before);
         },
       );
     }
@@ -239,9 +239,9 @@ describe('policy', () => {
     everywhere(
       `${title} ignores a selected workspace under requests.selectors=ignored`,
       { behaviours: { 'requests.selectors': 'ignored' } },
-      async (world) => {
+      async (service) => {
         for (const caller of callers) {
-          const reply = await select(world, KEYS[caller](world.mailbox.keys) ?? '', sales);
+          const reply = await select(service, KEYS[caller](service.mailbox.keys) ?? '', sales);
           expect(reply.status).toBe(ok);
           expect(reply.text).not.toContain(sales);
           expect(reply.text).toContain(support);
@@ -250,24 +250,24 @@ describe('policy', () => {
       },
     );
 
-    everywhere(`${title} in a selected workspace is for a tenant key, within its tenant`, async (world) => {
-      const key = world.mailbox.keys.acme.tenant;
-      const selected = await select(world, key, sales.toUpperCase());
+    everywhere(`${title} in a selected workspace is for a tenant key, within its tenant`, async (service) => {
+      const key = service.mailbox.keys.acme.tenant;
+      const selected = await select(service, key, sales.toUpperCase());
       expect(selected.status).toBe(ok);
       expect(selected.text).toContain(sales);
       expect(selected.text).not.toContain(support);
-      const before = world.mailbox.snapshot();
+      const before = service.mailbox.snapshot();
       for (const elsewhere of [IDS.globex.workspaces.main, IDS.nobody]) {
-        const reply = await select(world, key, elsewhere);
+        const reply = await select(service, key, elsewhere);
         expect([reply.status, reply.json.error]).toEqual([404, 'There is no workspace with this id.']);
       }
-      expect(world.mailbox.snapshot()).toEqual(before);
+      expect(service.mailbox.snapshot()).toEqual(before);
     });
   }
 
-  everywhere('other lists accept a selected workspace from a tenant key only', async (world) => {
-    const { keys } = world.mailbox;
-    const list = async (path: string, key: string) => world.send('GET', `${path}?workspace=${support}`, { key });
+  everywhere('other lists accept a selected workspace from a tenant key only', async (service) => {
+    const { keys } = service.mailbox;
+    const list = async (path: string, key: string) => service.send('GET', `${path}?workspace=${support}`, { key });
     const names = async (path: string) => (await list(path, keys.acme.tenant)).json;
     expect((await names('/v1/domains')).domains.map(({ domain }: { domain: string }) => domain)).toEqual([
       'mail.acme.test',
@@ -282,13 +282,13 @@ describe('policy', () => {
     }
   });
 
-  everywhere('a tenant key may select the workspace of a new webhook, a workspace key may not', async (world) => {
-    const { keys } = world.mailbox;
+  everywhere('a tenant key may select the workspace of a new webhook, a workspace key may not', async (service) => {
+    const { keys } = service.mailbox;
     const json = { url: 'https://agent.example/hook', events: ['message.received'], workspaceId: support };
-    const created = await world.send('POST', '/v1/webhooks', { key: keys.acme.tenant, json });
-    const { webhooks } = (await world.send('GET', '/v1/webhooks', { key: keys.acme.workspaces.support })).json;
+    const created = await service.send('POST', '/v1/webhooks', { key: keys.acme.tenant, json });
+    const { webhooks } = (await service.send('GET', '/v1/webhooks', { key: keys.acme.workspaces.support })).json;
     expect(webhooks.map(({ id }: { id: string }) => id)).toContain(created.json.id);
-    expect((await world.send('POST', '/v1/webhooks', { key: keys.acme.workspaces.support, json })).status).toBe(403);
+    expect((await service.send('POST', '/v1/webhooks', { key: keys.acme.workspaces.support, json })).status).toBe(403);
   });
 
   /** The rows that a key sees in each list of the tenant. */
@@ -352,9 +352,9 @@ function keepOwn(own: Things, sibling: Things, ...kinds: string[]): Things {
 }
 
 /** Resets the mailbox and creates the resource that the operation needs. */
-function begin(world: World, id: OperationId, target: Target) {
-  world.mailbox.reset();
-  return prepare(world, id, target);
+function begin(service: Service, id: OperationId, target: Target) {
+  service.mailbox.reset();
+  return prepare(service, id, target);
 }
 
 /** Returns the headers that the emulator sets, without connection headers. */

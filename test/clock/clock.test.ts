@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { Clock, type TimeSource } from '../../src/clock/clock.ts';
 import { parseDuration } from '../../src/clock/duration.ts';
 import { sendControl } from '../support/control.ts';
-import { openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { openInboxClients } from '../support/inbox-clients.ts';
 
 interceptRequests();
 
@@ -300,13 +300,13 @@ const NOON = '2026-03-01T12:00:00.000Z';
 const nowOf = ({ clock }: Mailbox, options = {}) => clock.now(options).toISOString();
 
 describe('the time of a mailbox', () => {
-  everywhere('sets the timestamp of everything that happens', async (world) => {
-    const { mailbox } = world;
-    const { helpdesk, billing } = openDesks(world);
+  everywhere('sets the timestamp of everything that happens', async (service) => {
+    const { mailbox } = service;
+    const { helpdesk, billing } = openInboxClients(service);
     mailbox.clock.freeze(NOON);
-    const inbox = await world.send('POST', '/v1/inboxes', { key: mailbox.keys.acme.tenant, json: {} });
+    const inbox = await service.send('POST', '/v1/inboxes', { key: mailbox.keys.acme.tenant, json: {} });
     expect(inbox.json.createdAt).toBe(NOON);
-    const domain = await world.send('POST', '/v1/domains', {
+    const domain = await service.send('POST', '/v1/domains', {
       key: mailbox.keys.acme.tenant,
       json: { domain: 'new.acme.test' },
     });
@@ -318,16 +318,16 @@ describe('the time of a mailbox', () => {
     expect(receivedAt).toBe('2026-03-01T12:05:00.000Z');
     await mailbox.clock.advance('1d');
     await billing.call('DELETE', `/messages/${id}`);
-    const verified = await world.send('GET', '/v1/domains/new.acme.test/verify', { key: mailbox.keys.acme.tenant });
+    const verified = await service.send('GET', '/v1/domains/new.acme.test/verify', { key: mailbox.keys.acme.tenant });
     expect(verified.status).toBe(200);
     const acme = mailbox.snapshot().tenants.find((tenant) => tenant.id === IDS.acme.tenant);
     expect(acme?.messages.find((message) => message.id === id)?.deletedAt).toBe('2026-03-02T12:05:00.000Z');
     expect(acme?.domains.find((row) => row.domain === 'new.acme.test')?.updatedAt).toBe('2026-03-02T12:05:00.000Z');
   });
 
-  everywhere('is separate for each tenant, and mail has the time of the inbox that receives it', async (world) => {
-    const { mailbox } = world;
-    const { helpdesk, info } = openDesks(world);
+  everywhere('is separate for each tenant, and mail has the time of the inbox that receives it', async (service) => {
+    const { mailbox } = service;
+    const { helpdesk, info } = openInboxClients(service);
     mailbox.clock.freeze(NOON, ACME);
     mailbox.clock.freeze('2030-01-01T00:00:00Z', GLOBEX);
     await helpdesk.mail(info.address);
@@ -341,12 +341,12 @@ describe('the time of a mailbox', () => {
     ]);
   });
 
-  everywhere('is passed on to a new tenant, and is real time after a reset', async (world) => {
-    const { mailbox } = world;
+  everywhere('is passed on to a new tenant, and is real time after a reset', async (service) => {
+    const { mailbox } = service;
     mailbox.clock.freeze(NOON);
-    const made = await world.send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name: 'New' } });
+    const made = await service.send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name: 'New' } });
     expect(mailbox.snapshot().tenants.find(({ name }) => name === 'New')?.createdAt).toBe(NOON);
-    const inbox = await world.send('POST', '/v1/inboxes', { key: made.json.apiKey, json: {} });
+    const inbox = await service.send('POST', '/v1/inboxes', { key: made.json.apiKey, json: {} });
     expect(inbox.json.createdAt).toBe(NOON);
     mailbox.reset();
     for (const options of [{}, ACME, GLOBEX]) {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type BehaviourDefinition, isShapedBy } from '../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../support/readings.ts';
 
@@ -12,9 +12,10 @@ interceptRequests();
 const HOOK = { url: 'https://agent.example/hook', events: ['message.received'] };
 const SUPPORT_KEYS = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
 
-const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
-const list = (world: World) => world.send('GET', '/v1/webhooks', asTenant(world));
-const create = (world: World, json: object = HOOK) => world.send('POST', '/v1/webhooks', { ...asTenant(world), json });
+const asTenant = ({ mailbox }: Service) => ({ key: mailbox.keys.acme.tenant });
+const list = (service: Service) => service.send('GET', '/v1/webhooks', asTenant(service));
+const create = (service: Service, json: object = HOOK) =>
+  service.send('POST', '/v1/webhooks', { ...asTenant(service), json });
 
 const READINGS: [BehaviourOptions, Reading][] = [
   [
@@ -46,7 +47,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   ).map(([choice, value]): [BehaviourOptions, Reading] => [
     { 'webhooks.delete.body': choice },
     {
-      call: (world) => world.send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, asTenant(world)),
+      call: (service) => service.send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, asTenant(service)),
       expected: ({ json }) => json,
       value,
     },
@@ -54,7 +55,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [
     { 'webhooks.create.required': 'url' },
     {
-      call: (world) => create(world, { url: HOOK.url }),
+      call: (service) => create(service, { url: HOOK.url }),
       expected: ({ json }) => json.events,
       value: ['message.received'],
     },
@@ -63,7 +64,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [
     { 'webhooks.create.repeated-events': 'kept' },
     {
-      call: (world) => create(world, { ...HOOK, events: ['message.sent', 'message.sent'] }),
+      call: (service) => create(service, { ...HOOK, events: ['message.sent', 'message.sent'] }),
       expected: ({ json }) => json.events,
       value: ['message.sent', 'message.sent'],
     },
@@ -71,7 +72,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [
     { 'webhooks.create.repeated-events': 'merged' },
     {
-      call: (world) => create(world, { ...HOOK, events: ['message.sent', 'message.sent'] }),
+      call: (service) => create(service, { ...HOOK, events: ['message.sent', 'message.sent'] }),
       expected: ({ json }) => json.events,
       value: ['message.sent'],
     },
@@ -79,7 +80,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [
     { 'inboxes.rotate.reply': 'key-only' },
     {
-      call: (world) => world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/keys`, asTenant(world)),
+      call: (service) => service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/keys`, asTenant(service)),
       expected: ({ json }) => Object.keys(json),
       value: ['key'],
     },
@@ -87,7 +88,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [
     { 'workspaces.keys.delete.body': 'empty' },
     {
-      call: (world) => world.send('DELETE', `${SUPPORT_KEYS}/${IDS.acme.keys.support}`, asTenant(world)),
+      call: (service) => service.send('DELETE', `${SUPPORT_KEYS}/${IDS.acme.keys.support}`, asTenant(service)),
       expected: ({ json }) => json,
       value: {},
     },
@@ -115,26 +116,31 @@ const READINGS: [BehaviourOptions, Reading][] = [
 const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unnamed: string[]][] = [
   [
     'an http url that is taken',
-    (world) => create(world, { ...HOOK, url: 'http://agent.example/' }),
+    (service) => create(service, { ...HOOK, url: 'http://agent.example/' }),
     ['webhooks.create.url'],
     ['webhooks.create.events', 'webhooks.create.required'],
   ],
   [
     'an event kind beyond the document that is taken',
-    (world) => create(world, { ...HOOK, events: ['message.sent'] }),
+    (service) => create(service, { ...HOOK, events: ['message.sent'] }),
     ['webhooks.create.events'],
     ['webhooks.create.url', 'webhooks.create.required'],
   ],
   [
     'a url that no choice would take',
-    (world) => create(world, { ...HOOK, url: '/hook' }),
+    (service) => create(service, { ...HOOK, url: '/hook' }),
     ['errors.shape'],
     ['webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
   ],
-  ['absent events', (world) => create(world, { url: HOOK.url }), ['webhooks.create.required'], ['webhooks.create.url']],
+  [
+    'absent events',
+    (service) => create(service, { url: HOOK.url }),
+    ['webhooks.create.required'],
+    ['webhooks.create.url'],
+  ],
   [
     'a url that is too long',
-    (world) => create(world, { ...HOOK, url: `https://a.example/${'x'.repeat(2048)}` }),
+    (service) => create(service, { ...HOOK, url: `https://a.example/${'x'.repeat(2048)}` }),
     ['requests.limits'],
     ['webhooks.create.url'],
   ],
@@ -167,7 +173,7 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   ],
   [
     'a body that is no object',
-    (world) => create(world, []),
+    (service) => create(service, []),
     ['requests.malformed-body'],
     ['webhooks.create.url', 'requests.limits'],
   ],
@@ -231,8 +237,8 @@ describe('behaviours', () => {
   });
 
   for (const [title, call, named, unnamed] of NAMED) {
-    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (world) => {
-      const ids = namedIn(await call(world));
+    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (service) => {
+      const ids = namedIn(await call(service));
       expect(ids).toEqual(expect.arrayContaining(named));
       expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
     });

@@ -13,7 +13,7 @@ const PARTS: ReadonlySet<string> = new Set([
 const REFUSALS = collectRefusals().filter(({ message }) => !PARTS.has(message));
 
 /** Unclear words, each with the words to use instead. */
-const RIDDLES: readonly (readonly [RegExp, string])[] = [
+const UNCLEAR_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:hears?|told|tells?|whom|nobody|somebody|lest|whatever)\b/i, 'plain verbs'],
   [/(?<!there )\bis no\b/i, 'is not a'],
   [/\bthere (?:is|are) .* already\b/i, 'already exists'],
@@ -33,7 +33,7 @@ test('every error message is one plain sentence', () => {
 
 test('no error message has a word from the list of unclear words', () => {
   const bad = REFUSALS.flatMap(({ file, message }) =>
-    RIDDLES.filter(([riddle]) => riddle.test(message)).map(([, instead]) => `${file}: ${message} → ${instead}`),
+    UNCLEAR_WORDS.filter(([riddle]) => riddle.test(message)).map(([, instead]) => `${file}: ${message} → ${instead}`),
   );
   expect(bad).toEqual([]);
 });

@@ -15,17 +15,17 @@ const { support } = IDS.acme.workspaces;
 const { helpdesk, outreach } = IDS.acme.inboxes;
 
 /** A server, a receiver that verifies, and a webhook of Acme that leads there. */
-async function openLab(fields: WebhookFields = {}) {
+async function startWithReceiver(fields: WebhookFields = {}) {
   const server = await startServer({ port: 0 });
   const receiver = createReceiver();
-  const world = { mailbox: server.mailbox, send: senderTo(server.mailbox) };
-  const { id, url } = await hook(world, receiver, fields);
+  const service = { mailbox: server.mailbox, send: senderTo(server.mailbox) };
+  const { id, url } = await hook(service, receiver, fields);
   return {
     server,
     receiver,
     webhookId: id,
     /** Creates another webhook that leads there. */
-    createWebhook: (key: string) => createWebhook(world, url, { key }),
+    createWebhook: (key: string) => createWebhook(service, url, { key }),
     [Symbol.asyncDispose]: async () => void (await Promise.all([server.close(), receiver.close()])),
   };
 }
@@ -38,19 +38,19 @@ async function trigger(test: TestContext, args: readonly string[], env: NodeJS.P
 }
 
 test.for(EVENT_KINDS)('fires %s, which is delivered with a signature', async (kind, test) => {
-  await using lab = await openLab();
-  const { code, out, err } = await trigger(test, [kind, '--url', `${lab.server.url}/`]);
-  const [request] = await lab.receiver.received(1);
-  const [delivery] = lab.server.mailbox.deliveries();
+  await using setup = await startWithReceiver();
+  const { code, out, err } = await trigger(test, [kind, '--url', `${setup.server.url}/`]);
+  const [request] = await setup.receiver.received(1);
+  const [delivery] = setup.server.mailbox.deliveries();
   test.expect([code, err]).toEqual([0, '']);
-  test.expect(out).toContain(`Delivery ${delivery?.id} of ${kind} to webhook ${lab.webhookId}: `);
+  test.expect(out).toContain(`Delivery ${delivery?.id} of ${kind} to webhook ${setup.webhookId}: `);
   test.expect(out).toMatch(/^Delivery \S+ of \S+ to webhook \S+: delivered, 200 in \d+ ms\.\n$/);
   test.expect(request).toMatchObject({ verified: true, json: { event: kind, inboxId: helpdesk } });
 });
 
 test('fires in one inbox, about one message', async (test) => {
-  await using lab = await openLab({ workspaceId: support });
-  const env = { AGENT_MAILBOX_URL: lab.server.url };
+  await using setup = await startWithReceiver({ workspaceId: support });
+  const env = { AGENT_MAILBOX_URL: setup.server.url };
   const elsewhere = await trigger(test, ['message.received', '--inbox', outreach], env);
   test.expect(elsewhere).toEqual({
     code: 0,
@@ -59,37 +59,37 @@ test('fires in one inbox, about one message', async (test) => {
   });
   const { messages } = IDS.acme;
   await trigger(test, ['message.received', '--inbox', helpdesk, '--message', messages.cannotLogIn], env);
-  const [request] = await lab.receiver.received(1);
+  const [request] = await setup.receiver.received(1);
   test.expect(request?.json).toMatchObject({ messageId: messages.cannotLogIn, threadId: IDS.acme.threads.login });
 });
 
 test('fires for one tenant, or for one webhook even if it is inactive', async (test) => {
-  await using lab = await openLab();
-  const env = { AGENT_MAILBOX_URL: lab.server.url };
-  const other = await lab.createWebhook(globex.tenant);
+  await using setup = await startWithReceiver();
+  const env = { AGENT_MAILBOX_URL: setup.server.url };
+  const other = await setup.createWebhook(globex.tenant);
   const webhooksOf = async (...args: string[]) => {
     const { out } = await trigger(test, ['message.sent', '--json', ...args], env);
     return JSON.parse(out).deliveries.map(({ webhookId }: Delivery) => webhookId);
   };
   const inactive = IDS.acme.webhooks.support;
-  test.expect(await webhooksOf()).toEqual([lab.webhookId, other.id]);
+  test.expect(await webhooksOf()).toEqual([setup.webhookId, other.id]);
   test.expect(await webhooksOf('--tenant', IDS.globex.tenant)).toEqual([other.id]);
   test.expect(await webhooksOf('--webhook', inactive)).toEqual([inactive]);
 });
 
 test('writes into the payload what --data and --set say, and --set wins', async (test) => {
-  await using lab = await openLab();
+  await using setup = await startWithReceiver();
   const data = { subject: 'Order 1041', plainBody: null, order: { items: [1, 2] }, event: 'message.sent' };
   const args = ['--data', JSON.stringify(data), '--set', 'subject=1 + 1 = 2', '--set', 'note='];
-  const { code } = await trigger(test, ['message.received', '--url', lab.server.url, ...args]);
-  const [request] = await lab.receiver.received(1);
+  const { code } = await trigger(test, ['message.received', '--url', setup.server.url, ...args]);
+  const [request] = await setup.receiver.received(1);
   test.expect(code).toBe(0);
   test.expect(request?.json).toMatchObject({ ...data, subject: '1 + 1 = 2', note: '', event: 'message.received' });
 });
 
 test('waits for the first attempt of each delivery, and prints its outcome', async (test) => {
-  await using lab = await openLab();
-  const { mailbox, url } = lab.server;
+  await using setup = await startWithReceiver();
+  const { mailbox, url } = setup.server;
   // So that no retry takes the answer that is meant for the next event.
   const now = new Date();
   mailbox.clock.freeze(now);
@@ -102,43 +102,43 @@ test('waits for the first attempt of each delivery, and prints its outcome', asy
       .replace(/\d+ ms/, 'N ms');
   };
   test.expect(await outcomeOf()).toBe('delivered, 200 in N ms.');
-  lab.receiver.answer(503);
+  setup.receiver.answer(503);
   test.expect(await outcomeOf()).toBe('503 in N ms, again in 5s.');
-  lab.receiver.answer(410);
+  setup.receiver.answer(410);
   const gone = 'exhausted: The receiver answered 410, so its webhook is not active any more.';
   test.expect(await outcomeOf()).toBe(`410 in N ms, ${gone}`);
   mailbox.addFault({ on: 'delivery', kind: 'hold' });
-  test.expect(await outcomeOf('--webhook', lab.webhookId)).toBe('held: It is held until it is released.');
-  mailbox.addFault({ on: 'delivery', kind: 'delay', delay: '1h', webhookId: lab.webhookId });
+  test.expect(await outcomeOf('--webhook', setup.webhookId)).toBe('held: It is held until it is released.');
+  mailbox.addFault({ on: 'delivery', kind: 'delay', delay: '1h', webhookId: setup.webhookId });
   test
-    .expect(await outcomeOf('--webhook', lab.webhookId))
+    .expect(await outcomeOf('--webhook', setup.webhookId))
     .toBe(`its first attempt is due at ${new Date(now.getTime() + 3_600_000).toISOString()}.`);
 
-  const world = { mailbox, send: senderTo(mailbox) };
-  const forbidden = await createWebhook(world, 'http://203.0.113.1/in');
+  const service = { mailbox, send: senderTo(mailbox) };
+  const forbidden = await createWebhook(service, 'http://203.0.113.1/in');
   const refused = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   test.expect(await outcomeOf('--webhook', forbidden.id)).toBe(`refused: ${refused}`);
-  const unreachable = await createWebhook(world, 'http://127.0.0.1:1/in');
+  const unreachable = await createWebhook(service, 'http://127.0.0.1:1/in');
   const failed = 'no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in N ms, again in 5s.';
   test.expect(await outcomeOf('--webhook', unreachable.id)).toBe(failed);
 });
 
 test('prints the deliveries in one line of JSON', async (test) => {
-  await using lab = await openLab();
-  const { code, out, err } = await trigger(test, ['message.bounced', '--json', '--url', lab.server.url]);
-  await lab.server.mailbox.settled();
-  const [delivery] = lab.server.mailbox.deliveries();
+  await using setup = await startWithReceiver();
+  const { code, out, err } = await trigger(test, ['message.bounced', '--json', '--url', setup.server.url]);
+  await setup.server.mailbox.settled();
+  const [delivery] = setup.server.mailbox.deliveries();
   test.expect([code, err]).toEqual([0, '']);
   test.expect(out).toMatch(/^[^\n]+\n$/);
   test.expect(JSON.parse(out)).toMatchObject({
     deliveries: [
-      { id: delivery?.id, webhookId: lab.webhookId, payload: delivery?.payload, attempts: delivery?.attempts },
+      { id: delivery?.id, webhookId: setup.webhookId, payload: delivery?.payload, attempts: delivery?.attempts },
     ],
   });
 });
 
 test('prints why no event was fired', async (test) => {
-  await using lab = await openLab();
+  await using setup = await startWithReceiver();
   const cases: [args: string[], code: number, said: string][] = [
     [[], 2, 'The command trigger needs <event>; see --help.'],
     [[''], 2, 'The event of trigger must not be empty.'],
@@ -168,19 +168,19 @@ test('prints why no event was fired', async (test) => {
       1,
       'No emulator is running at http://127.0.0.1:1; start one, or give its address with --url.',
     ],
-    [['message.sent', '--url', `${lab.server.url}/v1`], 1, 'There is no such route.'],
+    [['message.sent', '--url', `${setup.server.url}/v1`], 1, 'There is no such route.'],
     [
-      ['message.sent', '--url', await lab.receiver.listen()],
+      ['message.sent', '--url', await setup.receiver.listen()],
       1,
-      `${await lab.receiver.listen()} is not an agent-mailbox-mock server.`,
+      `${await setup.receiver.listen()} is not an agent-mailbox-mock server.`,
     ],
   ];
   for (const [args, code, said] of cases) {
-    const env = { AGENT_MAILBOX_URL: lab.server.url };
+    const env = { AGENT_MAILBOX_URL: setup.server.url };
     const failed = await runHere(['trigger', ...args], env, { interrupted: NEVER });
     test.expect(failed).toEqual({ code, out: [], err: `agent-mailbox-mock: ${said}` });
   }
-  test.expect(lab.server.mailbox.deliveries()).toEqual([]);
+  test.expect(setup.server.mailbox.deliveries()).toEqual([]);
 });
 
 test('sends the token if the server requires one', async (test) => {

@@ -46,9 +46,9 @@ test.each([
       (await send('POST', '/v1/tenants', mailbox.keys.operator, { name: 'Initech' })).apiKey as string,
   ],
 ])('a reset while time waits for %s ends the move', async (_, findKey) => {
-  const world = openHanging();
-  const { mailbox, send } = world;
-  const key = await findKey(world);
+  const service = openHanging();
+  const { mailbox, send } = service;
+  const key = await findKey(service);
   await send('POST', '/v1/webhooks', key, WEBHOOK);
   mailbox.trigger('message.received');
   const moved = mailbox.clock.advance('1h');
@@ -81,17 +81,17 @@ test('a mailbox without tenants fires no event and has no deliveries', () => {
   expect(mailbox.addFault({ on: 'delivery', kind: 'drop' })).toMatchObject({ tenantId: null, webhookId: null });
 });
 
-everywhere('no event can be fired in an inbox that is deleted', async (world) => {
-  const { mailbox, send } = world;
+everywhere('no event can be fired in an inbox that is deleted', async (service) => {
+  const { mailbox, send } = service;
   const { helpdesk } = IDS.acme.inboxes;
   await send('DELETE', `/v1/inboxes/${helpdesk}`, { key: mailbox.keys.acme.tenant });
   const fire = () => mailbox.trigger('message.received', { inboxId: helpdesk });
   expect(fire).toThrow('There is no inbox with this id.');
 });
 
-everywhere('a fault for a deleted webhook is no longer listed', async (world) => {
-  const { mailbox, send } = world;
-  const { id } = await createWebhook(world, 'http://127.0.0.1/');
+everywhere('a fault for a deleted webhook is no longer listed', async (service) => {
+  const { mailbox, send } = service;
+  const { id } = await createWebhook(service, 'http://127.0.0.1/');
   mailbox.addFault({ on: 'delivery', kind: 'drop', webhookId: id });
   await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
   expect(mailbox.faults()).toEqual([]);

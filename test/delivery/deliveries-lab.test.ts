@@ -1,63 +1,66 @@
 import { type Delivery, EVENT_KINDS, type TriggerOptions } from 'agent-mailbox-mock';
 import type { Receiver } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
-import { EVENT_ID, fire, KINDS, MAIL, openLab, stateOf } from '../support/deliveries.ts';
-import { ADDRESS } from '../support/desk.ts';
+import { EVENT_ID, fire, KINDS, MAIL, openDeliveryClient, stateOf } from '../support/deliveries.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS } from '../support/inbox-clients.ts';
 import { after, hook, START, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
 
 const [SECOND, HOUR] = [1000, 3_600_000];
 
-everywhere('a delivery in any final state can be redelivered, with the same id and a new signature', async (world) => {
-  const { mailbox, send } = world;
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
-  const delivered = await fire(world, id);
-  mailbox.addFault({ on: 'delivery', kind: 'hold' });
-  const held = await fire(world, id);
-  mailbox.addFault({ on: 'delivery', kind: 'drop' });
-  const dropped = await fire(world, id);
-  receiver.answer(...Array<number>(10).fill(500));
-  const exhausted = await fire(world, id);
-  await mailbox.clock.advance('10d');
-  receiver.answer(500);
-  const pending = await fire(world, id);
-  const all = [delivered, held, dropped, exhausted, pending];
-  expect(all.map((each) => stateOf(world, each))).toEqual(['delivered', 'held', 'dropped', 'exhausted', 'pending']);
-  await mailbox.clock.advance('1s');
+everywhere(
+  'a delivery in any final state can be redelivered, with the same id and a new signature',
+  async (service) => {
+    const { mailbox, send } = service;
+    const deliveryClient = openDeliveryClient(service);
+    await using receiver = startReceiver(service);
+    const { id } = await hook(service, receiver);
+    const delivered = await fire(service, id);
+    mailbox.addFault({ on: 'delivery', kind: 'hold' });
+    const held = await fire(service, id);
+    mailbox.addFault({ on: 'delivery', kind: 'drop' });
+    const dropped = await fire(service, id);
+    receiver.answer(...Array<number>(10).fill(500));
+    const exhausted = await fire(service, id);
+    await mailbox.clock.advance('10d');
+    receiver.answer(500);
+    const pending = await fire(service, id);
+    const all = [delivered, held, dropped, exhausted, pending];
+    expect(all.map((each) => stateOf(service, each))).toEqual(['delivered', 'held', 'dropped', 'exhausted', 'pending']);
+    await mailbox.clock.advance('1s');
 
-  for (const { id: deliveryId, eventId } of all) {
-    const { attempts } = mailbox.delivery(deliveryId);
-    const again = await lab.redeliver(deliveryId);
-    expect([again.status, again.json]).toMatchObject([
-      200,
-      { id: deliveryId, state: 'pending', reason: null, nextAttemptAt: null },
-    ]);
+    for (const { id: deliveryId, eventId } of all) {
+      const { attempts } = mailbox.delivery(deliveryId);
+      const again = await deliveryClient.redeliver(deliveryId);
+      expect([again.status, again.json]).toMatchObject([
+        200,
+        { id: deliveryId, state: 'pending', reason: null, nextAttemptAt: null },
+      ]);
+      await mailbox.settled();
+      const now = mailbox.delivery(deliveryId);
+      expect(now).toMatchObject({ state: 'delivered', nextAttemptAt: null, reason: null });
+      expect(now.attempts).toMatchObject([...attempts, { status: 200, at: mailbox.clock.now().toISOString() }]);
+      const { headers, verified } = receiver.requests.at(-1) as Receiver['requests'][number];
+      expect([headers['webhook-id'], verified]).toEqual([eventId, true]);
+      expect(headers['webhook-timestamp']).toBe(String(mailbox.clock.now().getTime() / 1000));
+    }
+    const count = receiver.requests.length;
+    await mailbox.clock.advance('10d');
+    mailbox.release();
     await mailbox.settled();
-    const now = mailbox.delivery(deliveryId);
-    expect(now).toMatchObject({ state: 'delivered', nextAttemptAt: null, reason: null });
-    expect(now.attempts).toMatchObject([...attempts, { status: 200, at: mailbox.clock.now().toISOString() }]);
-    const { headers, verified } = receiver.requests.at(-1) as Receiver['requests'][number];
-    expect([headers['webhook-id'], verified]).toEqual([eventId, true]);
-    expect(headers['webhook-timestamp']).toBe(String(mailbox.clock.now().getTime() / 1000));
-  }
-  const count = receiver.requests.length;
-  await mailbox.clock.advance('10d');
-  mailbox.release();
-  await mailbox.settled();
-  expect(receiver.requests).toHaveLength(count);
-  expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);
-});
+    expect(receiver.requests).toHaveLength(count);
+    expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);
+  },
+);
 
-everywhere('a redelivery that fails starts the retry schedule again', async (world) => {
-  const { mailbox } = world;
-  await using receiver = startReceiver(world, ...Array<number>(20).fill(500));
-  const { id } = await hook(world, receiver);
-  const { id: deliveryId } = await fire(world, id);
+everywhere('a redelivery that fails starts the retry schedule again', async (service) => {
+  const { mailbox } = service;
+  await using receiver = startReceiver(service, ...Array<number>(20).fill(500));
+  const { id } = await hook(service, receiver);
+  const { id: deliveryId } = await fire(service, id);
   await mailbox.clock.advance('10d');
   mailbox.redeliver(deliveryId);
   await mailbox.settled();
@@ -70,57 +73,57 @@ everywhere('a redelivery that fails starts the retry schedule again', async (wor
   expect(receiver.requests).toHaveLength(20);
 });
 
-everywhere('a delivery can be redelivered to an inactive webhook', async (world) => {
-  const { mailbox, send } = world;
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
-  const delivery = await fire(world, id);
+everywhere('a delivery can be redelivered to an inactive webhook', async (service) => {
+  const { mailbox, send } = service;
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
+  const delivery = await fire(service, id);
   await send('PATCH', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant, json: { isActive: false } });
   mailbox.redeliver(delivery.id);
   await mailbox.settled();
-  expect([stateOf(world, delivery), receiver.requests.length]).toEqual(['delivered', 2]);
+  expect([stateOf(service, delivery), receiver.requests.length]).toEqual(['delivered', 2]);
 });
 
 everywhere(
   'a delivery cannot be redelivered while it is being sent, or after its webhook is deleted',
-  async (world) => {
-    const { mailbox, send } = world;
-    const lab = openLab(world);
-    await using receiver = startReceiver(world, 200, 'timeout');
-    const { id } = await hook(world, receiver);
-    const delivered = await fire(world, id);
+  async (service) => {
+    const { mailbox, send } = service;
+    const deliveryClient = openDeliveryClient(service);
+    await using receiver = startReceiver(service, 200, 'timeout');
+    const { id } = await hook(service, receiver);
+    const delivered = await fire(service, id);
     await mailbox.receiveMessage(MAIL);
     await receiver.received(2);
     const [, inFlight] = mailbox.deliveries({ webhookId: id });
-    const busy = await lab.redeliver(inFlight?.id ?? '');
+    const busy = await deliveryClient.redeliver(inFlight?.id ?? '');
     expect([busy.status, busy.json]).toEqual([
       409,
       { error: 'This delivery is already being sent.', code: 'CONFLICT' },
     ]);
     await send('DELETE', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant });
-    const gone = await lab.redeliver(delivered.id);
+    const gone = await deliveryClient.redeliver(delivered.id);
     expect([gone.status, gone.json]).toEqual([
       409,
       { error: 'The webhook of this delivery was deleted.', code: 'CONFLICT' },
     ]);
-    expect(stateOf(world, delivered)).toBe('delivered');
+    expect(stateOf(service, delivered)).toBe('delivered');
     expect(receiver.requests).toHaveLength(2);
   },
 );
 
-everywhere('settled does not wait for a retry, and after its timeout names what is still pending', async (world) => {
-  const { mailbox } = world;
-  const lab = openLab(world);
-  await using receiver = startReceiver(world, 500);
-  const { id } = await hook(world, receiver);
+everywhere('settled does not wait for a retry, and after its timeout names what is still pending', async (service) => {
+  const { mailbox } = service;
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service, 500);
+  const { id } = await hook(service, receiver);
   const [failed] = mailbox.trigger('message.bounced', { webhookId: id });
-  expect((await lab.settled()).status).toBe(200);
+  expect((await deliveryClient.settled()).status).toBe(200);
   expect(mailbox.delivery(failed?.id ?? '')).toMatchObject({ state: 'pending', attempts: [{ status: 500 }] });
 
   receiver.answer('timeout');
   const [hanging] = mailbox.trigger('message.sent', { webhookId: id });
   await receiver.received(2);
-  const late = await lab.settled('20ms');
+  const late = await deliveryClient.settled('20ms');
   expect([late.status, late.json]).toEqual([
     409,
     {
@@ -129,13 +132,13 @@ everywhere('settled does not wait for a retry, and after its timeout names what 
     },
   ]);
   mailbox.reset();
-  expect((await lab.settled(1_000)).status).toBe(200);
+  expect((await deliveryClient.settled(1_000)).status).toBe(200);
 });
 
-everywhere('settled names three deliveries at most, and counts the others', async (world) => {
-  const { mailbox } = world;
-  await using receiver = startReceiver(world, ...Array<'timeout'>(5).fill('timeout'));
-  for (let count = 0; count < 5; count += 1) await hook(world, receiver);
+everywhere('settled names three deliveries at most, and counts the others', async (service) => {
+  const { mailbox } = service;
+  await using receiver = startReceiver(service, ...Array<'timeout'>(5).fill('timeout'));
+  for (let count = 0; count < 5; count += 1) await hook(service, receiver);
   await mailbox.receiveMessage(MAIL);
   await receiver.received(5);
   await expect(mailbox.settled({ timeout: 1 })).rejects.toThrow(
@@ -143,20 +146,20 @@ everywhere('settled names three deliveries at most, and counts the others', asyn
   );
 });
 
-everywhere('settled refuses an invalid timeout', async (world) => {
-  const { status, json } = await openLab(world).settled('soon');
+everywhere('settled refuses an invalid timeout', async (service) => {
+  const { status, json } = await openDeliveryClient(service).settled('soon');
   expect([status, json]).toEqual([
     400,
     { error: expect.stringContaining('must be milliseconds or a text such as 5m'), code: 'VALIDATION_ERROR' },
   ]);
 });
 
-everywhere('an event of any kind is fired by hand', async (world) => {
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
+everywhere('an event of any kind is fired by hand', async (service) => {
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
   for (const event of EVENT_KINDS) {
-    const { status, json } = await lab.trigger(event);
+    const { status, json } = await deliveryClient.trigger(event);
     expect([status, json]).toMatchObject([200, { deliveries: [{ webhookId: id, event, state: 'pending' }] }]);
     const isInbound = event === 'message.received';
     const [inside, outside] = [ADDRESS.helpdesk, ADDRESS.dana];
@@ -174,17 +177,17 @@ everywhere('an event of any kind is fired by hand', async (world) => {
       htmlBody: null,
       receivedAt: START,
     });
-    await world.mailbox.settled();
+    await service.mailbox.settled();
     expect(receiver.requests.at(-1)).toMatchObject({ json: json.deliveries[0].payload, verified: true });
   }
 });
 
-everywhere('an event fired by hand has the fields that are given, and changes no mail', async (world) => {
-  const before = world.mailbox.snapshot();
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  await hook(world, receiver);
-  const stored = world.mailbox.snapshot();
+everywhere('an event fired by hand has the fields that are given, and changes no mail', async (service) => {
+  const before = service.mailbox.snapshot();
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  await hook(service, receiver);
+  const stored = service.mailbox.snapshot();
   const said = {
     id: 'evt_mine',
     inboxId: IDS.acme.inboxes.billing,
@@ -199,22 +202,22 @@ everywhere('an event fired by hand has the fields that are given, and changes no
     priority: 'high',
     nested: { list: [1, null, true] },
   };
-  const { json } = await lab.trigger('message.received', said);
+  const { json } = await deliveryClient.trigger('message.received', said);
   const expected = { event: 'message.received', workspaceId: IDS.acme.workspaces.support, ...said };
   expect(json.deliveries).toMatchObject([{ eventId: 'evt_mine' }]);
   expect(json.deliveries[0].payload).toEqual(expected);
-  await world.mailbox.settled();
+  await service.mailbox.settled();
   expect(receiver.requests[0]?.json).toEqual(expected);
   expect(receiver.requests[0]?.headers['webhook-id']).toBe('evt_mine');
-  expect(world.mailbox.snapshot()).toEqual(stored);
+  expect(service.mailbox.snapshot()).toEqual(stored);
   expect(stored.tenants.map(({ messages }) => messages)).toEqual(before.tenants.map(({ messages }) => messages));
 });
 
-everywhere('an event fired by hand can be about an existing message', async (world) => {
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
-  const { json } = await lab.trigger('message.received', {
+everywhere('an event fired by hand can be about an existing message', async (service) => {
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
+  const { json } = await deliveryClient.trigger('message.received', {
     webhookId: id,
     inboxId: IDS.acme.inboxes.billing,
     messageId: IDS.acme.messages.invoice,
@@ -237,17 +240,17 @@ everywhere('an event fired by hand can be about an existing message', async (wor
 
 everywhere(
   'an event fired by hand is delivered to the webhooks in scope, or only to the webhook that is named',
-  async (world) => {
-    const { mailbox, send } = world;
-    const lab = openLab(world);
+  async (service) => {
+    const { mailbox, send } = service;
+    const deliveryClient = openDeliveryClient(service);
     const key = mailbox.keys.acme.tenant;
-    await using receiver = startReceiver(world);
-    const tenantWide = await hook(world, receiver);
-    const sales = await hook(world, receiver, { workspaceId: IDS.acme.workspaces.sales, events: ['message.sent'] });
-    const globex = await hook(world, receiver, { key: mailbox.keys.globex.tenant });
+    await using receiver = startReceiver(service);
+    const tenantWide = await hook(service, receiver);
+    const sales = await hook(service, receiver, { workspaceId: IDS.acme.workspaces.sales, events: ['message.sent'] });
+    const globex = await hook(service, receiver, { key: mailbox.keys.globex.tenant });
     const names: Record<string, string> = { [tenantWide.id]: 'tenant', [sales.id]: 'sales', [globex.id]: 'globex' };
     const heard = async (event: string, options: TriggerOptions = {}) =>
-      (await lab.trigger(event, options)).json.deliveries.map(({ webhookId }: Delivery) => names[webhookId]);
+      (await deliveryClient.trigger(event, options)).json.deliveries.map(({ webhookId }: Delivery) => names[webhookId]);
 
     expect(await heard('message.sent')).toEqual(['tenant', 'globex']);
     expect(await heard('message.sent', { inboxId: IDS.acme.inboxes.outreach })).toEqual(['tenant', 'sales']);
@@ -256,7 +259,7 @@ everywhere(
     expect(await heard('message.bounced', { webhookId: sales.id })).toEqual(['sales']);
     await send('PATCH', `/v1/webhooks/${sales.id}`, { key, json: { isActive: false } });
     expect(await heard('message.sent', { inboxId: IDS.acme.inboxes.outreach })).toEqual(['tenant']);
-    const [byHand] = (await lab.trigger('message.bounced', { webhookId: sales.id })).json.deliveries;
+    const [byHand] = (await deliveryClient.trigger('message.bounced', { webhookId: sales.id })).json.deliveries;
     expect(byHand.payload).toMatchObject({
       inboxId: IDS.acme.inboxes.outreach,
       workspaceId: IDS.acme.workspaces.sales,
@@ -266,14 +269,17 @@ everywhere(
   },
 );
 
-everywhere('an event fired by hand without a matching webhook creates no delivery', async (world) => {
-  expect(await openLab(world).trigger('message.sent')).toMatchObject({ status: 200, json: { deliveries: [] } });
+everywhere('an event fired by hand without a matching webhook creates no delivery', async (service) => {
+  expect(await openDeliveryClient(service).trigger('message.sent')).toMatchObject({
+    status: 200,
+    json: { deliveries: [] },
+  });
 });
 
-everywhere('an event in a tenant, inbox or webhook that does not exist is not fired', async (world) => {
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
+everywhere('an event in a tenant, inbox or webhook that does not exist is not fired', async (service) => {
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
   for (const [event, options, status, said] of [
     ['message.lost', {}, 400, KINDS],
     ['', {}, 400, KINDS],
@@ -290,11 +296,11 @@ everywhere('an event in a tenant, inbox or webhook that does not exist is not fi
     ['message.sent', { tenant: 5 as never }, 400, 'tenant must be the id of a tenant.'],
     ['message.sent', { id: 'x'.repeat(201) }, 400, 'id must be 1 to 200 '],
   ] as const) {
-    const refused = await lab.trigger(event, options);
+    const refused = await deliveryClient.trigger(event, options);
     expect([refused.status, refused.json.error], `${event} ${JSON.stringify(options)}`).toEqual([
       status,
       expect.stringContaining(said),
     ]);
   }
-  expect(world.mailbox.deliveries()).toEqual([]);
+  expect(service.mailbox.deliveries()).toEqual([]);
 });

@@ -12,8 +12,8 @@ import { createReceiver, type ReceivedRequest, type Receiver, type ReceiverAnswe
 import { startServer } from 'agent-mailbox-mock/server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ADDRESS, openDesks } from '../support/desk.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import type { SendOptions } from '../support/send.ts';
 import { senderTo } from '../support/sender.ts';
 import { START } from '../support/webhooks.ts';
@@ -27,7 +27,7 @@ const SCOPES = [
   { tenant: 'globex', workspaceId: null },
 ] as const;
 
-const DESKS = ['helpdesk', 'billing', 'outreach', 'info'] as const;
+const INBOX_NAMES = ['helpdesk', 'billing', 'outreach', 'info'] as const;
 
 const FAULTS = [
   'duplicate',
@@ -75,7 +75,7 @@ type Step =
   | { readonly do: 'create'; readonly scope: number; readonly kinds: readonly EventKind[] }
   | { readonly do: 'patch'; readonly hook: number; readonly change: 'on' | 'off' | 'refused' | 'back' | EventKind }
   | { readonly do: 'delete'; readonly hook: number }
-  | { readonly do: 'rotate'; readonly desk: number }
+  | { readonly do: 'rotate'; readonly inbox: number }
   | { readonly do: 'redeliver'; readonly delivery: number }
   | { readonly do: 'settle' };
 
@@ -120,7 +120,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   fc.record({ do: is('delete'), hook: nat }),
-  fc.record({ do: is('rotate'), desk: nat }),
+  fc.record({ do: is('rotate'), inbox: nat }),
   fc.record({ do: is('redeliver'), delivery: nat }),
   fc.record({ do: is('settle') }),
 );
@@ -242,24 +242,24 @@ const DO: Do = {
   async mail(history, { to }) {
     // Whether the webhook is active is known only after a receiver that answers 410 has finished.
     await settle(history.mailbox);
-    const addresses = [...new Set(to.map((index) => ADDRESS[pick(DESKS, index) ?? 'info']))];
+    const addresses = [...new Set(to.map((index) => ADDRESS[pick(INBOX_NAMES, index) ?? 'info']))];
     const arrived = await history.mailbox.receiveMessage({ from: ADDRESS.dana, to: addresses });
     for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id);
   },
   async send(history, { from, to }) {
     await settle(history.mailbox);
-    const desks = openDesks({ mailbox: history.mailbox, send: history.send.bind(history) });
-    const desk = desks[pick(DESKS, from) ?? 'info'];
+    const inboxClients = openInboxClients({ mailbox: history.mailbox, send: history.send.bind(history) });
+    const inboxClient = inboxClients[pick(INBOX_NAMES, from) ?? 'info'];
     const addresses = [...Object.values(ADDRESS), 'bounce@simulator.test'];
     const recipients = [...new Set(to.map((index) => pick(addresses, index) ?? ''))];
     const known = messagesOf(history.mailbox);
-    const sent = await desk.mail(recipients);
+    const sent = await inboxClient.mail(recipients);
     expect(sent.status).toBe('sent');
-    history.owe('message.sent', desk.id, sent.id);
+    history.owe('message.sent', inboxClient.id, sent.id);
     for (const { id, inboxId } of messagesOf(history.mailbox)) {
       if (id !== sent.id && !known.some((each) => each.id === id)) history.owe('message.received', inboxId, id);
     }
-    if (recipients.includes('bounce@simulator.test')) history.owe('message.bounced', desk.id, sent.id);
+    if (recipients.includes('bounce@simulator.test')) history.owe('message.bounced', inboxClient.id, sent.id);
   },
   trigger(history, { kind, inbox }) {
     const messageId = history.nextMessageId();
@@ -317,8 +317,8 @@ const DO: Do = {
     const one = pick(history.living(), hook);
     if (one) await history.send('DELETE', `/v1/webhooks/${one.id}`, { key: history.tenantKey(one.id) });
   },
-  async rotate(history, { desk }) {
-    const name = pick(DESKS, desk) ?? 'info';
+  async rotate(history, { inbox }) {
+    const name = pick(INBOX_NAMES, inbox) ?? 'info';
     const { acme, globex } = history.mailbox.keys;
     const key = name === 'info' ? globex.inboxes.info : acme.inboxes[name];
     const owner = name === 'info' ? globex.tenant : acme.tenant;

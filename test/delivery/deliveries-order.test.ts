@@ -26,11 +26,11 @@ function createCrowd(together: number) {
   return { listener, order, most: () => most };
 }
 
-everywhere('a webhook receives one delivery at a time, in the order of the events', async (world) => {
-  const { mailbox } = world;
+everywhere('a webhook receives one delivery at a time, in the order of the events', async (service) => {
+  const { mailbox } = service;
   const crowd = createCrowd(1);
   await using server = await serve(crowd.listener);
-  const { id } = await createWebhook(world, server.url);
+  const { id } = await createWebhook(service, server.url);
   const ids = Array.from({ length: 12 }, (_, index) => `evt_${index}`);
   for (const eventId of ids) mailbox.trigger('message.sent', { webhookId: id, id: eventId });
   await mailbox.settled();
@@ -58,12 +58,12 @@ test.for([
   expect([called, gates.length]).toEqual([12, 0]);
 });
 
-everywhere('a webhook with a slow receiver does not delay other webhooks', async (world) => {
-  const { mailbox } = world;
-  await using slow = startReceiver(world, 'timeout');
-  await using quick = startReceiver(world);
-  const one = await hook(world, slow);
-  await hook(world, quick);
+everywhere('a webhook with a slow receiver does not delay other webhooks', async (service) => {
+  const { mailbox } = service;
+  await using slow = startReceiver(service, 'timeout');
+  await using quick = startReceiver(service);
+  const one = await hook(service, slow);
+  await hook(service, quick);
   await mailbox.receiveMessage(MAIL);
   await mailbox.receiveMessage(MAIL);
   await Promise.all([slow.received(1), quick.received(2)]);
@@ -73,34 +73,34 @@ everywhere('a webhook with a slow receiver does not delay other webhooks', async
 everywhere(
   'a webhook can receive ten deliveries at a time',
   { behaviours: { 'deliveries.order': 'parallel' } },
-  async (world) => {
-    const { mailbox } = world;
+  async (service) => {
+    const { mailbox } = service;
     const crowd = createCrowd(10);
     await using server = await serve(crowd.listener);
-    const { id } = await createWebhook(world, server.url);
+    const { id } = await createWebhook(service, server.url);
     for (let count = 0; count < 20; count += 1) mailbox.trigger('message.sent', { webhookId: id });
     await mailbox.settled();
     expect([crowd.order.length, new Set(crowd.order).size, crowd.most()]).toEqual([20, 20, 10]);
   },
 );
 
-everywhere('a delivery that fails does not delay later ones', async (world) => {
-  const { mailbox } = world;
-  await using receiver = startReceiver(world, 500);
-  const { id } = await hook(world, receiver);
-  for (const name of ['a', 'b']) await fire(world, id, { id: name });
+everywhere('a delivery that fails does not delay later ones', async (service) => {
+  const { mailbox } = service;
+  await using receiver = startReceiver(service, 500);
+  const { id } = await hook(service, receiver);
+  for (const name of ['a', 'b']) await fire(service, id, { id: name });
   await mailbox.clock.advance('5s');
   expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['a', 'b', 'a']);
 });
 
-everywhere('a reset ends deliveries that are being sent, pending or held', async (world) => {
-  const { mailbox } = world;
-  await using hanging = startReceiver(world, 'timeout');
-  await using failing = startReceiver(world, 500);
-  await using holding = startReceiver(world);
-  await hook(world, hanging);
-  const failed = await hook(world, failing);
-  const held = await hook(world, holding);
+everywhere('a reset ends deliveries that are being sent, pending or held', async (service) => {
+  const { mailbox } = service;
+  await using hanging = startReceiver(service, 'timeout');
+  await using failing = startReceiver(service, 500);
+  await using holding = startReceiver(service);
+  await hook(service, hanging);
+  const failed = await hook(service, failing);
+  const held = await hook(service, holding);
   mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: held.id });
   mailbox.addFault({ on: 'delivery', kind: 'drop', times: 5 });
   mailbox.clearFaults();
@@ -108,7 +108,7 @@ everywhere('a reset ends deliveries that are being sent, pending or held', async
   await mailbox.receiveMessage(MAIL);
   await mailbox.receiveMessage(MAIL);
   await Promise.all([hanging.received(1), failing.received(1)]);
-  await fire(world, failed.id).catch(() => undefined);
+  await fire(service, failed.id).catch(() => undefined);
   const counts = () => [hanging, failing, holding].map(({ requests }) => requests.length);
   mailbox.reset();
   const atReset = counts();
@@ -121,15 +121,15 @@ everywhere('a reset ends deliveries that are being sent, pending or held', async
   expect(mailbox.deliveries()).toEqual([]);
 });
 
-everywhere('after a reset, deliveries go on as in a new mailbox', async (world) => {
-  const { mailbox } = world;
-  await using hanging = startReceiver(world, 'timeout');
-  await hook(world, hanging);
+everywhere('after a reset, deliveries go on as in a new mailbox', async (service) => {
+  const { mailbox } = service;
+  await using hanging = startReceiver(service, 'timeout');
+  await hook(service, hanging);
   await mailbox.receiveMessage(MAIL);
   await hanging.received(1);
   mailbox.reset();
-  await using receiver = startReceiver(world, 500);
-  const { id } = await hook(world, receiver);
+  await using receiver = startReceiver(service, 500);
+  const { id } = await hook(service, receiver);
   await mailbox.receiveMessage(MAIL);
   await mailbox.clock.advance('5s');
   expect(mailbox.deliveries()).toMatchObject([{ webhookId: id, state: 'delivered' }]);

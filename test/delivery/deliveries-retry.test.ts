@@ -1,9 +1,9 @@
 import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
 import { fire, MAIL, stateOf } from '../support/deliveries.ts';
-import { ADDRESS, openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { after, hook, START, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
@@ -23,11 +23,11 @@ const LADDER = [
 
 const heardAt = ({ requests }: Receiver, path: string) => requests.filter((request) => request.path === path);
 
-everywhere('a failing delivery is attempted ten times, each exactly when due, and then no more', async (world) => {
-  const { mailbox } = world;
-  await using receiver = startReceiver(world, ...Array<number>(10).fill(503));
-  const { id } = await hook(world, receiver);
-  const delivery = await fire(world, id);
+everywhere('a failing delivery is attempted ten times, each exactly when due, and then no more', async (service) => {
+  const { mailbox } = service;
+  await using receiver = startReceiver(service, ...Array<number>(10).fill(503));
+  const { id } = await hook(service, receiver);
+  const delivery = await fire(service, id);
   const dues = LADDER.map((_, step) => LADDER.slice(0, step + 1).reduce((sum, ms) => sum + ms));
   for (const [step, waitMs] of LADDER.entries()) {
     expect(mailbox.delivery(delivery.id)).toMatchObject({ state: 'pending', nextAttemptAt: after(dues[step] ?? 0) });
@@ -46,14 +46,14 @@ everywhere('a failing delivery is attempted ten times, each exactly when due, an
   expect(receiver.requests).toHaveLength(10);
 });
 
-everywhere('advancing ten days at once makes ten attempts, for every webhook and tenant', async (world) => {
-  const { mailbox } = world;
-  const fail = () => startReceiver(world, ...Array<number>(20).fill(500));
+everywhere('advancing ten days at once makes ten attempts, for every webhook and tenant', async (service) => {
+  const { mailbox } = service;
+  const fail = () => startReceiver(service, ...Array<number>(20).fill(500));
   await using acme = fail();
   await using globex = fail();
-  await hook(world, acme, { path: '/one' });
-  await hook(world, acme, { path: '/two' });
-  await hook(world, globex, { key: mailbox.keys.globex.tenant });
+  await hook(service, acme, { path: '/one' });
+  await hook(service, acme, { path: '/two' });
+  await hook(service, globex, { key: mailbox.keys.globex.tenant });
   await mailbox.receiveMessage({ from: ADDRESS.dana, to: [ADDRESS.helpdesk, ADDRESS.info] });
   await mailbox.clock.advance('10d');
   expect([heardAt(acme, '/one').length, heardAt(acme, '/two').length, globex.requests.length]).toEqual([10, 10, 10]);
@@ -62,12 +62,12 @@ everywhere('advancing ten days at once makes ten attempts, for every webhook and
 
 everywhere(
   'the signature of every retry verifies at the time of the mailbox, whether or not the test has waited for settled',
-  async (world) => {
-    const { mailbox } = world;
+  async (service) => {
+    const { mailbox } = service;
     mailbox.clock.freeze(START);
     for (const isSettled of [true, false]) {
       await using receiver = createReceiver({ answers: [500, 500, 500, 500], now: () => mailbox.clock.now() });
-      const { id } = await hook(world, receiver);
+      const { id } = await hook(service, receiver);
       const [delivery] = mailbox.trigger('message.received', { webhookId: id });
       if (isSettled) await mailbox.settled();
       await mailbox.clock.advance('10d');
@@ -78,32 +78,32 @@ everywhere(
   },
 );
 
-everywhere('a retry that succeeds is the last', async (world) => {
-  const { mailbox } = world;
-  await using receiver = startReceiver(world, 500, 404, 302, 299);
-  const { id } = await hook(world, receiver);
-  const delivery = await fire(world, id);
+everywhere('a retry that succeeds is the last', async (service) => {
+  const { mailbox } = service;
+  await using receiver = startReceiver(service, 500, 404, 302, 299);
+  const { id } = await hook(service, receiver);
+  const delivery = await fire(service, id);
   await mailbox.clock.advance('10d');
   const { state, attempts } = mailbox.delivery(delivery.id);
   expect([state, attempts.map(({ status }) => status)]).toEqual(['delivered', [500, 404, 302, 299]]);
 });
 
-everywhere('retries can be switched off', { behaviours: { 'deliveries.retry': 'never' } }, async (world) => {
-  await using receiver = startReceiver(world, { status: 500, headers: { 'Retry-After': '5' } });
-  const { id } = await hook(world, receiver);
-  expect(await fire(world, id)).toMatchObject({ state: 'exhausted', nextAttemptAt: null });
-  await world.mailbox.clock.advance('10d');
+everywhere('retries can be switched off', { behaviours: { 'deliveries.retry': 'never' } }, async (service) => {
+  await using receiver = startReceiver(service, { status: 500, headers: { 'Retry-After': '5' } });
+  const { id } = await hook(service, receiver);
+  expect(await fire(service, id)).toMatchObject({ state: 'exhausted', nextAttemptAt: null });
+  await service.mailbox.clock.advance('10d');
   expect(receiver.requests).toHaveLength(1);
 });
 
-everywhere('a retry is made when real time reaches it', async (world) => {
+everywhere('a retry is made when real time reaches it', async (service) => {
   await using receiver = createReceiver({ answers: [500] });
-  const { id } = await hook(world, receiver);
-  const delivery = await fire(world, id);
-  await world.mailbox.clock.advance(4_999);
+  const { id } = await hook(service, receiver);
+  const delivery = await fire(service, id);
+  await service.mailbox.clock.advance(4_999);
   await receiver.received(2);
-  await world.mailbox.settled();
-  expect(stateOf(world, delivery)).toBe('delivered');
+  await service.mailbox.settled();
+  expect(stateOf(service, delivery)).toBe('delivered');
 });
 
 const RETRY_AFTERS: [retryAfter: string, waitMs: number][] = [
@@ -125,36 +125,36 @@ const RETRY_AFTERS: [retryAfter: string, waitMs: number][] = [
   ['try 2099', 5 * SECOND],
 ];
 
-everywhere('a Retry-After header delays the retry, up to a day', async (world) => {
-  await using receiver = startReceiver(world);
-  const { id } = await hook(world, receiver);
+everywhere('a Retry-After header delays the retry, up to a day', async (service) => {
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
   for (const [retryAfter, waitMs] of RETRY_AFTERS) {
     receiver.answer({ status: 503, headers: { 'Retry-After': retryAfter } });
-    const { nextAttemptAt, attempts } = await fire(world, id);
+    const { nextAttemptAt, attempts } = await fire(service, id);
     expect([nextAttemptAt, attempts[0]?.nextAttemptAt], retryAfter).toEqual([after(waitMs), after(waitMs)]);
   }
 });
 
-everywhere('Retry-After delays one retry, and the next one follows the schedule', async (world) => {
-  await using receiver = startReceiver(world, { status: 429, headers: { 'Retry-After': '60' } }, 500);
-  const { id } = await hook(world, receiver);
-  const { id: deliveryId } = await fire(world, id);
-  await world.mailbox.clock.advance('59s');
+everywhere('Retry-After delays one retry, and the next one follows the schedule', async (service) => {
+  await using receiver = startReceiver(service, { status: 429, headers: { 'Retry-After': '60' } }, 500);
+  const { id } = await hook(service, receiver);
+  const { id: deliveryId } = await fire(service, id);
+  await service.mailbox.clock.advance('59s');
   expect(receiver.requests).toHaveLength(1);
-  await world.mailbox.clock.advance('1s');
-  expect(world.mailbox.delivery(deliveryId).nextAttemptAt).toBe(after(6 * MINUTE));
+  await service.mailbox.clock.advance('1s');
+  expect(service.mailbox.delivery(deliveryId).nextAttemptAt).toBe(after(6 * MINUTE));
 });
 
-everywhere('Retry-After can be ignored', { behaviours: { 'deliveries.retry-after': 'ignored' } }, async (world) => {
-  await using receiver = startReceiver(world, { status: 503, headers: { 'Retry-After': '3600' } });
-  const { id } = await hook(world, receiver);
-  expect((await fire(world, id)).nextAttemptAt).toBe(after(5 * SECOND));
+everywhere('Retry-After can be ignored', { behaviours: { 'deliveries.retry-after': 'ignored' } }, async (service) => {
+  await using receiver = startReceiver(service, { status: 503, headers: { 'Retry-After': '3600' } });
+  const { id } = await hook(service, receiver);
+  expect((await fire(service, id)).nextAttemptAt).toBe(after(5 * SECOND));
 });
 
-everywhere('a 410 response makes the webhook inactive, and nothing more is sent', async (world) => {
-  const { mailbox, send } = world;
-  await using receiver = startReceiver(world, 500, 410);
-  const { id } = await hook(world, receiver);
+everywhere('a 410 response makes the webhook inactive, and nothing more is sent', async (service) => {
+  const { mailbox, send } = service;
+  await using receiver = startReceiver(service, 500, 410);
+  const { id } = await hook(service, receiver);
   for (let count = 0; count < 2; count += 1) await mailbox.receiveMessage(MAIL);
   await mailbox.settled();
   const [, gone] = mailbox.deliveries({ webhookId: id });
@@ -174,10 +174,10 @@ everywhere('a 410 response makes the webhook inactive, and nothing more is sent'
 everywhere(
   'a 410 response can count as any other failure',
   { behaviours: { 'deliveries.gone': 'retried' } },
-  async (world) => {
-    const { mailbox, send } = world;
-    await using receiver = startReceiver(world, 410);
-    const { id } = await hook(world, receiver);
+  async (service) => {
+    const { mailbox, send } = service;
+    await using receiver = startReceiver(service, 410);
+    const { id } = await hook(service, receiver);
     await mailbox.receiveMessage(MAIL);
     await mailbox.clock.advance('5s');
     expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'delivered' }]);
@@ -186,7 +186,7 @@ everywhere(
   },
 );
 
-const ENDS: [title: string, reason: string, end: (world: World, webhookId: string) => Promise<Reply>][] = [
+const ENDS: [title: string, reason: string, end: (service: Service, webhookId: string) => Promise<Reply>][] = [
   [
     'made inactive',
     'Its webhook is not active.',
@@ -207,14 +207,14 @@ const ENDS: [title: string, reason: string, end: (world: World, webhookId: strin
 ];
 
 for (const [title, reason, end] of ENDS) {
-  everywhere(`what waits for a webhook that is ${title} is dropped when it is due`, async (world) => {
-    const { mailbox } = world;
-    const { outreach } = openDesks(world);
-    await using receiver = startReceiver(world, 500);
-    const { id } = await hook(world, receiver, { workspaceId: IDS.acme.workspaces.sales });
+  everywhere(`what waits for a webhook that is ${title} is dropped when it is due`, async (service) => {
+    const { mailbox } = service;
+    const { outreach } = openInboxClients(service);
+    await using receiver = startReceiver(service, 500);
+    const { id } = await hook(service, receiver, { workspaceId: IDS.acme.workspaces.sales });
     await outreach.mail(ADDRESS.dana);
     await mailbox.settled();
-    expect((await end(world, id)).status).toBe(200);
+    expect((await end(service, id)).status).toBe(200);
     await mailbox.clock.advance(5 * SECOND - 1);
     expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'pending' }]);
     await mailbox.clock.advance('10d');
@@ -225,11 +225,11 @@ for (const [title, reason, end] of ENDS) {
   });
 }
 
-everywhere('deleting a tenant discards its pending deliveries', async (world) => {
-  const { mailbox, send } = world;
-  await using receiver = startReceiver(world, 500, 'timeout');
-  const { id } = await hook(world, receiver);
-  const failed = await fire(world, id);
+everywhere('deleting a tenant discards its pending deliveries', async (service) => {
+  const { mailbox, send } = service;
+  await using receiver = startReceiver(service, 500, 'timeout');
+  const { id } = await hook(service, receiver);
+  const failed = await fire(service, id);
   await mailbox.receiveMessage(MAIL);
   await receiver.received(2);
   const deleted = await send('DELETE', `/v1/tenants/${IDS.acme.tenant}`, { key: mailbox.keys.operator });
@@ -241,10 +241,10 @@ everywhere('deleting a tenant discards its pending deliveries', async (world) =>
   expect(receiver.requests).toHaveLength(2);
 });
 
-everywhere('a webhook that is inactive for a time loses no delivery that is due later', async (world) => {
-  const { mailbox, send } = world;
-  await using receiver = startReceiver(world, 500);
-  const { id } = await hook(world, receiver);
+everywhere('a webhook that is inactive for a time loses no delivery that is due later', async (service) => {
+  const { mailbox, send } = service;
+  await using receiver = startReceiver(service, 500);
+  const { id } = await hook(service, receiver);
   await mailbox.receiveMessage(MAIL);
   await mailbox.settled();
   for (const isActive of [false, true]) {
@@ -254,11 +254,11 @@ everywhere('a webhook that is inactive for a time loses no delivery that is due 
   expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'delivered' }]);
 });
 
-everywhere('a retry is sent to the current URL of the webhook', async (world) => {
-  const { mailbox, send } = world;
-  await using before = startReceiver(world, 500);
-  await using later = startReceiver(world);
-  const { id, secret } = await hook(world, before);
+everywhere('a retry is sent to the current URL of the webhook', async (service) => {
+  const { mailbox, send } = service;
+  await using before = startReceiver(service, 500);
+  await using later = startReceiver(service);
+  const { id, secret } = await hook(service, before);
   await mailbox.receiveMessage(MAIL);
   await mailbox.settled();
   const url = `${await later.listen()}/later`;

@@ -7,16 +7,15 @@ import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import { createRequest, hmacSha256, portableHmac, type RequestParts } from '../../src/delivery/request.ts';
-
-import { ADDRESS, openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { createWebhook, hook } from '../support/webhooks.ts';
 
 interceptRequests();
 
 /** A webhook that leads to a receiver, which verifies nothing itself. */
-const hookUnverified = async (world: World, receiver: Receiver) => createWebhook(world, await receiver.listen());
+const hookUnverified = async (service: Service, receiver: Receiver) => createWebhook(service, await receiver.listen());
 
 /** Verifies a delivery as its recipients would, by each library there is; neither knows our code. */
 function expectVerified({ headers, body }: ReceivedRequest, secret: string): void {
@@ -31,11 +30,11 @@ function expectVerified({ headers, body }: ReceivedRequest, secret: string): voi
 
 const hexOf = (secret: string, body: string) => createHmac('sha256', secret).update(body, 'utf8').digest('hex');
 
-everywhere('every kind of delivery verifies with standardwebhooks, with svix and by its hex HMAC', async (world) => {
-  const { mailbox } = world;
-  const { helpdesk } = openDesks(world);
+everywhere('every kind of delivery verifies with standardwebhooks, with svix and by its hex HMAC', async (service) => {
+  const { mailbox } = service;
+  const { helpdesk } = openInboxClients(service);
   await using receiver = createReceiver();
-  const { secret } = await hookUnverified(world, receiver);
+  const { secret } = await hookUnverified(service, receiver);
   await mailbox.receiveMessage({
     from: 'Zoë Ängström <zoe@customer.test>',
     to: ADDRESS.helpdesk,
@@ -57,10 +56,10 @@ everywhere('every kind of delivery verifies with standardwebhooks, with svix and
   }
 });
 
-everywhere('a retry and a redelivery have the same id, and their own timestamp and signature', async (world) => {
-  const { mailbox } = world;
+everywhere('a retry and a redelivery have the same id, and their own timestamp and signature', async (service) => {
+  const { mailbox } = service;
   await using receiver = createReceiver({ answers: [500] });
-  const { id, secret } = await hookUnverified(world, receiver);
+  const { id, secret } = await hookUnverified(service, receiver);
   const [delivery] = mailbox.trigger('message.sent', { webhookId: id, subject: 'Grüße' });
   await mailbox.clock.advance('5s');
   await mailbox.clock.advance('2s');
@@ -74,12 +73,12 @@ everywhere('a retry and a redelivery have the same id, and their own timestamp a
   expect([valuesOf('x-webhook-signature'), new Set(requests.map(({ body }) => body)).size]).toEqual([1, 1]);
 });
 
-everywhere('two webhooks sign the same event with the secret of each', async (world) => {
+everywhere('two webhooks sign the same event with the secret of each', async (service) => {
   await using one = createReceiver();
   await using two = createReceiver();
-  const secrets = [(await hookUnverified(world, one)).secret, (await hookUnverified(world, two)).secret] as const;
-  await world.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
-  await world.mailbox.settled();
+  const secrets = [(await hookUnverified(service, one)).secret, (await hookUnverified(service, two)).secret] as const;
+  await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
+  await service.mailbox.settled();
   const [first, second] = [one.requests[0], two.requests[0]] as [ReceivedRequest, ReceivedRequest];
   expectVerified(first, secrets[0]);
   expectVerified(second, secrets[1]);
@@ -88,10 +87,10 @@ everywhere('two webhooks sign the same event with the secret of each', async (wo
   expect(first.body).toBe(second.body);
 });
 
-everywhere('a timestamp has the time of the tenant', async (world) => {
-  const { mailbox } = world;
+everywhere('a timestamp has the time of the tenant', async (service) => {
+  const { mailbox } = service;
   await using receiver = createReceiver({ now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
-  await hook(world, receiver);
+  await hook(service, receiver);
   mailbox.clock.freeze('2030-06-01T12:00:00.900Z', { tenant: IDS.acme.tenant });
   await mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
   const [request] = await receiver.received(1);
@@ -102,13 +101,13 @@ everywhere('a timestamp has the time of the tenant', async (world) => {
 everywhere(
   'each delivery can have an id of its own',
   { behaviours: { 'deliveries.id': 'delivery' } },
-  async (world) => {
+  async (service) => {
     await using receiver = createReceiver({ answers: [500] });
-    const hooks = [await hookUnverified(world, receiver), await hookUnverified(world, receiver)];
-    await world.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
-    await world.mailbox.clock.advance('5s');
+    const hooks = [await hookUnverified(service, receiver), await hookUnverified(service, receiver)];
+    await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
+    await service.mailbox.clock.advance('5s');
     expect(receiver.requests).toHaveLength(3);
-    const logged = world.mailbox.deliveries();
+    const logged = service.mailbox.deliveries();
     expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id']))).toEqual(
       new Set(logged.map(({ id }) => id)),
     );
@@ -239,10 +238,10 @@ everywhere(
       'deliveries.signature.form': 'sha256',
     },
   },
-  async (world) => {
+  async (service) => {
     await using receiver = createReceiver();
-    const { secret } = await hookUnverified(world, receiver);
-    await world.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße' });
+    const { secret } = await hookUnverified(service, receiver);
+    await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße' });
     const [request] = (await receiver.received(1)) as [ReceivedRequest];
     expect(request.headers['x-hub-signature-256']).toBe(`sha256=${hexOf(secret, request.body)}`);
     expect(Object.keys(request.headers)).toEqual(expect.arrayContaining(['webhook-id', 'webhook-timestamp']));

@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryFilter } from 'agent-mailbox-mock';
 import type { Receiver } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
-import { EVENT_ID, KINDS, MAIL, openLab } from '../support/deliveries.ts';
-import { ADDRESS, openDesks } from '../support/desk.ts';
+import { EVENT_ID, KINDS, MAIL, openDeliveryClient } from '../support/deliveries.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { after, hook, START, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
@@ -13,17 +13,17 @@ const SECOND = 1000;
 
 const heardAt = ({ requests }: Receiver, path: string) => requests.filter((request) => request.path === path);
 
-everywhere('an event is delivered to the webhooks that list its kind and have its inbox in scope', async (world) => {
-  const { mailbox, send } = world;
+everywhere('an event is delivered to the webhooks that list its kind and have its inbox in scope', async (service) => {
+  const { mailbox, send } = service;
   const { acme, globex } = mailbox.keys;
-  const { helpdesk, outreach } = openDesks(world);
-  await using receiver = startReceiver(world);
-  await hook(world, receiver, { path: '/tenant' });
-  await hook(world, receiver, { path: '/support', workspaceId: IDS.acme.workspaces.support });
-  await hook(world, receiver, { path: '/sales', key: acme.workspaces.sales });
-  await hook(world, receiver, { path: '/bounces', events: ['message.bounced'] });
-  await hook(world, receiver, { path: '/globex', key: globex.tenant });
-  const { id } = await hook(world, receiver, { path: '/inactive' });
+  const { helpdesk, outreach } = openInboxClients(service);
+  await using receiver = startReceiver(service);
+  await hook(service, receiver, { path: '/tenant' });
+  await hook(service, receiver, { path: '/support', workspaceId: IDS.acme.workspaces.support });
+  await hook(service, receiver, { path: '/sales', key: acme.workspaces.sales });
+  await hook(service, receiver, { path: '/bounces', events: ['message.bounced'] });
+  await hook(service, receiver, { path: '/globex', key: globex.tenant });
+  const { id } = await hook(service, receiver, { path: '/inactive' });
   await send('PATCH', `/v1/webhooks/${id}`, { key: acme.tenant, json: { isActive: false } });
 
   await mailbox.receiveMessage({ from: ADDRESS.dana, to: [ADDRESS.helpdesk, ADDRESS.info] });
@@ -46,11 +46,11 @@ everywhere('an event is delivered to the webhooks that list its kind and have it
   expect(receiver.requests.map(({ verified }) => verified)).toEqual(receiver.requests.map(() => true));
 });
 
-everywhere('a delivery carries the fields of the reference, and the content', async (world) => {
-  const { mailbox } = world;
-  const { helpdesk } = openDesks(world);
-  await using receiver = startReceiver(world);
-  await hook(world, receiver);
+everywhere('a delivery carries the fields of the reference, and the content', async (service) => {
+  const { mailbox } = service;
+  const { helpdesk } = openInboxClients(service);
+  await using receiver = startReceiver(service);
+  await hook(service, receiver);
   const [arrived] = await mailbox.receiveMessage({ ...MAIL, html: '<p>Grüße</p>' });
   const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana]);
   await mailbox.settled();
@@ -92,10 +92,10 @@ everywhere('a delivery carries the fields of the reference, and the content', as
 everywhere(
   'a delivery can carry the fields of the reference only',
   { behaviours: { 'deliveries.payload': 'reference' } },
-  async (world) => {
-    await using receiver = startReceiver(world);
-    await hook(world, receiver);
-    const [arrived] = await world.mailbox.receiveMessage(MAIL);
+  async (service) => {
+    await using receiver = startReceiver(service);
+    await hook(service, receiver);
+    const [arrived] = await service.mailbox.receiveMessage(MAIL);
     const [{ json }] = (await receiver.received(1)) as [Receiver['requests'][number]];
     expect(json).toEqual({
       event: 'message.received',
@@ -108,21 +108,21 @@ everywhere(
   },
 );
 
-everywhere('a send does not wait for a receiver that does not answer', async (world) => {
-  const { mailbox } = world;
-  const { helpdesk } = openDesks(world);
-  await using receiver = startReceiver(world, 'timeout');
-  const { id } = await hook(world, receiver);
+everywhere('a send does not wait for a receiver that does not answer', async (service) => {
+  const { mailbox } = service;
+  const { helpdesk } = openInboxClients(service);
+  await using receiver = startReceiver(service, 'timeout');
+  const { id } = await hook(service, receiver);
   expect((await helpdesk.mail(ADDRESS.dana)).status).toBe('sent');
   await receiver.received(1);
   expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'pending', attempts: [] }]);
 });
 
-everywhere('the log has every field of a delivery and of its attempts', async (world) => {
-  const { mailbox } = world;
-  const lab = openLab(world);
-  await using receiver = startReceiver(world, { status: 500, headers: { 'X-Reason': 'busy' }, body: 'Später' });
-  const webhook = await hook(world, receiver);
+everywhere('the log has every field of a delivery and of its attempts', async (service) => {
+  const { mailbox } = service;
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service, { status: 500, headers: { 'X-Reason': 'busy' }, body: 'Später' });
+  const webhook = await hook(service, receiver);
   const [arrived] = await mailbox.receiveMessage(MAIL);
   await mailbox.settled();
   const [first] = mailbox.deliveries({ webhookId: webhook.id });
@@ -173,9 +173,9 @@ everywhere('the log has every field of a delivery and of its attempts', async (w
       },
     ],
   };
-  const { json } = await lab.deliveries({ webhookId: webhook.id });
+  const { json } = await deliveryClient.deliveries({ webhookId: webhook.id });
   expect(json).toEqual({ deliveries: [expected], losses: { dropped: 0, forgotten: 0 } });
-  expect((await lab.delivery(first?.id ?? '')).json).toEqual(expected);
+  expect((await deliveryClient.delivery(first?.id ?? '')).json).toEqual(expected);
   expect(json.deliveries[0].payload.messageId).toBe(arrived?.id);
   expect(receiver.requests.map(({ body }) => body)).toEqual(
     json.deliveries[0].attempts.map(({ requestBody }: { requestBody: string }) => requestBody),
@@ -185,21 +185,21 @@ everywhere('the log has every field of a delivery and of its attempts', async (w
   }
 });
 
-everywhere('the log is filtered by tenant, webhook, kind and state', async (world) => {
-  const { mailbox } = world;
-  const { helpdesk, info } = openDesks(world);
-  const lab = openLab(world);
-  await using receiver = startReceiver(world);
-  await using broken = startReceiver(world, 500, 500);
-  const good = await hook(world, receiver);
-  const bad = await hook(world, broken);
-  const foreign = await hook(world, receiver, { key: mailbox.keys.globex.tenant });
+everywhere('the log is filtered by tenant, webhook, kind and state', async (service) => {
+  const { mailbox } = service;
+  const { helpdesk, info } = openInboxClients(service);
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  await using broken = startReceiver(service, 500, 500);
+  const good = await hook(service, receiver);
+  const bad = await hook(service, broken);
+  const foreign = await hook(service, receiver, { key: mailbox.keys.globex.tenant });
   await helpdesk.mail(info.address);
   await helpdesk.mail('bounce@simulator.test');
   await mailbox.settled();
 
   const list = async (filter: object) =>
-    (await lab.deliveries(filter)).json.deliveries.map(({ webhookId, event, state }: Delivery) => [
+    (await deliveryClient.deliveries(filter)).json.deliveries.map(({ webhookId, event, state }: Delivery) => [
       { [good.id]: 'good', [bad.id]: 'bad', [foreign.id]: 'foreign' }[webhookId],
       event.slice('message.'.length),
       state,
@@ -220,23 +220,26 @@ everywhere('the log is filtered by tenant, webhook, kind and state', async (worl
   expect(await list({ webhookId: bad.id, event: 'message.sent', state: 'delivered' })).toEqual([]);
 });
 
-everywhere('an invalid filter is refused with the valid values', async (world) => {
-  const lab = openLab(world);
+everywhere('an invalid filter is refused with the valid values', async (service) => {
+  const deliveryClient = openDeliveryClient(service);
   for (const [filter, said] of [
     [{ state: 'lost' }, 'state must be one of pending, held, delivered, exhausted, dropped, refused, failed.'],
     [{ event: 'message.lost' }, `event ${KINDS}`],
     [{ webhookId: 'x' }, 'webhookId must be the UUID of a webhook.'],
     [{ tenant: 'acme' }, 'tenant must be the UUID of a tenant.'],
   ] as const) {
-    const { status, json } = await lab.deliveries(filter as DeliveryFilter);
+    const { status, json } = await deliveryClient.deliveries(filter as DeliveryFilter);
     expect([status, json]).toEqual([400, { error: expect.stringContaining(said), code: 'VALIDATION_ERROR' }]);
     expect(json.error).toMatch(/^The (?:filter|query) is not valid: /);
   }
 });
 
-everywhere('a delivery that is not in the log is not found and cannot be redelivered', async (world) => {
-  const lab = openLab(world);
-  for (const { status, json } of [await lab.delivery(IDS.nobody), await lab.redeliver(IDS.nobody)]) {
+everywhere('a delivery that is not in the log is not found and cannot be redelivered', async (service) => {
+  const deliveryClient = openDeliveryClient(service);
+  for (const { status, json } of [
+    await deliveryClient.delivery(IDS.nobody),
+    await deliveryClient.redeliver(IDS.nobody),
+  ]) {
     expect([status, json]).toEqual([
       404,
       { error: 'There is no delivery with this id in the log.', code: 'NOT_FOUND' },

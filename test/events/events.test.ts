@@ -12,8 +12,8 @@ import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
 import { Worlds } from '../../src/store/worlds.ts';
-import { ADDRESS, openDesks } from '../support/desk.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { createReply, type SendOptions } from '../support/send.ts';
 
 const KEYS = {
@@ -51,7 +51,7 @@ function startService() {
   const receive = (message: IncomingMessage) =>
     acceptMessage({ ...service, ...readSilently(parseBehaviours()) }, message);
 
-  return { receive, bus, events, errors, unsubscribe, ...openDesks({ mailbox: { keys: KEYS }, send }) };
+  return { receive, bus, events, errors, unsubscribe, ...openInboxClients({ mailbox: { keys: KEYS }, send }) };
 }
 
 const kinds = (events: readonly MailEvent[]) => events.map(({ kind, inboxId }) => [kind, inboxId]);

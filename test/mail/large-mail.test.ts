@@ -2,7 +2,7 @@ import { createMailbox, type FixtureInput } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
 interceptRequests();
@@ -13,16 +13,16 @@ const MAIL = { to: 'helpdesk@acme.test', from: 'dana@customer.test' };
 /** A text that JSON writes six times as long. */
 const control = (length: number) => '\u0001'.repeat(length);
 
-function call(world: World, method: string, path: string, json?: object) {
-  return world.send(method, path, { key: world.mailbox.keys.acme.tenant, ...(json && { json }) });
+function call(service: Service, method: string, path: string, json?: object) {
+  return service.send(method, path, { key: service.mailbox.keys.acme.tenant, ...(json && { json }) });
 }
 
 /** What is stored, without what changes by itself. */
-const stored = ({ mailbox }: Pick<World, 'mailbox'>) =>
+const stored = ({ mailbox }: Pick<Service, 'mailbox'>) =>
   mailbox.snapshot().tenants.map(({ messages, attachments, drafts }) => ({ messages, attachments, drafts }));
 
 describe('a raw mail', () => {
-  everywhere('is shown up to the limits of a composed mail, and stored whole', async (world) => {
+  everywhere('is shown up to the limits of a composed mail, and stored whole', async (service) => {
     const many = Array.from({ length: 70 }, (_, index) => `to-${index}@customer.test`).join(',\r\n ');
     const head = [`From: ${MAIL.from}`, `To: ${many}`, `Subject: ${'s'.repeat(2_000)}`];
     const html = ['', '--b', 'Content-Type: text/html', '', 'h'.repeat(600_000)];
@@ -36,8 +36,8 @@ describe('a raw mail', () => {
     const eml = new TextEncoder().encode(
       [...head, 'Content-Type: multipart/mixed; boundary=b', '', ...body].join('\r\n'),
     );
-    const [arrived] = await world.mailbox.receiveMessage({ eml, to: MAIL.to });
-    const { json } = await call(world, 'GET', `${HELPDESK}/messages/${arrived?.id}`);
+    const [arrived] = await service.mailbox.receiveMessage({ eml, to: MAIL.to });
+    const { json } = await call(service, 'GET', `${HELPDESK}/messages/${arrived?.id}`);
     expect([json.subject, json.plainBody, json.htmlBody.length]).toEqual([
       's'.repeat(998),
       'p'.repeat(499_999),
@@ -45,20 +45,20 @@ describe('a raw mail', () => {
     ]);
     expect(json.attachments).toHaveLength(100);
     expect(json.attachments[0].filename).toBe(`0${'f'.repeat(254)}`);
-    const row = world.mailbox.snapshot().tenants[0]?.messages.find(({ id }) => id === arrived?.id);
+    const row = service.mailbox.snapshot().tenants[0]?.messages.find(({ id }) => id === arrived?.id);
     expect(row?.to).toHaveLength(50);
-    const raw = await call(world, 'GET', `${HELPDESK}/messages/${arrived?.id}/raw`);
+    const raw = await call(service, 'GET', `${HELPDESK}/messages/${arrived?.id}/raw`);
     expect(Buffer.from(raw.bytes).equals(eml)).toBe(true);
   });
 });
 
 describe('a list of large mails', () => {
   const behaviours = { 'messages.all.shape': 'messages' } as const;
-  everywhere('has a bounded size and every row, and a single message is whole', { behaviours }, async (world) => {
+  everywhere('has a bounded size and every row, and a single message is whole', { behaviours }, async (service) => {
     const text = control(300_000);
     const sent: (string | undefined)[] = [];
     for (let count = 0; count < 14; count += 1) {
-      const [arrived] = await world.mailbox.receiveMessage({
+      const [arrived] = await service.mailbox.receiveMessage({
         ...MAIL,
         subject: `Large ${count}`,
         text,
@@ -72,7 +72,7 @@ describe('a list of large mails', () => {
       '/v1/messages?limit=100',
       `${HELPDESK}/threads/${threadId}`,
     ]) {
-      const { json, headers, text: reply } = await call(world, 'GET', path);
+      const { json, headers, text: reply } = await call(service, 'GET', path);
       const large = json.messages.filter(({ id }: { id: string }) => sent.includes(id));
       const lengths = large.map(({ plainBody }: { plainBody: string }) => plainBody.length);
       expect(lengths.filter((length: number) => length === 1_000).length).toBeGreaterThan(3);
@@ -81,25 +81,25 @@ describe('a list of large mails', () => {
       expect(headers.get('x-mock-assumed')).toContain('messages.list.large');
     }
     for (const id of sent.slice(0, 1).concat(sent.slice(-1))) {
-      expect((await call(world, 'GET', `${HELPDESK}/messages/${id}`)).json.plainBody).toBe(text);
+      expect((await call(service, 'GET', `${HELPDESK}/messages/${id}`)).json.plainBody).toBe(text);
     }
   });
 
-  everywhere('has a bounded size for drafts too', async (world) => {
+  everywhere('has a bounded size for drafts too', async (service) => {
     const htmlBody = control(150_000);
     for (let count = 0; count < 25; count += 1) {
-      expect((await call(world, 'POST', `${HELPDESK}/drafts`, { htmlBody, plainBody: 'short' })).status).toBe(201);
+      expect((await call(service, 'POST', `${HELPDESK}/drafts`, { htmlBody, plainBody: 'short' })).status).toBe(201);
     }
-    const { json, text } = await call(world, 'GET', `${HELPDESK}/drafts?limit=100`);
+    const { json, text } = await call(service, 'GET', `${HELPDESK}/drafts?limit=100`);
     const lengths = json.drafts.map((draft: { htmlBody: string | null }) => draft.htmlBody?.length ?? 0);
     expect(lengths.filter((length: number) => length === 1_000).length).toBeGreaterThan(3);
     expect(text.length).toBeLessThan(17 * 1024 * 1024);
   });
 
-  everywhere('is shown whole if it is short, and names no choice', async (world) => {
+  everywhere('is shown whole if it is short, and names no choice', async (service) => {
     const text = 'x'.repeat(500_000);
-    const [arrived] = await world.mailbox.receiveMessage({ ...MAIL, text, html: text });
-    const { json, headers } = await call(world, 'GET', `${HELPDESK}/messages?limit=100`);
+    const [arrived] = await service.mailbox.receiveMessage({ ...MAIL, text, html: text });
+    const { json, headers } = await call(service, 'GET', `${HELPDESK}/messages?limit=100`);
     const row = json.messages.find(({ id }: { id: string }) => id === arrived?.id);
     expect([row.plainBody === text, row.htmlBody === text]).toEqual([true, true]);
     expect(headers.get('x-mock-assumed')).not.toContain('messages.list.large');
@@ -118,7 +118,7 @@ async function fill(add: () => Promise<boolean>): Promise<number> {
 }
 
 /** Delivers a mail from outside; returns whether it was accepted. */
-async function arrives({ mailbox }: Pick<World, 'mailbox'>, more: object = {}): Promise<boolean> {
+async function arrives({ mailbox }: Pick<Service, 'mailbox'>, more: object = {}): Promise<boolean> {
   return mailbox.receiveMessage({ ...MAIL, text: LARGE, ...more }).then(
     () => true,
     ({ code }: { code: string }) => {
@@ -131,15 +131,15 @@ async function arrives({ mailbox }: Pick<World, 'mailbox'>, more: object = {}): 
 const SEND = { to: 'dana@customer.test', subject: 'Hi', plainBody: LARGE, verified: true };
 
 describe('stored mail', () => {
-  everywhere('that does not fit is refused, and nothing of it is stored', LIMIT, async (world) => {
-    const count = await fill(() => arrives(world));
+  everywhere('that does not fit is refused, and nothing of it is stored', LIMIT, async (service) => {
+    const count = await fill(() => arrives(service));
     expect(count).toBe(10);
-    const before = stored(world);
+    const before = stored(service);
     const draft = before[0]?.drafts[0];
     const refusals = [
-      await call(world, 'POST', `${HELPDESK}/send`, SEND),
-      await call(world, 'POST', `${HELPDESK}/drafts`, { plainBody: LARGE }),
-      await call(world, 'PATCH', `/v1/inboxes/${draft?.inboxId}/drafts/${draft?.id}`, { htmlBody: LARGE }),
+      await call(service, 'POST', `${HELPDESK}/send`, SEND),
+      await call(service, 'POST', `${HELPDESK}/drafts`, { plainBody: LARGE }),
+      await call(service, 'PATCH', `/v1/inboxes/${draft?.inboxId}/drafts/${draft?.id}`, { htmlBody: LARGE }),
     ];
     for (const { status, json, headers } of refusals) {
       expect([status, json.code]).toEqual([507, 'STORAGE_FULL']);
@@ -148,51 +148,55 @@ describe('stored mail', () => {
       );
       expect(headers.get('x-mock-assumed')).toContain('requests.storage-limit');
     }
-    expect(stored(world)).toEqual(before);
-    expect(await arrives(world, { text: 'A small one still fits.' })).toBe(true);
+    expect(stored(service)).toEqual(before);
+    expect(await arrives(service, { text: 'A small one still fits.' })).toBe(true);
   });
 
-  everywhere('counts files, raw mail and each copy, of every tenant', LIMIT, async (world) => {
+  everywhere('counts files, raw mail and each copy, of every tenant', LIMIT, async (service) => {
     const file = { filename: 'a.bin', content: new Uint8Array(600_000) };
-    expect(await arrives(world, { text: '', attachments: [file] })).toBe(true);
-    expect(await arrives(world, { text: '', attachments: [file] })).toBe(false);
+    expect(await arrives(service, { text: '', attachments: [file] })).toBe(true);
+    expect(await arrives(service, { text: '', attachments: [file] })).toBe(false);
     const both = { to: [MAIL.to, 'info@globex.test'], text: 'x'.repeat(300_000) };
-    expect(await arrives(world, both)).toBe(false);
-    expect(await arrives(world, { ...both, to: 'info@globex.test' })).toBe(true);
-    world.mailbox.reset();
+    expect(await arrives(service, both)).toBe(false);
+    expect(await arrives(service, { ...both, to: 'info@globex.test' })).toBe(true);
+    service.mailbox.reset();
     const eml = new TextEncoder().encode(`From: a@b.test\r\nTo: ${MAIL.to}\r\n\r\n${'x'.repeat(300_000)}`);
     const arrived = () =>
-      world.mailbox.receiveMessage({ eml }).then(
+      service.mailbox.receiveMessage({ eml }).then(
         () => true,
         () => false,
       );
     expect(await fill(arrived)).toBe(1);
   });
 
-  everywhere('that is sent counts once more for each inbox of the emulator that receives it', LIMIT, async (world) => {
-    const to = ['billing@acme.test', 'info@globex.test'];
-    const send = async () => (await call(world, 'POST', `${HELPDESK}/send`, { ...SEND, to })).status === 200;
-    expect(await fill(send)).toBe(3);
-  });
+  everywhere(
+    'that is sent counts once more for each inbox of the emulator that receives it',
+    LIMIT,
+    async (service) => {
+      const to = ['billing@acme.test', 'info@globex.test'];
+      const send = async () => (await call(service, 'POST', `${HELPDESK}/send`, { ...SEND, to })).status === 200;
+      expect(await fill(send)).toBe(3);
+    },
+  );
 
-  everywhere('makes room when the mailbox is reset, or a workspace or a tenant is deleted', LIMIT, async (world) => {
-    const { mailbox, send } = world;
-    expect(await fill(() => arrives(world))).toBe(10);
+  everywhere('makes room when the mailbox is reset, or a workspace or a tenant is deleted', LIMIT, async (service) => {
+    const { mailbox, send } = service;
+    expect(await fill(() => arrives(service))).toBe(10);
     mailbox.reset();
-    expect(await fill(() => arrives(world))).toBe(10);
+    expect(await fill(() => arrives(service))).toBe(10);
     mailbox.reset();
     const outreach = { to: 'outreach@acme.test' };
-    expect(await fill(() => arrives(world, outreach))).toBe(10);
-    expect((await call(world, 'DELETE', `/v1/workspaces/${IDS.acme.workspaces.sales}`)).status).toBe(200);
-    expect(await arrives(world)).toBe(true);
+    expect(await fill(() => arrives(service, outreach))).toBe(10);
+    expect((await call(service, 'DELETE', `/v1/workspaces/${IDS.acme.workspaces.sales}`)).status).toBe(200);
+    expect(await arrives(service)).toBe(true);
     mailbox.reset();
-    expect(await fill(() => arrives(world, { to: 'info@globex.test' }))).toBe(10);
+    expect(await fill(() => arrives(service, { to: 'info@globex.test' }))).toBe(10);
     expect((await send('DELETE', `/v1/tenants/${IDS.globex.tenant}`, { key: mailbox.keys.operator })).status).toBe(200);
-    expect(await arrives(world)).toBe(true);
+    expect(await arrives(service)).toBe(true);
   });
 
-  everywhere('makes room when a draft is emptied, deleted or sent', LIMIT, async (world) => {
-    const create = () => call(world, 'POST', `${HELPDESK}/drafts`, { plainBody: LARGE, htmlBody: LARGE });
+  everywhere('makes room when a draft is emptied, deleted or sent', LIMIT, async (service) => {
+    const create = () => call(service, 'POST', `${HELPDESK}/drafts`, { plainBody: LARGE, htmlBody: LARGE });
     const ids: string[] = [];
     const created = async () => {
       const { status, json } = await create();
@@ -201,10 +205,10 @@ describe('stored mail', () => {
     };
     expect(await fill(created)).toBe(5);
     expect(
-      (await call(world, 'PATCH', `${HELPDESK}/drafts/${ids[0]}`, { plainBody: null, htmlBody: null })).status,
+      (await call(service, 'PATCH', `${HELPDESK}/drafts/${ids[0]}`, { plainBody: null, htmlBody: null })).status,
     ).toBe(200);
     expect(await fill(created)).toBe(1);
-    expect((await call(world, 'DELETE', `${HELPDESK}/drafts/${ids[1]}`)).status).toBe(200);
+    expect((await call(service, 'DELETE', `${HELPDESK}/drafts/${ids[1]}`)).status).toBe(200);
     expect(await fill(created)).toBe(1);
   });
 

@@ -1,19 +1,19 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { CHOICE_IDS, choiceDefinition } from '../../src/contract/behaviours.ts';
-import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, type InboxClient, openInboxClients } from '../support/inbox-clients.ts';
 
 interceptRequests();
 
 const { messages: MESSAGES, attachments: ATTACHMENTS, drafts: DRAFTS } = IDS.acme;
 
-type Desks = ReturnType<typeof openDesks>;
+type InboxClients = ReturnType<typeof openInboxClients>;
 
 interface Reading {
-  readonly call: (desks: Desks, world: World) => Promise<Reply>;
-  readonly expected: (reply: Reply, desks: Desks) => unknown;
+  readonly call: (inboxClients: InboxClients, service: Service) => Promise<Reply>;
+  readonly expected: (reply: Reply, inboxClients: InboxClients) => unknown;
   readonly value: unknown;
 }
 
@@ -53,7 +53,7 @@ const status = ({ status }: Reply) => status;
 const statusAndCode = ({ status, json }: Reply) => [status, json.code];
 const json = ({ json }: Reply) => json;
 
-const sentBody = async ({ json }: Reply, { helpdesk }: { readonly helpdesk: Desk }) =>
+const sentBody = async ({ json }: Reply, { helpdesk }: { readonly helpdesk: InboxClient }) =>
   (await helpdesk.call('GET', `/messages/${json.id}`)).json.plainBody;
 
 /** Whether the latest mail of an inbox bounced, as its metrics count. */
@@ -329,9 +329,9 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   ],
   [
     'a send from a paused inbox',
-    async (desks, world) => {
-      await desks.helpdesk.mail('pause@simulator.test');
-      return sendTo(ADDRESS.stranger)(desks, world);
+    async (inboxClients, service) => {
+      await inboxClients.helpdesk.mail('pause@simulator.test');
+      return sendTo(ADDRESS.stranger)(inboxClients, service);
     },
     ['sending.paused'],
     ['sending.verified', 'sending.reply'],
@@ -396,16 +396,16 @@ const OURS = CHOICE_IDS.filter((id) => /^(?:messages|sending|threads|drafts)\./.
 
 describe('behaviours of mail', () => {
   for (const [behaviours, { call, expected, value }, of = 'the reply'] of READINGS) {
-    everywhere(`${JSON.stringify(behaviours)} shapes ${of}`, { behaviours }, async (world) => {
-      const desks = openDesks(world);
-      const reply = await call(desks, world);
-      expect(await expected(reply, desks)).toEqual(value);
+    everywhere(`${JSON.stringify(behaviours)} shapes ${of}`, { behaviours }, async (service) => {
+      const inboxClients = openInboxClients(service);
+      const reply = await call(inboxClients, service);
+      expect(await expected(reply, inboxClients)).toEqual(value);
       expect(namesOf(reply)).toEqual(expect.arrayContaining(Object.keys(behaviours)));
     });
 
-    everywhere(`the default shapes ${of} otherwise than ${JSON.stringify(behaviours)}`, async (world) => {
-      const desks = openDesks(world);
-      expect(await expected(await call(desks, world), desks)).not.toEqual(value);
+    everywhere(`the default shapes ${of} otherwise than ${JSON.stringify(behaviours)}`, async (service) => {
+      const inboxClients = openInboxClients(service);
+      expect(await expected(await call(inboxClients, service), inboxClients)).not.toEqual(value);
     });
   }
 
@@ -420,8 +420,8 @@ describe('behaviours of mail', () => {
   });
 
   for (const [title, call, named, unnamed] of NAMED) {
-    everywhere(`${title} names ${named.join(' and ')}`, async (world) => {
-      const ids = namesOf(await call(openDesks(world), world));
+    everywhere(`${title} names ${named.join(' and ')}`, async (service) => {
+      const ids = namesOf(await call(openInboxClients(service), service));
       expect(ids).toEqual(expect.arrayContaining(named));
       expect(ids.filter((id) => unnamed.some((other) => other === id))).toEqual([]);
     });
@@ -430,17 +430,17 @@ describe('behaviours of mail', () => {
   everywhere(
     'under sending.verified.scope=send-and-forward a draft and a reply to all still go to strangers',
     { behaviours: { 'sending.verified.scope': 'send-and-forward' } },
-    async (world) => {
-      const desks = openDesks(world);
-      for (const call of [sendDraft, replyToAll]) expect((await call(desks, world)).status).toBe(200);
+    async (service) => {
+      const inboxClients = openInboxClients(service);
+      for (const call of [sendDraft, replyToAll]) expect((await call(inboxClients, service)).status).toBe(200);
     },
   );
 
   everywhere(
     'under messages.deleted=shown a deleted message can be changed, but is in no list',
     { behaviours: { 'messages.deleted': 'shown' } },
-    async (world) => {
-      const { helpdesk } = openDesks(world);
+    async (service) => {
+      const { helpdesk } = openInboxClients(service);
       const path = `/messages/${MESSAGES.thanks}`;
       await helpdesk.call('DELETE', path);
       expect((await helpdesk.call('DELETE', path)).status).toBe(200);
@@ -453,8 +453,8 @@ describe('behaviours of mail', () => {
   everywhere(
     'under messages.get.marks-read=no a message stays unread in lists too',
     { behaviours: { 'messages.get.marks-read': 'no' } },
-    async (world) => {
-      const { helpdesk } = openDesks(world);
+    async (service) => {
+      const { helpdesk } = openInboxClients(service);
       await helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
       expect((await helpdesk.list()).at(-1).isRead).toBe(false);
     },
@@ -463,12 +463,12 @@ describe('behaviours of mail', () => {
   everywhere(
     'under messages.list.order=oldest-first threads and tenant-wide rows are listed in that order too',
     { behaviours: { 'messages.list.order': 'oldest-first' } },
-    async (world) => {
-      const { helpdesk } = openDesks(world);
+    async (service) => {
+      const { helpdesk } = openInboxClients(service);
       const sent = await helpdesk.mail(ADDRESS.dana);
       const threads = (await helpdesk.call('GET', '/threads?offset=1')).json;
       expect([threads.threads[0].threadId, threads.pagination.total]).toEqual([sent.threadId, 2]);
-      const rows = (await world.send('GET', '/v1/messages?offset=3', { key: helpdesk.key })).json.messages;
+      const rows = (await service.send('GET', '/v1/messages?offset=3', { key: helpdesk.key })).json.messages;
       expect(idsOf(rows)).toEqual([sent.id]);
     },
   );

@@ -3,9 +3,9 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { describe, expect, test } from 'vitest';
 import { composeMail } from '../../src/mail/mime/compose-mail.ts';
 import type { AttachmentRow, MessageRow } from '../../src/store/rows.ts';
-import { openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { openInboxClients } from '../support/inbox-clients.ts';
 import { type ParsedMail, parseTwice } from '../support/parse-mail.ts';
 
 interceptRequests();
@@ -381,8 +381,8 @@ describe('mail', () => {
     );
   });
 
-  everywhere('that is sent has the same fields in the raw forms of its sender and its recipient', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('that is sent has the same fields in the raw forms of its sender and its recipient', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     const subject = 'Grüße 😀 =?utf-8?q?x?=';
     const plainBody = 'Line one \n.\nFrom here: é\n\n';
     const sent = await info.mail(['Acme «Helpdesk» <HELPDESK@acme.test>'], {
@@ -415,11 +415,11 @@ describe('mail', () => {
     }
   });
 
-  everywhere('has any display name of its inbox in From, and can be replied to', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('has any display name of its inbox in From, and can be replied to', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     for (const displayName of [...Object.values(NAMES), '(c)', 'a; b: c', 'undisclosed:;', "O'Brien"]) {
       const json = { displayName: displayName.slice(0, 200).trim() };
-      await world.send('PATCH', `/v1/inboxes/${info.id}`, { key: world.mailbox.keys.globex.tenant, json });
+      await service.send('PATCH', `/v1/inboxes/${info.id}`, { key: service.mailbox.keys.globex.tenant, json });
       await info.mail(helpdesk.address);
       const { id } = await helpdesk.latest();
       const parsed = await parseTwice((await helpdesk.call('GET', `/messages/${id}/raw`)).bytes);
@@ -457,8 +457,8 @@ describe('mail', () => {
     expect(ours).toEqual(await parseTwice(await theirs.compile().build()));
   });
 
-  everywhere('that arrived with a file contains the bytes of the attachment', async (world) => {
-    const { billing } = openDesks(world);
+  everywhere('that arrived with a file contains the bytes of the attachment', async (service) => {
+    const { billing } = openInboxClients(service);
     const path = `/messages/${IDS.acme.messages.invoice}`;
     const file = await billing.call('GET', `${path}/attachments/${IDS.acme.attachments.order}`);
     const parsed = await parseTwice((await billing.call('GET', `${path}/raw`)).bytes);
@@ -469,8 +469,8 @@ describe('mail', () => {
     }
   });
 
-  everywhere('cannot be given a header field by the values of a request', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('cannot be given a header field by the values of a request', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const injected: [field: string, value: unknown][] = [
       ['subject', 'x\r\nBcc: evil@evil.test'],
       ['subject', 'x\nBcc: evil@evil.test'],

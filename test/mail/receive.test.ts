@@ -4,9 +4,9 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { describe, expect, test } from 'vitest';
 import { sendControl } from '../support/control.ts';
-import { ADDRESS, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { parseTwice } from '../support/parse-mail.ts';
 
 interceptRequests();
@@ -70,9 +70,9 @@ async function writeEml(changes: object = {}): Promise<Uint8Array> {
 }
 
 describe('mail from outside', () => {
-  everywhere('arrives with all its parts', async (world) => {
-    const { helpdesk } = openDesks(world);
-    const [arrived] = await world.mailbox.receiveMessage({
+  everywhere('arrives with all its parts', async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    const [arrived] = await service.mailbox.receiveMessage({
       ...MAIL,
       cc: 'Kim <kim@visitor.test>',
       replyTo: 'desk@customer.test',
@@ -130,23 +130,23 @@ describe('mail from outside', () => {
     expect(parsed.attachments.map(({ bytes }) => bytes.length)).toEqual([256, 256, 8]);
   });
 
-  everywhere('continues the thread of the message that it answers, and a reply goes to its sender', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('continues the thread of the message that it answers, and a reply goes to its sender', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const sent = await helpdesk.mail('kim@visitor.test');
-    const [first] = await world.mailbox.receiveMessage({
+    const [first] = await service.mailbox.receiveMessage({
       to: helpdesk.address,
       from: 'kim@visitor.test',
       inReplyTo: sent.messageId,
       messageId: '<kim-1@visitor.test>',
     });
     expect(first?.threadId).toBe(sent.threadId);
-    const [second] = await world.mailbox.receiveMessage({
+    const [second] = await service.mailbox.receiveMessage({
       to: helpdesk.address,
       from: 'kim@visitor.test',
       references: ['<unknown@visitor.test>', '<kim-1@visitor.test>'],
     });
     expect(second?.threadId).toBe(sent.threadId);
-    const [fresh] = await world.mailbox.receiveMessage({ to: helpdesk.address, from: 'kim@visitor.test' });
+    const [fresh] = await service.mailbox.receiveMessage({ to: helpdesk.address, from: 'kim@visitor.test' });
     expect(fresh?.threadId).not.toBe(sent.threadId);
 
     const reply = await helpdesk.call('POST', `/reply/${second?.id}`, { plainBody: 'Yes.' });
@@ -155,30 +155,30 @@ describe('mail from outside', () => {
     expect(messages.at(-1)).toMatchObject({ to: 'kim@visitor.test' });
   });
 
-  everywhere('arrives once in each inbox among its recipients, of any tenant', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
+  everywhere('arrives once in each inbox among its recipients, of any tenant', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
     const to = [
       helpdesk.address,
       `Desk <${helpdesk.address.toUpperCase()}>`,
       'helpdesk+orders@acme.test',
       info.address,
     ];
-    const arrived = await world.mailbox.receiveMessage({ ...MAIL, to, cc: billing.address });
+    const arrived = await service.mailbox.receiveMessage({ ...MAIL, to, cc: billing.address });
     expect(arrived.map(({ inboxId, tenantId }) => [inboxId, tenantId])).toEqual([
       [helpdesk.id, IDS.acme.tenant],
       [info.id, IDS.globex.tenant],
     ]);
-    for (const desk of [helpdesk, info]) {
-      const ids = (await desk.list('?limit=100')).map(({ id }) => id);
+    for (const inboxClient of [helpdesk, info]) {
+      const ids = (await inboxClient.list('?limit=100')).map(({ id }) => id);
       expect(ids.filter((id) => arrived.some((each) => each.id === id))).toHaveLength(1);
-      expect((await desk.latest()).to).toBe(to.join(', '));
+      expect((await inboxClient.latest()).to).toBe(to.join(', '));
     }
   });
 
-  everywhere('is returned byte for byte by /raw if it came as a whole', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('is returned byte for byte by /raw if it came as a whole', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const eml = await writeEml({ inReplyTo: '<login-1@customer.test>' });
-    const [arrived] = await world.mailbox.receiveMessage({ eml });
+    const [arrived] = await service.mailbox.receiveMessage({ eml });
     const message = await helpdesk.latest();
     expect(message).toMatchObject({
       id: arrived?.id,
@@ -198,25 +198,25 @@ describe('mail from outside', () => {
     expect(file.bytes).toEqual(EVERY_BYTE);
   });
 
-  everywhere('is for the inboxes in its header, or for the recipients that the call names', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
+  everywhere('is for the inboxes in its header, or for the recipients that the call names', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
     const eml = await writeEml({ to: [helpdesk.address, ADDRESS.dana], cc: 'billing+42@acme.test' });
-    const byHead = await world.mailbox.receiveMessage({ eml });
+    const byHead = await service.mailbox.receiveMessage({ eml });
     expect(byHead.map(({ inboxId }) => inboxId)).toEqual([helpdesk.id, billing.id]);
-    const byCall = await world.mailbox.receiveMessage({ eml, to: info.address });
+    const byCall = await service.mailbox.receiveMessage({ eml, to: info.address });
     expect(byCall.map(({ inboxId }) => inboxId)).toEqual([info.id]);
   });
 
-  everywhere('makes its sender a verified recipient of the inbox', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('makes its sender a verified recipient of the inbox', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const write = () => helpdesk.call('POST', '/send', { to: ADDRESS.stranger, subject: 'Hi', plainBody: 'Hi' });
     expect((await write()).status).toBe(403);
-    await world.mailbox.receiveMessage({ to: helpdesk.address, from: ADDRESS.stranger });
+    await service.mailbox.receiveMessage({ to: helpdesk.address, from: ADDRESS.stranger });
     expect((await write()).status).toBe(200);
   });
 
-  everywhere('reads malicious mail without harm', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('reads malicious mail without harm', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const lines = [
       'From: =?utf-8?Q?Eve=0D=0ABcc:_x@evil.test?= <eve@evil.test>',
       `To: ${helpdesk.address}`,
@@ -231,7 +231,7 @@ describe('mail from outside', () => {
       '',
       '<script>',
     ];
-    await world.mailbox.receiveMessage({ eml: new TextEncoder().encode(lines.join('\r\n')) });
+    await service.mailbox.receiveMessage({ eml: new TextEncoder().encode(lines.join('\r\n')) });
     const message = await helpdesk.latest();
     expect(message).toMatchObject({ subject: 'Hi Bcc: x@evil.test', inReplyTo: '<a@evil.test>' });
     expect(message.messageIdHeader).toMatch(/^<[\w-]+@mailbox\.test>$/);
@@ -244,9 +244,9 @@ describe('mail from outside', () => {
 
 describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
   test('resolves with where it arrived', async () => {
-    await using world = await open();
-    const { messages } = await world.handIn({ ...MAIL, to: [MAIL.to, ADDRESS.info], tenant: undefined });
-    const rows = world.mailbox.snapshot().tenants.map((tenant) => tenant.messages.at(-1));
+    await using service = await open();
+    const { messages } = await service.handIn({ ...MAIL, to: [MAIL.to, ADDRESS.info], tenant: undefined });
+    const rows = service.mailbox.snapshot().tenants.map((tenant) => tenant.messages.at(-1));
     expect(messages).toEqual([
       { ...pick(rows[0]), inboxId: IDS.acme.inboxes.helpdesk, tenantId: IDS.acme.tenant },
       { ...pick(rows[1]), inboxId: IDS.globex.inboxes.info, tenantId: IDS.globex.tenant },
@@ -254,11 +254,11 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
   });
 
   test('may be a raw mail in base64, for one tenant only', async () => {
-    await using world = await open();
+    await using service = await open();
     const eml = Buffer.from(await writeEml()).toString('base64');
-    const { messages } = await world.handIn({ eml, tenant: IDS.acme.tenant.toUpperCase() });
+    const { messages } = await service.handIn({ eml, tenant: IDS.acme.tenant.toUpperCase() });
     expect(messages).toHaveLength(1);
-    expect(world.mailbox.snapshot().tenants[0]?.messages.at(-1)?.raw).toBe(eml);
+    expect(service.mailbox.snapshot().tenants[0]?.messages.at(-1)?.raw).toBe(eml);
   });
 
   const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -363,12 +363,12 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
       'The message cannot be parsed: its headers are too large or its parts are nested too deeply.',
     ],
   ])('is refused with %s, and nothing arrives', async (_title, message, code, said) => {
-    await using world = await open();
-    const before = world.mailbox.snapshot();
-    const refused = await world.handIn(message());
+    await using service = await open();
+    const before = service.mailbox.snapshot();
+    const refused = await service.handIn(message());
     expect(refused).toEqual({ code, error: expect.stringContaining(said) });
     expect(refused.error).toMatch(/^[^\n]+\.$/);
-    expect(world.mailbox.snapshot()).toEqual(before);
+    expect(service.mailbox.snapshot()).toEqual(before);
   });
 });
 

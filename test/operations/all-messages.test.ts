@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
 interceptRequests();
@@ -27,42 +27,42 @@ const SNIPPETS: [title: string, mail: { text?: string; html?: string }, snippet:
   ['a mail without text is empty', {}, ''],
 ];
 
-const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
-const list = (world: World, query = {}, key = world.mailbox.keys.acme.tenant) =>
-  world.send('GET', '/v1/messages', { key, query });
-const ids = async (world: World, query = {}, key?: string): Promise<string[]> =>
-  (await list(world, query, key)).json.messages.map(({ id }: { id: string }) => id);
-const count = async (world: World, query = {}, key = world.mailbox.keys.acme.tenant) =>
-  (await world.send('GET', '/v1/messages/folders/counts', { key, query })).json;
-const patch = (world: World, inbox: string, id: string, json: object) =>
-  world.send('PATCH', `/v1/inboxes/${inbox}/messages/${id}`, { ...asTenant(world), json });
+const asTenant = ({ mailbox }: Service) => ({ key: mailbox.keys.acme.tenant });
+const list = (service: Service, query = {}, key = service.mailbox.keys.acme.tenant) =>
+  service.send('GET', '/v1/messages', { key, query });
+const ids = async (service: Service, query = {}, key?: string): Promise<string[]> =>
+  (await list(service, query, key)).json.messages.map(({ id }: { id: string }) => id);
+const count = async (service: Service, query = {}, key = service.mailbox.keys.acme.tenant) =>
+  (await service.send('GET', '/v1/messages/folders/counts', { key, query })).json;
+const patch = (service: Service, inbox: string, id: string, json: object) =>
+  service.send('PATCH', `/v1/inboxes/${inbox}/messages/${id}`, { ...asTenant(service), json });
 
 /** Stars, archives and deletes messages: one stays unread in the inbox, one is starred and archived, three are deleted. */
-async function sortMail(world: World): Promise<void> {
-  await patch(world, helpdesk, cannotLogIn, { isStarred: true, isRead: false });
-  await patch(world, helpdesk, linkSent, { isArchived: true, isStarred: true });
-  await patch(world, billing, invoice, { isArchived: true });
-  await patch(world, outreach, talk, { isStarred: true });
+async function sortMail(service: Service): Promise<void> {
+  await patch(service, helpdesk, cannotLogIn, { isStarred: true, isRead: false });
+  await patch(service, helpdesk, linkSent, { isArchived: true, isStarred: true });
+  await patch(service, billing, invoice, { isArchived: true });
+  await patch(service, outreach, talk, { isStarred: true });
   for (const [inbox, id] of [
     [helpdesk, thanks],
     [billing, invoice],
     [outreach, talk],
   ]) {
-    await world.send('DELETE', `/v1/inboxes/${inbox}/messages/${id}`, asTenant(world));
+    await service.send('DELETE', `/v1/inboxes/${inbox}/messages/${id}`, asTenant(service));
   }
 }
 
 describe('all messages', () => {
-  everywhere('the list has every message in reach that is not deleted, newest first', async (world) => {
-    expect(await ids(world)).toEqual([talk, invoice, thanks, linkSent, cannotLogIn]);
-    await world.send('DELETE', `/v1/inboxes/${billing}/messages/${invoice}`, asTenant(world));
-    const { json } = await list(world);
+  everywhere('the list has every message in reach that is not deleted, newest first', async (service) => {
+    expect(await ids(service)).toEqual([talk, invoice, thanks, linkSent, cannotLogIn]);
+    await service.send('DELETE', `/v1/inboxes/${billing}/messages/${invoice}`, asTenant(service));
+    const { json } = await list(service);
     expect(json.pagination).toEqual({ total: 4, limit: 50, offset: 0 });
-    expect(await ids(world)).toEqual([talk, thanks, linkSent, cannotLogIn]);
+    expect(await ids(service)).toEqual([talk, thanks, linkSent, cannotLogIn]);
   });
 
-  everywhere('a row has a summary of a message, its inbox and its thread', async (world) => {
-    const { json } = await list(world, { limit: 1, offset: 2 });
+  everywhere('a row has a summary of a message, its inbox and its thread', async (service) => {
+    const { json } = await list(service, { limit: 1, offset: 2 });
     expect(json.messages).toEqual([
       {
         id: thanks,
@@ -85,23 +85,23 @@ describe('all messages', () => {
     ]);
   });
 
-  everywhere('a row counts its whole thread, but no deleted message as unread', async (world) => {
-    const row = async () => (await list(world, { folder: 'inbox', inboxId: helpdesk })).json.messages.at(-1);
+  everywhere('a row counts its whole thread, but no deleted message as unread', async (service) => {
+    const row = async () => (await list(service, { folder: 'inbox', inboxId: helpdesk })).json.messages.at(-1);
     expect(await row()).toMatchObject({ id: cannotLogIn, threadCount: 3, threadUnreadCount: 1 });
-    await world.send('DELETE', `/v1/inboxes/${helpdesk}/messages/${thanks}`, asTenant(world));
+    await service.send('DELETE', `/v1/inboxes/${helpdesk}/messages/${thanks}`, asTenant(service));
     expect(await row()).toMatchObject({ id: cannotLogIn, threadCount: 3, threadUnreadCount: 0 });
   });
 
   for (const [title, mail, snippet] of SNIPPETS) {
-    everywhere(`the snippet of ${title}`, async (world) => {
-      await world.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', ...mail });
-      expect((await list(world, { limit: 1 })).json.messages[0].snippet).toBe(snippet);
+    everywhere(`the snippet of ${title}`, async (service) => {
+      await service.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', ...mail });
+      expect((await list(service, { limit: 1 })).json.messages[0].snippet).toBe(snippet);
     });
   }
 
-  everywhere('each folder has its messages', async (world) => {
-    await sortMail(world);
-    const found = await Promise.all(FOLDERS.map(async (folder) => [folder, await ids(world, { folder })]));
+  everywhere('each folder has its messages', async (service) => {
+    await sortMail(service);
+    const found = await Promise.all(FOLDERS.map(async (folder) => [folder, await ids(service, { folder })]));
     expect(Object.fromEntries(found)).toEqual({
       inbox: [cannotLogIn],
       sent: [],
@@ -111,9 +111,9 @@ describe('all messages', () => {
     });
   });
 
-  everywhere('the counts agree with the totals of the folders, for every key and every inbox', async (world) => {
-    await sortMail(world);
-    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
+  everywhere('the counts agree with the totals of the folders, for every key and every inbox', async (service) => {
+    await sortMail(service);
+    const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
     const views: [key: string, query: object][] = [
       [tenant, {}],
       [workspaces.support, {}],
@@ -123,16 +123,16 @@ describe('all messages', () => {
     ];
     for (const [key, query] of views) {
       const totals = FOLDERS.map(
-        async (folder) => (await list(world, { ...query, folder }, key)).json.pagination.total,
+        async (folder) => (await list(service, { ...query, folder }, key)).json.pagination.total,
       );
-      const { inbox, ...counts } = await count(world, query, key);
+      const { inbox, ...counts } = await count(service, query, key);
       expect([inbox.total, ...FOLDERS.slice(1).map((folder) => counts[folder].total)]).toEqual(
         await Promise.all(totals),
       );
-      const { messages } = (await list(world, { ...query, folder: 'inbox' }, key)).json;
+      const { messages } = (await list(service, { ...query, folder: 'inbox' }, key)).json;
       expect(inbox.unread).toBe(messages.filter(({ isRead }: { isRead: boolean }) => !isRead).length);
     }
-    expect(await count(world)).toEqual({
+    expect(await count(service)).toEqual({
       inbox: { unread: 1, total: 1 },
       sent: { total: 0 },
       starred: { total: 2 },
@@ -141,22 +141,22 @@ describe('all messages', () => {
     });
   });
 
-  everywhere('reading a message lowers the unread count', async (world) => {
-    expect((await count(world)).inbox).toEqual({ unread: 2, total: 3 });
-    await world.send('GET', `/v1/inboxes/${helpdesk}/messages/${thanks}`, asTenant(world));
-    expect((await count(world)).inbox).toEqual({ unread: 1, total: 3 });
-    await patch(world, helpdesk, thanks, { isRead: false });
-    expect((await count(world)).inbox).toEqual({ unread: 2, total: 3 });
+  everywhere('reading a message lowers the unread count', async (service) => {
+    expect((await count(service)).inbox).toEqual({ unread: 2, total: 3 });
+    await service.send('GET', `/v1/inboxes/${helpdesk}/messages/${thanks}`, asTenant(service));
+    expect((await count(service)).inbox).toEqual({ unread: 1, total: 3 });
+    await patch(service, helpdesk, thanks, { isRead: false });
+    expect((await count(service)).inbox).toEqual({ unread: 2, total: 3 });
   });
 
-  everywhere('listing messages does not mark them read', async (world) => {
-    await list(world);
-    expect((await count(world)).inbox.unread).toBe(2);
+  everywhere('listing messages does not mark them read', async (service) => {
+    await list(service);
+    expect((await count(service)).inbox.unread).toBe(2);
   });
 
-  everywhere('group=thread has the latest message of each thread and the number of its messages', async (world) => {
+  everywhere('group=thread has the latest message of each thread and the number of its messages', async (service) => {
     const rows = async (query = {}) =>
-      (await list(world, { group: 'thread', ...query })).json.messages.map(
+      (await list(service, { group: 'thread', ...query })).json.messages.map(
         ({ id, threadCount }: { id: string; threadCount: number }) => [id, threadCount],
       );
     expect(await rows()).toEqual([
@@ -169,46 +169,46 @@ describe('all messages', () => {
       [linkSent, 3],
     ]);
     expect(await rows({ inboxId: billing })).toEqual([[invoice, 1]]);
-    expect((await list(world, { group: 'thread' })).json.pagination.total).toBe(3);
+    expect((await list(service, { group: 'thread' })).json.pagination.total).toBe(3);
     const thread = `/v1/inboxes/${helpdesk}/threads/${IDS.acme.threads.login}`;
-    expect((await world.send('GET', thread, asTenant(world))).json.messageCount).toBe(3);
+    expect((await service.send('GET', thread, asTenant(service))).json.messageCount).toBe(3);
   });
 
   everywhere(
     'under messages.all.shape=messages a row is a complete message, with a messageCount for a thread',
     { behaviours: { 'messages.all.shape': 'messages' } },
-    async (world) => {
-      const { json } = await list(world, { inboxId: helpdesk });
-      const own = await world.send('GET', `/v1/inboxes/${helpdesk}/messages`, asTenant(world));
+    async (service) => {
+      const { json } = await list(service, { inboxId: helpdesk });
+      const own = await service.send('GET', `/v1/inboxes/${helpdesk}/messages`, asTenant(service));
       expect(json.messages).toEqual(own.json.messages);
-      const grouped = await list(world, { inboxId: helpdesk, group: 'thread' });
+      const grouped = await list(service, { inboxId: helpdesk, group: 'thread' });
       expect(grouped.json.messages).toEqual([{ ...own.json.messages[0], messageCount: 3 }]);
     },
   );
 
-  everywhere('all pages together are the whole list', async (world) => {
-    const whole = (await list(world)).json.messages;
+  everywhere('all pages together are the whole list', async (service) => {
+    const whole = (await list(service)).json.messages;
     for (const limit of [1, 2, 3, 5, 200]) {
       const pages = [];
       for (let offset = 0; offset < 6; offset += limit) {
-        const { json } = await list(world, { limit, offset });
+        const { json } = await list(service, { limit, offset });
         expect(json.pagination).toEqual({ total: 5, limit, offset });
         pages.push(...json.messages);
       }
       expect(pages).toEqual(whole);
     }
-    expect((await list(world, { offset: 5 })).json.messages).toEqual([]);
-    expect((await list(world, { offset: 1_000_000_000 })).json.pagination.total).toBe(5);
+    expect((await list(service, { offset: 5 })).json.messages).toEqual([]);
+    expect((await list(service, { offset: 1_000_000_000 })).json.pagination.total).toBe(5);
   });
 
-  everywhere('threads and folders are paginated too', async (world) => {
-    expect(await ids(world, { group: 'thread', limit: 1, offset: 1 })).toEqual([invoice]);
-    expect(await ids(world, { folder: 'inbox', limit: 2, offset: 1 })).toEqual([thanks, cannotLogIn]);
+  everywhere('threads and folders are paginated too', async (service) => {
+    expect(await ids(service, { group: 'thread', limit: 1, offset: 1 })).toEqual([invoice]);
+    expect(await ids(service, { folder: 'inbox', limit: 2, offset: 1 })).toEqual([thanks, cannotLogIn]);
   });
 
-  everywhere('inboxId narrows the list to one inbox in reach, and finds no other', async (world) => {
-    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
-    expect(await ids(world, { inboxId: billing.toUpperCase() })).toEqual([invoice]);
+  everywhere('inboxId narrows the list to one inbox in reach, and finds no other', async (service) => {
+    const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
+    expect(await ids(service, { inboxId: billing.toUpperCase() })).toEqual([invoice]);
     const refused: [key: string, inboxId: string][] = [
       [tenant, IDS.globex.inboxes.info],
       [tenant, IDS.nobody],
@@ -217,36 +217,36 @@ describe('all messages', () => {
     ];
     for (const [key, inboxId] of refused) {
       for (const path of ['/v1/messages', '/v1/messages/folders/counts']) {
-        const { status, json } = await world.send('GET', path, { key, query: { inboxId } });
+        const { status, json } = await service.send('GET', path, { key, query: { inboxId } });
         expect([status, json.error]).toEqual([404, 'There is no inbox with this id.']);
       }
     }
-    expect(await ids(world, { inboxId: helpdesk }, inboxes.helpdesk)).toEqual([thanks, linkSent, cannotLogIn]);
-    expect(await ids(world, { inboxId: billing }, workspaces.support)).toEqual([invoice]);
+    expect(await ids(service, { inboxId: helpdesk }, inboxes.helpdesk)).toEqual([thanks, linkSent, cannotLogIn]);
+    expect(await ids(service, { inboxId: billing }, workspaces.support)).toEqual([invoice]);
   });
 
-  everywhere('mail between two inboxes of the tenant is in the list of both', async (world) => {
+  everywhere('mail between two inboxes of the tenant is in the list of both', async (service) => {
     const json = { to: 'outreach@acme.test', subject: 'To a colleague', verified: true };
-    await world.send('POST', `/v1/inboxes/${helpdesk}/send`, { ...asTenant(world), json });
-    const rows = (await list(world, { limit: 2 })).json.messages;
+    await service.send('POST', `/v1/inboxes/${helpdesk}/send`, { ...asTenant(service), json });
+    const rows = (await list(service, { limit: 2 })).json.messages;
     expect(rows.map(({ inboxId, direction }: Record<string, string>) => [inboxId, direction])).toEqual([
       [outreach, 'inbound'],
       [helpdesk, 'outbound'],
     ]);
-    expect(await count(world)).toMatchObject({ inbox: { unread: 3, total: 4 }, sent: { total: 3 } });
-    expect((await list(world, { group: 'thread' })).json.pagination.total).toBe(5);
+    expect(await count(service)).toMatchObject({ inbox: { unread: 3, total: 4 }, sent: { total: 3 } });
+    expect((await list(service, { group: 'thread' })).json.pagination.total).toBe(5);
   });
 
-  everywhere('a tenant without messages has empty lists and counts of 0', async (world) => {
-    const { json } = await world.send('POST', '/v1/tenants', {
-      key: world.mailbox.keys.operator,
+  everywhere('a tenant without messages has empty lists and counts of 0', async (service) => {
+    const { json } = await service.send('POST', '/v1/tenants', {
+      key: service.mailbox.keys.operator,
       json: { name: 'New' },
     });
-    expect((await list(world, {}, json.apiKey)).json).toEqual({
+    expect((await list(service, {}, json.apiKey)).json).toEqual({
       messages: [],
       pagination: { total: 0, limit: 50, offset: 0 },
     });
-    expect(await count(world, {}, json.apiKey)).toEqual({
+    expect(await count(service, {}, json.apiKey)).toEqual({
       inbox: { unread: 0, total: 0 },
       sent: { total: 0 },
       starred: { total: 0 },

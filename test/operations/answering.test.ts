@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest';
-import { ADDRESS, addAddress, type Desk, openDesks, sendDraft } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, addAddress, type InboxClient, openInboxClients, sendDraft } from '../support/inbox-clients.ts';
 
 interceptRequests();
 
 const { messages: MESSAGES, threads: THREADS } = IDS.acme;
 
-const message = async (desk: Desk, id: string) => (await desk.call('GET', `/messages/${id}`)).json;
+const message = async (inboxClient: InboxClient, id: string) => (await inboxClient.call('GET', `/messages/${id}`)).json;
 
 describe('sending', () => {
-  everywhere('replies in the thread, to whoever wrote, and quotes nothing', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('replies in the thread, to whoever wrote, and quotes nothing', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { status, json } = await helpdesk.call('POST', `/reply/${MESSAGES.cannotLogIn}`, { plainBody: 'Try again.' });
     expect([status, json.threadId]).toEqual([200, THREADS.login]);
     expect(await message(helpdesk, json.id)).toMatchObject({
@@ -25,8 +25,8 @@ describe('sending', () => {
     });
   });
 
-  everywhere('replies to Reply-To where there is one', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('replies to Reply-To where there is one', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     await info.mail([helpdesk.address, ADDRESS.dana], { replyTo: 'Answers <answers@globex.test>' });
     const { id } = await helpdesk.latest();
     for (const [way, cc] of [
@@ -38,8 +38,8 @@ describe('sending', () => {
     }
   });
 
-  everywhere('replies to whomever a message of one’s own went to', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('replies to whomever a message of one’s own went to', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { json } = await helpdesk.call('POST', `/reply/${MESSAGES.linkSent}`, {});
     expect(await message(helpdesk, json.id)).toMatchObject({
       to: 'dana@customer.test',
@@ -49,8 +49,8 @@ describe('sending', () => {
     });
   });
 
-  everywhere('refuses a reply to what went to nobody openly', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('refuses a reply to what went to nobody openly', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { json } = await sendDraft(helpdesk, { bcc: ADDRESS.dana });
     const refused = await helpdesk.call('POST', `/reply/${json.id}`, {});
     expect([refused.status, refused.json.error]).toEqual([
@@ -59,9 +59,9 @@ describe('sending', () => {
     ]);
   });
 
-  everywhere('replies to all without its own addresses, each of the others once', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
-    await addAddress(world, helpdesk.id, 'support@acme.test', true);
+  everywhere('replies to all without its own addresses, each of the others once', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
+    await addAddress(service, helpdesk.id, 'support@acme.test', true);
     await sendDraft(info, {
       to: ['Helpdesk <helpdesk@acme.test>', billing.address, 'Info <INFO@globex.test>'],
       cc: ['SUPPORT@acme.test', 'Billing <Billing@acme.test>', ADDRESS.dana, 'Dana <dana@customer.test>'],
@@ -77,8 +77,8 @@ describe('sending', () => {
     expect((await billing.latest()).messageIdHeader).toBe(json.messageId);
   });
 
-  everywhere('prefixes Re: and Fwd: once, in whatever case they are', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('prefixes Re: and Fwd: once, in whatever case they are', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     for (const [subject, replied, forwarded] of [
       ['Hi', 'Re: Hi', 'Fwd: Hi'],
       ['Re: Hi', 'Re: Hi', 'Fwd: Re: Hi'],
@@ -97,8 +97,8 @@ describe('sending', () => {
     }
   });
 
-  everywhere('forwards the original with its attachments, byte by byte, in a new thread', async (world) => {
-    const { billing, info } = openDesks(world);
+  everywhere('forwards the original with its attachments, byte by byte, in a new thread', async (service) => {
+    const { billing, info } = openInboxClients(service);
     const { status, json } = await billing.call('POST', `/forward/${MESSAGES.invoice}`, {
       to: info.address,
       plainBody: 'See below.',
@@ -128,8 +128,8 @@ describe('sending', () => {
     expect((await message(billing, json.id)).attachments).toHaveLength(1);
   });
 
-  everywhere('forwards as HTML where either is HTML, and escapes what is plain', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('forwards as HTML where either is HTML, and escapes what is plain', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     await info.mail(helpdesk.address, { subject: '<s> & "t"', plainBody: 'a < b\nc & d' });
     const original = await helpdesk.latest();
     const { json } = await helpdesk.call('POST', `/forward/${original.id}`, {

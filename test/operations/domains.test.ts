@@ -1,16 +1,17 @@
 import { describe, expect } from 'vitest';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
 interceptRequests();
 
-const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
+const asTenant = ({ mailbox }: Service) => ({ key: mailbox.keys.acme.tenant });
 
-const register = (world: World, json: object, key = world.mailbox.keys.acme.tenant) =>
-  world.send('POST', '/v1/domains', { key, json });
-const verify = (world: World, domain: string) => world.send('GET', `/v1/domains/${domain}/verify`, asTenant(world));
-const createInbox = (world: World, domain: string, key = world.mailbox.keys.acme.tenant) =>
-  world.send('POST', '/v1/inboxes', { key, json: { username: 'hello', domain } });
+const register = (service: Service, json: object, key = service.mailbox.keys.acme.tenant) =>
+  service.send('POST', '/v1/domains', { key, json });
+const verify = (service: Service, domain: string) =>
+  service.send('GET', `/v1/domains/${domain}/verify`, asTenant(service));
+const createInbox = (service: Service, domain: string, key = service.mailbox.keys.acme.tenant) =>
+  service.send('POST', '/v1/inboxes', { key, json: { username: 'hello', domain } });
 
 /** Domains and the status after verifying them. */
 const OUTCOMES: [domain: string, status: string][] = [
@@ -27,8 +28,8 @@ const OUTCOMES: [domain: string, status: string][] = [
 ];
 
 describe('domains', () => {
-  everywhere('a registered one is pending, is listed and is found by its name in any case', async (world) => {
-    const created = await register(world, { domain: 'Shop.Example' });
+  everywhere('a registered one is pending, is listed and is found by its name in any case', async (service) => {
+    const created = await register(service, { domain: 'Shop.Example' });
     expect(created.status).toBe(201);
     const { id, createdAt, dnsRecords, ...rest } = created.json;
     expect(rest).toEqual({
@@ -49,10 +50,10 @@ describe('domains', () => {
     ]);
     expect(dnsRecords[0].priority).toBe(10);
     for (const name of ['shop.example', 'SHOP.example', 'shop%2Eexample']) {
-      const found = await world.send('GET', `/v1/domains/${name}`, asTenant(world));
+      const found = await service.send('GET', `/v1/domains/${name}`, asTenant(service));
       expect([found.status, found.json]).toEqual([200, created.json]);
     }
-    const { json } = await world.send('GET', '/v1/domains', asTenant(world));
+    const { json } = await service.send('GET', '/v1/domains', asTenant(service));
     expect(json.domains.map((domain: { id: string }) => domain.id)).toEqual([
       IDS.acme.domains.acme,
       IDS.acme.domains.mail,
@@ -62,80 +63,83 @@ describe('domains', () => {
   });
 
   for (const [domain, status] of OUTCOMES) {
-    everywhere(`verifying ${domain} sets its status to ${status}`, async (world) => {
-      const created = await register(world, { domain });
-      const verified = await verify(world, domain);
+    everywhere(`verifying ${domain} sets its status to ${status}`, async (service) => {
+      const created = await register(service, { domain });
+      const verified = await verify(service, domain);
       expect([verified.status, verified.json.status]).toEqual([200, status]);
       for (const record of verified.json.dnsRecords) expect(record.status).toBe(status);
       const isVerified = status === 'verified';
       expect([verified.json.inboundEnabled, verified.json.outboundEnabled]).toEqual([isVerified, isVerified]);
       expect(verified.json.verifiedAt).toBe(isVerified ? verified.json.updatedAt : null);
       expect(verified.json.updatedAt >= created.json.updatedAt).toBe(true);
-      expect((await world.send('GET', `/v1/domains/${domain}`, asTenant(world))).json).toEqual(verified.json);
-      expect((await createInbox(world, domain)).status).toBe(status === 'verified' ? 201 : 400);
+      expect((await service.send('GET', `/v1/domains/${domain}`, asTenant(service))).json).toEqual(verified.json);
+      expect((await createInbox(service, domain)).status).toBe(status === 'verified' ? 201 : 400);
     });
   }
 
-  everywhere('one is usable for inboxes and addresses only after it is verified', async (world) => {
-    const key = world.mailbox.keys.acme.tenant;
+  everywhere('one is usable for inboxes and addresses only after it is verified', async (service) => {
+    const key = service.mailbox.keys.acme.tenant;
     const addresses = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`;
-    const addAddress = () => world.send('POST', addresses, { key, json: { email: 'help@shop.example' } });
-    await register(world, { domain: 'shop.example' });
-    const before = world.mailbox.snapshot();
-    for (const refused of [await createInbox(world, 'shop.example'), await addAddress()]) {
+    const addAddress = () => service.send('POST', addresses, { key, json: { email: 'help@shop.example' } });
+    await register(service, { domain: 'shop.example' });
+    const before = service.mailbox.snapshot();
+    for (const refused of [await createInbox(service, 'shop.example'), await addAddress()]) {
       expect([refused.status, refused.json.error]).toEqual([
         400,
         'The domain shop.example is not verified for this workspace; verify it, or use mailbox.test.',
       ]);
     }
-    expect(world.mailbox.snapshot()).toEqual(before);
-    await verify(world, 'shop.example');
-    const created = await createInbox(world, 'Shop.Example');
+    expect(service.mailbox.snapshot()).toEqual(before);
+    await verify(service, 'shop.example');
+    const created = await createInbox(service, 'Shop.Example');
     expect([created.status, created.json.email]).toEqual([201, 'hello@shop.example']);
     expect((await addAddress()).status).toBe(201);
   });
 
-  everywhere('one of a workspace is usable in that workspace only', async (world) => {
-    const { tenant, workspaces } = world.mailbox.keys.acme;
-    const created = await register(world, { domain: 'shop.example', workspaceId: IDS.acme.workspaces.sales });
+  everywhere('one of a workspace is usable in that workspace only', async (service) => {
+    const { tenant, workspaces } = service.mailbox.keys.acme;
+    const created = await register(service, { domain: 'shop.example', workspaceId: IDS.acme.workspaces.sales });
     expect(created.json.workspaceId).toBe(IDS.acme.workspaces.sales);
-    await verify(world, 'shop.example');
-    expect((await createInbox(world, 'shop.example', workspaces.support)).status).toBe(400);
-    expect((await createInbox(world, 'shop.example', tenant)).status).toBe(400);
-    expect((await createInbox(world, 'shop.example', workspaces.sales)).status).toBe(201);
+    await verify(service, 'shop.example');
+    expect((await createInbox(service, 'shop.example', workspaces.support)).status).toBe(400);
+    expect((await createInbox(service, 'shop.example', tenant)).status).toBe(400);
+    expect((await createInbox(service, 'shop.example', workspaces.sales)).status).toBe(201);
     const addresses = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`;
     const json = { email: 'help@shop.example' };
-    expect((await world.send('POST', addresses, { key: tenant, json })).status).toBe(400);
+    expect((await service.send('POST', addresses, { key: tenant, json })).status).toBe(400);
   });
 
-  everywhere('one that a workspace key registers belongs to its workspace', async (world) => {
-    const key = world.mailbox.keys.acme.workspaces.sales;
-    const created = await register(world, { domain: 'shop.example' }, key);
+  everywhere('one that a workspace key registers belongs to its workspace', async (service) => {
+    const key = service.mailbox.keys.acme.workspaces.sales;
+    const created = await register(service, { domain: 'shop.example' }, key);
     expect(created.json.workspaceId).toBe(IDS.acme.workspaces.sales);
-    expect((await world.send('GET', '/v1/domains', { key })).json.domains).toEqual([created.json]);
-    const support = { key: world.mailbox.keys.acme.workspaces.support };
-    expect((await world.send('GET', '/v1/domains/shop.example', support)).status).toBe(404);
-    expect((await world.send('GET', '/v1/domains/shop.example/verify', { key })).json.status).toBe('verified');
+    expect((await service.send('GET', '/v1/domains', { key })).json.domains).toEqual([created.json]);
+    const support = { key: service.mailbox.keys.acme.workspaces.support };
+    expect((await service.send('GET', '/v1/domains/shop.example', support)).status).toBe(404);
+    expect((await service.send('GET', '/v1/domains/shop.example/verify', { key })).json.status).toBe('verified');
   });
 
-  everywhere('a tenant-wide one is usable in every workspace of its tenant, and in no other tenant', async (world) => {
-    const { acme, globex } = world.mailbox.keys;
-    expect((await createInbox(world, 'acme.test', acme.workspaces.sales)).status).toBe(201);
-    expect((await createInbox(world, 'acme.test', globex.tenant)).status).toBe(400);
-  });
+  everywhere(
+    'a tenant-wide one is usable in every workspace of its tenant, and in no other tenant',
+    async (service) => {
+      const { acme, globex } = service.mailbox.keys;
+      expect((await createInbox(service, 'acme.test', acme.workspaces.sales)).status).toBe(201);
+      expect((await createInbox(service, 'acme.test', globex.tenant)).status).toBe(400);
+    },
+  );
 
-  everywhere('one that the tenant already has, or the default one, cannot be registered', async (world) => {
-    const before = world.mailbox.snapshot();
+  everywhere('one that the tenant already has, or the default one, cannot be registered', async (service) => {
+    const before = service.mailbox.snapshot();
     for (const domain of ['acme.test', 'ACME.test', 'mail.acme.test', 'mailbox.test']) {
-      for (const key of [world.mailbox.keys.acme.tenant, world.mailbox.keys.acme.workspaces.sales]) {
-        const taken = await register(world, { domain }, key);
+      for (const key of [service.mailbox.keys.acme.tenant, service.mailbox.keys.acme.workspaces.sales]) {
+        const taken = await register(service, { domain }, key);
         expect([taken.status, taken.json]).toEqual([
           409,
           { error: `The domain ${domain.toLowerCase()} is already registered.`, code: 'ALREADY_EXISTS' },
         ]);
       }
     }
-    expect(world.mailbox.snapshot()).toEqual(before);
+    expect(service.mailbox.snapshot()).toEqual(before);
   });
 
   for (const [domain, status] of [
@@ -148,8 +152,8 @@ describe('domains', () => {
     everywhere(
       `under domains.shape=wrapped ${domain} is ${status} in every reply`,
       { behaviours: { 'domains.shape': 'wrapped' } },
-      async (world) => {
-        const created = (await register(world, { domain })).json;
+      async (service) => {
+        const created = (await register(service, { domain })).json;
         const { createdAt, records, ...rest } = created.domain;
         const isEnabled = { inboundEnabled: false, outboundEnabled: false };
         expect(rest).toEqual({ domain, status: 'pending', ...isEnabled, verifiedAt: null });
@@ -161,109 +165,109 @@ describe('domains', () => {
           { type: 'TXT', host: `_dmarc.${domain}`, value: 'v=DMARC1; p=none' },
           { type: 'CNAME', host: `bounce.${domain}`, value: 'bounce.mailbox.test' },
         ]);
-        const verified = (await verify(world, `${domain}`)).json;
+        const verified = (await verify(service, `${domain}`)).json;
         expect(verified.domain.status).toBe(status);
-        const found = (await world.send('GET', `/v1/domains/${domain}`, asTenant(world))).json;
-        const listed = (await world.send('GET', '/v1/domains', asTenant(world))).json.domains;
+        const found = (await service.send('GET', `/v1/domains/${domain}`, asTenant(service))).json;
+        const listed = (await service.send('GET', '/v1/domains', asTenant(service))).json.domains;
         expect([found, listed.at(-1)]).toEqual([verified, verified.domain]);
       },
     );
   }
 
-  everywhere('one that is verified again keeps the time of its first verification', async (world) => {
-    await register(world, { domain: 'shop.example' });
-    const { verifiedAt } = (await verify(world, 'shop.example')).json;
-    await world.mailbox.clock.advance('1h');
-    const again = (await verify(world, 'shop.example')).json;
+  everywhere('one that is verified again keeps the time of its first verification', async (service) => {
+    await register(service, { domain: 'shop.example' });
+    const { verifiedAt } = (await verify(service, 'shop.example')).json;
+    await service.mailbox.clock.advance('1h');
+    const again = (await verify(service, 'shop.example')).json;
     expect(again.verifiedAt).toBe(verifiedAt);
     expect(again.updatedAt > verifiedAt).toBe(true);
   });
 
   everywhere(
     'one that another tenant has verified can be neither verified nor used, and that tenant is not named',
-    async (world) => {
-      const { acme, globex } = world.mailbox.keys;
-      const free = await register(world, { domain: 'nobodys.test' });
-      const created = await register(world, { domain: 'globex.test' });
+    async (service) => {
+      const { acme, globex } = service.mailbox.keys;
+      const free = await register(service, { domain: 'nobodys.test' });
+      const created = await register(service, { domain: 'globex.test' });
       const shape = ({ id, dnsRecords, domain, createdAt, updatedAt, ...rest }: Record<string, unknown>) => rest;
       expect([created.status, shape(created.json)]).toEqual([201, shape(free.json)]);
       expect(created.headers.get('x-mock-assumed')).toBe(free.headers.get('x-mock-assumed'));
-      const before = world.mailbox.snapshot();
-      const refused = await verify(world, 'globex.test');
+      const before = service.mailbox.snapshot();
+      const refused = await verify(service, 'globex.test');
       expect([refused.status, refused.json]).toEqual([
         409,
         { error: 'The domain globex.test cannot be verified: another tenant has verified it.', code: 'CONFLICT' },
       ]);
       expect(refused.headers.get('x-mock-assumed')).toContain('domains.verify.taken');
       const claim = { username: 'ceo', domain: 'globex.test' };
-      expect((await world.send('POST', '/v1/inboxes', { key: acme.tenant, json: claim })).status).toBe(400);
-      expect(world.mailbox.snapshot()).toEqual(before);
-      expect((await world.send('GET', '/v1/domains/globex.test/verify', { key: globex.tenant })).status).toBe(200);
-      await world.send('DELETE', '/v1/domains/globex.test', { key: globex.tenant });
-      expect((await verify(world, 'globex.test')).json.status).toBe('verified');
+      expect((await service.send('POST', '/v1/inboxes', { key: acme.tenant, json: claim })).status).toBe(400);
+      expect(service.mailbox.snapshot()).toEqual(before);
+      expect((await service.send('GET', '/v1/domains/globex.test/verify', { key: globex.tenant })).status).toBe(200);
+      await service.send('DELETE', '/v1/domains/globex.test', { key: globex.tenant });
+      expect((await verify(service, 'globex.test')).json.status).toBe('verified');
     },
   );
 
   everywhere(
     'under domains.verify.taken=verified two tenants verify the same domain',
     { behaviours: { 'domains.verify.taken': 'verified' } },
-    async (world) => {
-      await register(world, { domain: 'globex.test' });
-      expect((await verify(world, 'globex.test')).json.status).toBe('verified');
+    async (service) => {
+      await register(service, { domain: 'globex.test' });
+      expect((await verify(service, 'globex.test')).json.status).toBe('verified');
     },
   );
 
-  everywhere('two tenants may register the same domain independently', async (world) => {
-    const key = world.mailbox.keys.globex.tenant;
-    const created = await register(world, { domain: 'acme.test' }, key);
+  everywhere('two tenants may register the same domain independently', async (service) => {
+    const key = service.mailbox.keys.globex.tenant;
+    const created = await register(service, { domain: 'acme.test' }, key);
     expect([created.status, created.json.status]).toEqual([201, 'pending']);
-    await world.send('DELETE', '/v1/domains/acme.test', { key });
-    expect((await world.send('GET', '/v1/domains/acme.test', asTenant(world))).json.status).toBe('verified');
+    await service.send('DELETE', '/v1/domains/acme.test', { key });
+    expect((await service.send('GET', '/v1/domains/acme.test', asTenant(service))).json.status).toBe('verified');
   });
 
-  everywhere('one can be deleted only once; its inboxes stay, but no new ones can be created', async (world) => {
-    const { send } = world;
-    const deleted = await send('DELETE', '/v1/domains/ACME.test', asTenant(world));
+  everywhere('one can be deleted only once; its inboxes stay, but no new ones can be created', async (service) => {
+    const { send } = service;
+    const deleted = await send('DELETE', '/v1/domains/ACME.test', asTenant(service));
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, domain: 'acme.test' }]);
     for (const method of ['GET', 'DELETE']) {
-      const gone = await send(method, '/v1/domains/acme.test', asTenant(world));
+      const gone = await send(method, '/v1/domains/acme.test', asTenant(service));
       expect([gone.status, gone.json.error]).toEqual([404, 'There is no domain with this name.']);
     }
-    expect((await createInbox(world, 'acme.test')).status).toBe(400);
-    const inbox = await send('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, asTenant(world));
+    expect((await createInbox(service, 'acme.test')).status).toBe(400);
+    const inbox = await send('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, asTenant(service));
     expect(inbox.json.email).toBe('helpdesk@acme.test');
-    const again = await register(world, { domain: 'acme.test' });
+    const again = await register(service, { domain: 'acme.test' });
     expect([again.status, again.json.status]).toEqual([201, 'pending']);
   });
 
-  everywhere('creating an existing inbox of a deleted domain returns that inbox', async (world) => {
-    await register(world, { domain: 'shop.example' });
-    await verify(world, 'shop.example');
-    const { id } = (await createInbox(world, 'shop.example')).json;
-    await world.send('DELETE', '/v1/domains/shop.example', asTenant(world));
-    const { status, json } = await createInbox(world, 'shop.example');
+  everywhere('creating an existing inbox of a deleted domain returns that inbox', async (service) => {
+    await register(service, { domain: 'shop.example' });
+    await verify(service, 'shop.example');
+    const { id } = (await createInbox(service, 'shop.example')).json;
+    await service.send('DELETE', '/v1/domains/shop.example', asTenant(service));
+    const { status, json } = await createInbox(service, 'shop.example');
     expect([status, json.id, json.existed]).toEqual([200, id, true]);
   });
 
-  everywhere('mail to an inbox of a deleted domain still arrives', async (world) => {
-    const { send } = world;
-    await send('DELETE', '/v1/domains/acme.test', asTenant(world));
+  everywhere('mail to an inbox of a deleted domain still arrives', async (service) => {
+    const { send } = service;
+    await send('DELETE', '/v1/domains/acme.test', asTenant(service));
     await send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/send`, {
-      ...asTenant(world),
+      ...asTenant(service),
       json: { to: 'outreach@acme.test', subject: 'Still there?', verified: true },
     });
     const path = `/v1/inboxes/${IDS.acme.inboxes.outreach}/messages`;
-    expect((await send('GET', path, asTenant(world))).json.messages[0].subject).toBe('Still there?');
+    expect((await send('GET', path, asTenant(service))).json.messages[0].subject).toBe('Still there?');
   });
 
-  everywhere('mail reaches an inbox on every domain that may be registered', async (world) => {
+  everywhere('mail reaches an inbox on every domain that may be registered', async (service) => {
     for (const domain of ['a.b', 'xn--mnchen-3ya.xn--p1ai', '1.2.example', 'a--b.example']) {
-      await register(world, { domain });
-      await verify(world, domain);
-      const { json } = await createInbox(world, domain);
+      await register(service, { domain });
+      await verify(service, domain);
+      const { json } = await createInbox(service, domain);
       const mail = { to: json.email, subject: 'Welcome', verified: true };
-      await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/send`, { ...asTenant(world), json: mail });
-      const { messages } = (await world.send('GET', `/v1/inboxes/${json.id}/messages`, asTenant(world))).json;
+      await service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.billing}/send`, { ...asTenant(service), json: mail });
+      const { messages } = (await service.send('GET', `/v1/inboxes/${json.id}/messages`, asTenant(service))).json;
       expect(
         messages.map(({ subject }: { subject: string }) => subject),
         domain,
@@ -271,7 +275,7 @@ describe('domains', () => {
     }
   });
 
-  everywhere('a name that is not a domain name is not found', async (world) => {
+  everywhere('a name that is not a domain name is not found', async (service) => {
     for (const name of [
       'nothing',
       'no.such.test',
@@ -280,7 +284,7 @@ describe('domains', () => {
       'acme%2Ftest',
       IDS.acme.domains.acme,
     ]) {
-      expect((await world.send('GET', `/v1/domains/${name}`, asTenant(world))).status, name).toBe(404);
+      expect((await service.send('GET', `/v1/domains/${name}`, asTenant(service))).status, name).toBe(404);
     }
   });
 });

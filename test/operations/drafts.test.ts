@@ -1,15 +1,17 @@
 import { describe, expect } from 'vitest';
-import { ADDRESS, type Desk, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, type InboxClient, openInboxClients } from '../support/inbox-clients.ts';
 
 interceptRequests();
 
 const { messages: MESSAGES, threads: THREADS, drafts: DRAFTS } = IDS.acme;
 
-const create = async (desk: Desk, draft: object = {}) => (await desk.call('POST', '/drafts', draft)).json;
-const list = async (desk: Desk, query = '') => (await desk.call('GET', `/drafts${query}`)).json.drafts;
-const message = async (desk: Desk, id: string) => (await desk.call('GET', `/messages/${id}`)).json;
+const create = async (inboxClient: InboxClient, draft: object = {}) =>
+  (await inboxClient.call('POST', '/drafts', draft)).json;
+const list = async (inboxClient: InboxClient, query = '') =>
+  (await inboxClient.call('GET', `/drafts${query}`)).json.drafts;
+const message = async (inboxClient: InboxClient, id: string) => (await inboxClient.call('GET', `/messages/${id}`)).json;
 
 const EMPTY = {
   to: [],
@@ -32,8 +34,8 @@ const FULL = {
 };
 
 describe('drafts', () => {
-  everywhere('are created without any field', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are created without any field', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { status, json } = await helpdesk.call('POST', '/drafts', {});
     expect([status, json]).toEqual([
       201,
@@ -48,24 +50,24 @@ describe('drafts', () => {
     expect((await helpdesk.call('POST', '/drafts')).status).toBe(201);
   });
 
-  everywhere('are created with all fields, and one address or several', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are created with all fields, and one address or several', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const sent = { ...FULL, to: FULL.to[0], bcc: FULL.bcc[0] };
     const draft = await create(helpdesk, sent);
     expect(draft).toMatchObject(FULL);
     expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
   });
 
-  everywhere('are listed oldest first, by page', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are listed oldest first, by page', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const [one, two] = [await create(helpdesk), await create(helpdesk, FULL)];
     const drafts = await list(helpdesk);
     expect(drafts.map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk, one.id, two.id]);
     expect(await list(helpdesk, '?limit=1&offset=2')).toEqual([two]);
   });
 
-  everywhere('are merged with the fields of a PATCH; null clears a field', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are merged with the fields of a PATCH; null clears a field', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, FULL);
     const patch = async (changes: object) => (await helpdesk.call('PATCH', `/drafts/${draft.id}`, changes)).json;
     const expected = { ...draft, updatedAt: expect.any(String) };
@@ -82,16 +84,16 @@ describe('drafts', () => {
     expect(await list(helpdesk)).toContainEqual(emptied);
   });
 
-  everywhere('stay as they were when a PATCH is refused', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('stay as they were when a PATCH is refused', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, FULL);
     const { status, json } = await helpdesk.call('PATCH', `/drafts/${draft.id}`, { subject: 'New', to: 7 });
     expect([status, json.error]).toEqual([400, 'The body is not valid: to must be a string or an array of strings.']);
     expect((await helpdesk.call('GET', `/drafts/${draft.id}`)).json).toEqual(draft);
   });
 
-  everywhere('keep incomplete addresses, and split a string that is a list', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('keep incomplete addresses, and split a string that is a list', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const typed: [to: unknown, kept: string[]][] = [
       ['dan', ['dan']],
       ['dana@customer.test, ', ['dana@customer.test']],
@@ -110,8 +112,8 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('are not sent with an invalid address, which the error names, and are kept', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are not sent with an invalid address, which the error names, and are kept', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, { to: 'dana@customer.test, dan', cc: 'Bo <bo@', bcc: ['"a, b" <a@b.test>'] });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     const like = 'must be an e-mail address such as ada@example.com or Ada <ada@example.com>';
@@ -132,8 +134,8 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('are not found after they are deleted', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are not found after they are deleted', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const path = `/drafts/${DRAFTS.helpdesk}`;
     const { status, json } = await helpdesk.call('DELETE', path);
     expect([status, json]).toEqual([200, { deleted: true, id: DRAFTS.helpdesk }]);
@@ -148,8 +150,8 @@ describe('drafts', () => {
     expect(await list(helpdesk)).toEqual([]);
   });
 
-  everywhere('are found in their own inbox only', async (world) => {
-    const { billing } = openDesks(world);
+  everywhere('are found in their own inbox only', async (service) => {
+    const { billing } = openInboxClients(service);
     for (const [method, path] of [
       ['GET', ''],
       ['PATCH', ''],
@@ -161,8 +163,8 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('are sent once, and become a message', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are sent once, and become a message', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, { ...FULL, replyToMessageId: null });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect([status, json]).toEqual([
@@ -191,15 +193,15 @@ describe('drafts', () => {
     expect((await list(helpdesk)).map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk]);
   });
 
-  everywhere('need no subject and no body', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('need no subject and no body', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, { bcc: ADDRESS.dana });
     const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect(await message(helpdesk, json.id)).toMatchObject({ to: '', subject: '', plainBody: '', htmlBody: null });
   });
 
-  everywhere('cannot be sent without a recipient, and are kept', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('cannot be sent without a recipient, and are kept', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, { subject: 'Hi' });
     const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect([status, json]).toEqual([
@@ -211,8 +213,8 @@ describe('drafts', () => {
     expect((await helpdesk.call('POST', `/drafts/${draft.id}/send`)).status).toBe(200);
   });
 
-  everywhere('that cannot be sent are kept unchanged', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('that cannot be sent are kept unchanged', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     for (const [to, code] of [
       ['relay-error@simulator.test', 'RELAY_FAILED'],
       ['pause@simulator.test', 'INBOX_PAUSED'],
@@ -224,8 +226,8 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('that reply stay in the thread', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('that reply stay in the thread', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
     expect(json.threadId).toBe(THREADS.login);
     expect(await message(helpdesk, json.id)).toMatchObject({
@@ -235,8 +237,8 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('that reply go to the sender if they have no recipients, with Re:', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('that reply go to the sender if they have no recipients, with Re:', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const draft = await create(helpdesk, { replyToMessageId: MESSAGES.cannotLogIn.toUpperCase() });
     expect(draft.replyToMessageId).toBe(MESSAGES.cannotLogIn);
     const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
@@ -249,15 +251,15 @@ describe('drafts', () => {
     });
   });
 
-  everywhere('that reply to a deleted message stay in its thread', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('that reply to a deleted message stay in its thread', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
     const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
     expect(json.threadId).toBe(THREADS.login);
   });
 
-  everywhere('cannot reply to a message of another inbox', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('cannot reply to a message of another inbox', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     await helpdesk.call('DELETE', `/messages/${MESSAGES.linkSent}`);
     const before = await list(helpdesk);
     for (const replyToMessageId of [IDS.nobody, MESSAGES.invoice, MESSAGES.linkSent, IDS.globex.messages.hours]) {

@@ -11,8 +11,8 @@ const SUPPORT_KEYS = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
 const isAlive = (status: number) => status !== 401;
 
 describe('keys', () => {
-  everywhere('rotating an inbox key revokes the old key at once and creates a valid one', async (world) => {
-    const { send, mailbox } = world;
+  everywhere('rotating an inbox key revokes the old key at once and creates a valid one', async (service) => {
+    const { send, mailbox } = service;
     const { tenant, inboxes } = mailbox.keys.acme;
     const rotated = await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`, { key: tenant });
     expect(rotated.status).toBe(201);
@@ -36,8 +36,8 @@ describe('keys', () => {
 
   everywhere(
     "rotation leaves the inbox's mail, other inboxes' keys and everything else as they were",
-    async (world) => {
-      const { send, mailbox } = world;
+    async (service) => {
+      const { send, mailbox } = service;
       const before = mailbox.snapshot();
       await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/keys`, { key: mailbox.keys.acme.tenant });
       const after = mailbox.snapshot();

@@ -1,8 +1,8 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { ADDRESS, openDesks } from '../support/desk.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 import { createReply } from '../support/send.ts';
 
 interceptRequests();
@@ -11,7 +11,7 @@ const { messages: MESSAGES, threads: THREADS, attachments: ATTACHMENTS } = IDS.a
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
 
-const counts = async ({ send, mailbox }: World) =>
+const counts = async ({ send, mailbox }: Service) =>
   (await send('GET', '/v1/messages/folders/counts', { key: mailbox.keys.acme.inboxes.helpdesk })).json;
 
 /** Requests the attachments of the only message of a mailbox. */
@@ -50,16 +50,16 @@ const FILE_NAMES: [filename: string, disposition: string][] = [
 ];
 
 describe('messages', () => {
-  everywhere('are listed newest first with the pagination', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are listed newest first with the pagination', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { json } = await helpdesk.call('GET', '/messages');
     expect(idsOf(json.messages)).toEqual([MESSAGES.thanks, MESSAGES.linkSent, MESSAGES.cannotLogIn]);
     expect(json.pagination).toEqual({ total: 3, limit: 50, offset: 0 });
   });
 
-  everywhere('are listed by order of arrival, newest first, even after the clock was set back', async (world) => {
-    const { helpdesk } = openDesks(world);
-    world.mailbox.clock.freeze('2020-01-01T00:00:00.000Z');
+  everywhere('are listed by order of arrival, newest first, even after the clock was set back', async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    service.mailbox.clock.freeze('2020-01-01T00:00:00.000Z');
     const { id } = await helpdesk.mail(ADDRESS.dana);
     const { json } = await helpdesk.call('GET', '/messages?limit=2');
     expect(idsOf(json.messages)).toEqual([id, MESSAGES.thanks]);
@@ -82,8 +82,8 @@ describe('messages', () => {
     expect(messages.map(({ subject }) => subject)).toEqual(['Day 9', 'Day 5', 'Day 2', 'Day 1']);
   });
 
-  everywhere('have every field that the contract names, with its value', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('have every field that the contract names, with its value', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { json } = await helpdesk.call('GET', `/messages/${MESSAGES.cannotLogIn}`);
     expect(json).toEqual({
       id: MESSAGES.cannotLogIn,
@@ -109,8 +109,8 @@ describe('messages', () => {
     });
   });
 
-  everywhere('are listed by direction, with the total of that direction', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are listed by direction, with the total of that direction', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const inbound = await helpdesk.call('GET', '/messages?direction=inbound');
     const outbound = await helpdesk.call('GET', '/messages?direction=outbound');
     expect(idsOf(inbound.json.messages)).toEqual([MESSAGES.thanks, MESSAGES.cannotLogIn]);
@@ -119,16 +119,16 @@ describe('messages', () => {
     expect(outbound.json.pagination.total).toBe(1);
   });
 
-  everywhere('refuse an unknown direction, in one sentence', async (world) => {
-    const { status, json } = await openDesks(world).helpdesk.call('GET', '/messages?direction=sideways');
+  everywhere('refuse an unknown direction, in one sentence', async (service) => {
+    const { status, json } = await openInboxClients(service).helpdesk.call('GET', '/messages?direction=sideways');
     expect([status, json]).toEqual([
       400,
       { error: 'The query is not valid: direction must be inbound or outbound.', code: 'VALIDATION_ERROR' },
     ]);
   });
 
-  everywhere('that arrive are on the first page, and shift the others', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('that arrive are on the first page, and shift the others', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     const sent = await info.mail(helpdesk.address);
     const page = async (offset: number) => (await helpdesk.call('GET', `/messages?limit=2&offset=${offset}`)).json;
     const [first, second] = [await page(0), await page(2)];
@@ -144,8 +144,8 @@ describe('messages', () => {
   everywhere(
     'stay on their page when more arrive, under messages.list.order=oldest-first',
     { behaviours: { 'messages.list.order': 'oldest-first' } },
-    async (world) => {
-      const { helpdesk, info } = openDesks(world);
+    async (service) => {
+      const { helpdesk, info } = openInboxClients(service);
       const first = await helpdesk.call('GET', '/messages?limit=2&offset=0');
       const sent = await info.mail(helpdesk.address);
       const second = await helpdesk.call('GET', '/messages?limit=2&offset=2');
@@ -159,29 +159,29 @@ describe('messages', () => {
     },
   );
 
-  everywhere('return an empty page after the last one', async (world) => {
-    const { json } = await openDesks(world).helpdesk.call('GET', '/messages?offset=3');
+  everywhere('return an empty page after the last one', async (service) => {
+    const { json } = await openInboxClients(service).helpdesk.call('GET', '/messages?offset=3');
     expect(json).toEqual({ messages: [], pagination: { total: 3, limit: 50, offset: 3 } });
   });
 
-  everywhere('are marked as read when read, in lists and counts too', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are marked as read when read, in lists and counts too', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const isRead = async () => (await helpdesk.list()).find(({ id }) => id === MESSAGES.thanks).isRead;
-    expect([await isRead(), (await counts(world)).inbox]).toEqual([false, { unread: 1, total: 2 }]);
+    expect([await isRead(), (await counts(service)).inbox]).toEqual([false, { unread: 1, total: 2 }]);
     expect((await helpdesk.call('GET', `/messages/${MESSAGES.thanks}`)).json.isRead).toBe(true);
-    expect([await isRead(), (await counts(world)).inbox]).toEqual([true, { unread: 0, total: 2 }]);
+    expect([await isRead(), (await counts(service)).inbox]).toEqual([true, { unread: 0, total: 2 }]);
   });
 
-  everywhere('stay unread when only listed, read raw, or by their attachments', async (world) => {
-    const { billing } = openDesks(world);
+  everywhere('stay unread when only listed, read raw, or by their attachments', async (service) => {
+    const { billing } = openInboxClients(service);
     for (const path of ['', `/${MESSAGES.invoice}/raw`, `/${MESSAGES.invoice}/attachments`]) {
       expect((await billing.call('GET', `/messages${path}`)).status).toBe(200);
     }
     expect((await billing.list())[0].isRead).toBe(false);
   });
 
-  everywhere('are changed field by field, and back', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are changed field by field, and back', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const path = `/messages/${MESSAGES.cannotLogIn}`;
     const flags = async () => {
       const { isRead, isStarred, isArchived } = (await helpdesk.list())[0];
@@ -192,7 +192,7 @@ describe('messages', () => {
     expect(await flags()).toEqual([true, true, false]);
     await helpdesk.call('PATCH', path, { isRead: false, isArchived: true });
     expect(await flags()).toEqual([false, true, true]);
-    expect(await counts(world)).toEqual({
+    expect(await counts(service)).toEqual({
       inbox: { unread: 1, total: 1 },
       sent: { total: 1 },
       starred: { total: 1 },
@@ -205,22 +205,22 @@ describe('messages', () => {
     expect(await flags()).toEqual([true, false, false]);
   });
 
-  everywhere('refuse a mark that is not a boolean', async (world) => {
-    const { status, json } = await openDesks(world).helpdesk.call('PATCH', `/messages/${MESSAGES.thanks}`, {
+  everywhere('refuse a mark that is not a boolean', async (service) => {
+    const { status, json } = await openInboxClients(service).helpdesk.call('PATCH', `/messages/${MESSAGES.thanks}`, {
       isRead: 'yes',
     });
     expect([status, json.error]).toEqual([400, 'The body is not valid: isRead must be true or false.']);
   });
 
-  everywhere('are removed from lists, totals and counts when deleted, and return 404 by id', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('are removed from lists, totals and counts when deleted, and return 404 by id', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const path = `/messages/${MESSAGES.thanks}`;
     const deleted = await helpdesk.call('DELETE', path);
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: MESSAGES.thanks }]);
     const { json } = await helpdesk.call('GET', '/messages');
     expect(idsOf(json.messages)).toEqual([MESSAGES.linkSent, MESSAGES.cannotLogIn]);
     expect(json.pagination.total).toBe(2);
-    expect(await counts(world)).toEqual({
+    expect(await counts(service)).toEqual({
       inbox: { unread: 0, total: 1 },
       sent: { total: 1 },
       starred: { total: 0 },
@@ -247,38 +247,38 @@ describe('messages', () => {
     }
   });
 
-  everywhere('can be changed in the trash, and stay there', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('can be changed in the trash, and stay there', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const path = `/messages/${MESSAGES.thanks}`;
     await helpdesk.call('DELETE', path);
     const { status, json } = await helpdesk.call('PATCH', path, { isRead: true, isStarred: true });
     expect([status, json]).toEqual([200, { updated: true, id: MESSAGES.thanks }]);
-    const trash = await world.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
+    const trash = await service.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
     expect(trash.json.messages).toMatchObject([{ id: MESSAGES.thanks, isRead: true, isStarred: true }]);
-    expect((await counts(world)).starred).toEqual({ total: 0 });
+    expect((await counts(service)).starred).toEqual({ total: 0 });
     expect((await helpdesk.call('GET', path)).status).toBe(404);
   });
 
-  everywhere('stay in their thread and in the trash when deleted', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('stay in their thread and in the trash when deleted', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     await helpdesk.call('DELETE', `/messages/${MESSAGES.linkSent}`);
     const thread = await helpdesk.call('GET', `/threads/${THREADS.login}`);
     expect(idsOf(thread.json.messages)).toEqual([MESSAGES.cannotLogIn, MESSAGES.linkSent, MESSAGES.thanks]);
     expect(thread.json.messageCount).toBe(3);
-    const trash = await world.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
+    const trash = await service.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
     expect(idsOf(trash.json.messages)).toEqual([MESSAGES.linkSent]);
   });
 
-  everywhere('are found in their own inbox only', async (world) => {
-    const { helpdesk, billing } = openDesks(world);
+  everywhere('are found in their own inbox only', async (service) => {
+    const { helpdesk, billing } = openInboxClients(service);
     for (const path of ['', '/raw', '/attachments', `/attachments/${ATTACHMENTS.order}`]) {
       expect((await helpdesk.call('GET', `/messages/${MESSAGES.invoice}${path}`)).status).toBe(404);
     }
     expect((await billing.call('GET', `/messages/${MESSAGES.invoice}`)).status).toBe(200);
   });
 
-  everywhere('list their attachments, and return their bytes unchanged', async (world) => {
-    const { billing } = openDesks(world);
+  everywhere('list their attachments, and return their bytes unchanged', async (service) => {
+    const { billing } = openInboxClients(service);
     const path = `/messages/${MESSAGES.invoice}/attachments`;
     const { json } = await billing.call('GET', path);
     expect(json).toEqual({
@@ -313,8 +313,8 @@ describe('messages', () => {
     expect(replies.map(({ bytes }) => bytes)).toEqual(files);
   });
 
-  everywhere('return an attachment under its own message only', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('return an attachment under its own message only', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { status, json } = await helpdesk.call(
       'GET',
       `/messages/${MESSAGES.thanks}/attachments/${ATTACHMENTS.loginError}`,
@@ -323,8 +323,8 @@ describe('messages', () => {
     expect((await helpdesk.call('GET', `/messages/${MESSAGES.thanks}/attachments`)).json).toEqual({ attachments: [] });
   });
 
-  everywhere('are read raw as message/rfc822', async (world) => {
-    const { outreach } = openDesks(world);
+  everywhere('are read raw as message/rfc822', async (service) => {
+    const { outreach } = openInboxClients(service);
     const { status, text, headers } = await outreach.call('GET', `/messages/${MESSAGES.talk}/raw`);
     expect([status, headers.get('content-type')]).toEqual([200, 'message/rfc822']);
     expect(text).toBe(

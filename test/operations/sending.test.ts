@@ -1,24 +1,25 @@
 import { describe, expect } from 'vitest';
-import { ADDRESS, addAddress, type Desk, openDesks, sendDraft } from '../support/desk.ts';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, addAddress, type InboxClient, openInboxClients, sendDraft } from '../support/inbox-clients.ts';
 import { parseTwice } from '../support/parse-mail.ts';
 
 interceptRequests();
 
 const { messages: MESSAGES, threads: THREADS } = IDS.acme;
 
-const threadSize = async (desk: Desk, id: string) => (await desk.call('GET', `/threads/${id}`)).json.messageCount;
+const threadSize = async (inboxClient: InboxClient, id: string) =>
+  (await inboxClient.call('GET', `/threads/${id}`)).json.messageCount;
 
-const bounces = async ({ send, mailbox }: World) =>
+const bounces = async ({ send, mailbox }: Service) =>
   (await send('GET', '/v1/metrics', { key: mailbox.keys.acme.inboxes.helpdesk })).json.counts;
 
 /** Every way in which helpdesk can send something to an address. */
-const WAYS: Record<string, (desk: Desk, to: string) => ReturnType<Desk['call']>> = {
-  'a send': (desk, to) => desk.call('POST', '/send', { to, subject: 'Hi', verified: true }),
-  'a forward': (desk, to) => desk.call('POST', `/forward/${MESSAGES.thanks}`, { to }),
-  'a draft': (desk, to) => sendDraft(desk, { to }),
-  'a draft with bcc': (desk, to) => sendDraft(desk, { bcc: [to] }),
+const WAYS: Record<string, (inboxClient: InboxClient, to: string) => ReturnType<InboxClient['call']>> = {
+  'a send': (inboxClient, to) => inboxClient.call('POST', '/send', { to, subject: 'Hi', verified: true }),
+  'a forward': (inboxClient, to) => inboxClient.call('POST', `/forward/${MESSAGES.thanks}`, { to }),
+  'a draft': (inboxClient, to) => sendDraft(inboxClient, { to }),
+  'a draft with bcc': (inboxClient, to) => sendDraft(inboxClient, { bcc: [to] }),
 };
 
 /** Address lists in one string, and the parsed addresses. */
@@ -68,8 +69,8 @@ const WRONG_LISTS: [title: string, to: string, error: string][] = [
 ];
 
 describe('sending', () => {
-  everywhere('returns the id, the thread, the status and a real Message-ID', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('returns the id, the thread, the status and a real Message-ID', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const { status, json } = await helpdesk.call('POST', '/send', { to: ADDRESS.dana, subject: 'Hi' });
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(['id', 'threadId', 'status', 'messageId']);
@@ -77,8 +78,8 @@ describe('sending', () => {
     expect(json.messageId).toBe(`<${json.id}@acme.test>`);
   });
 
-  everywhere('makes an outbound message that lists show', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('makes an outbound message that lists show', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const to = ['Dana <dana@customer.test>', 'lee@prospect.test'];
     const sent = await helpdesk.mail(to, { plainBody: 'a', htmlBody: '<b>b</b>', replyTo: 'answers@acme.test' });
     expect((await helpdesk.list('?direction=outbound')).at(-1)).toEqual({
@@ -103,8 +104,8 @@ describe('sending', () => {
     });
   });
 
-  everywhere('starts a new thread each time, whatever the subject', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('starts a new thread each time, whatever the subject', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const sent = [
       await helpdesk.mail(ADDRESS.dana),
       await helpdesk.mail(ADDRESS.dana, { subject: 'Re: Cannot log in' }),
@@ -125,14 +126,14 @@ describe('sending', () => {
     'subject must be at most 998 characters long': { to: ADDRESS.dana, subject: 'x'.repeat(999) },
     'verified must be true or false': { to: ADDRESS.dana, subject: 'Hi', verified: 'true' },
   })) {
-    everywhere(`is refused where ${field}`, async (world) => {
-      const { status, json: error } = await openDesks(world).helpdesk.call('POST', '/send', json);
+    everywhere(`is refused where ${field}`, async (service) => {
+      const { status, json: error } = await openInboxClients(service).helpdesk.call('POST', '/send', json);
       expect([status, error]).toEqual([400, { error: `The body is not valid: ${field}.`, code: 'VALIDATION_ERROR' }]);
     });
   }
 
-  everywhere('accepts every address that needs no quotes', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('accepts every address that needs no quotes', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
     const { id } = await helpdesk.mail(to);
     const { status, json } = await helpdesk.call('GET', `/messages/${id}`);
@@ -145,8 +146,8 @@ describe('sending', () => {
   });
 
   for (const [title, to, expected] of LISTS) {
-    everywhere(`accepts ${title} in one string`, async (world) => {
-      const { helpdesk } = openDesks(world);
+    everywhere(`accepts ${title} in one string`, async (service) => {
+      const { helpdesk } = openInboxClients(service);
       const json = { to, cc: to, bcc: to, subject: 'Hi', verified: true };
       const sent = await helpdesk.call('POST', '/send', json);
       expect(sent.status, sent.text).toBe(200);
@@ -156,17 +157,17 @@ describe('sending', () => {
   }
 
   for (const [title, to, error] of WRONG_LISTS) {
-    everywhere(`refuses ${title} in one string, and sends nothing`, async (world) => {
-      const { helpdesk } = openDesks(world);
-      const before = world.mailbox.snapshot();
+    everywhere(`refuses ${title} in one string, and sends nothing`, async (service) => {
+      const { helpdesk } = openInboxClients(service);
+      const before = service.mailbox.snapshot();
       const { status, json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi', verified: true });
       expect([status, json.error]).toEqual([400, `The body is not valid: to ${error}.`]);
-      expect(world.mailbox.snapshot()).toEqual(before);
+      expect(service.mailbox.snapshot()).toEqual(before);
     });
   }
 
-  everywhere('goes to cc and bcc too, which must be verified like to', async (world) => {
-    const { helpdesk, info, billing } = openDesks(world);
+  everywhere('goes to cc and bcc too, which must be verified like to', async (service) => {
+    const { helpdesk, info, billing } = openInboxClients(service);
     const json = { to: ADDRESS.dana, cc: 'info@globex.test', bcc: ['billing@acme.test'], subject: 'Copies' };
     const refused = await helpdesk.call('POST', '/send', json);
     expect([refused.status, refused.json.error]).toEqual([
@@ -174,13 +175,13 @@ describe('sending', () => {
       'info@globex.test has never written to this inbox; send with "verified": true if you know the address to be right.',
     ]);
     await helpdesk.call('POST', '/send', { ...json, verified: true });
-    for (const desk of [info, billing]) {
-      expect(await desk.latest()).toMatchObject({ subject: 'Copies', cc: ['info@globex.test'], bcc: [] });
+    for (const inboxClient of [info, billing]) {
+      expect(await inboxClient.latest()).toMatchObject({ subject: 'Copies', cc: ['info@globex.test'], bcc: [] });
     }
   });
 
-  everywhere('accepts cc and bcc for a reply, a reply to all and a forward', async (world) => {
-    const { helpdesk, info, billing } = openDesks(world);
+  everywhere('accepts cc and bcc for a reply, a reply to all and a forward', async (service) => {
+    const { helpdesk, info, billing } = openInboxClients(service);
     const copies = { cc: 'info@globex.test', bcc: 'billing@acme.test', plainBody: 'Copy' };
     for (const [path, more] of [
       [`/reply/${MESSAGES.thanks}`, {}],
@@ -189,18 +190,18 @@ describe('sending', () => {
     ] as const) {
       const { status, json } = await helpdesk.call('POST', path, { ...copies, ...more });
       expect([path, status]).toEqual([path, 200]);
-      for (const desk of [info, billing]) {
-        const { plainBody, messageIdHeader } = await desk.latest();
+      for (const inboxClient of [info, billing]) {
+        const { plainBody, messageIdHeader } = await inboxClient.latest();
         expect([plainBody.startsWith('Copy'), messageIdHeader]).toEqual([true, json.messageId]);
       }
     }
   });
 
-  everywhere('arrives in inboxes of the same tenant and of another one, unread', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
+  everywhere('arrives in inboxes of the same tenant and of another one, unread', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
     const sent = await helpdesk.mail([billing.address, info.address], { htmlBody: '<i>x</i>', replyTo: 'x@y.test' });
-    for (const desk of [billing, info]) {
-      const received = await desk.latest();
+    for (const inboxClient of [billing, info]) {
+      const received = await inboxClient.latest();
       expect(received).toMatchObject({
         direction: 'inbound',
         from: 'Acme Helpdesk <helpdesk@acme.test>',
@@ -210,16 +211,16 @@ describe('sending', () => {
         htmlBody: '<i>x</i>',
         isRead: false,
         messageIdHeader: sent.messageId,
-        inboxId: desk.id,
+        inboxId: inboxClient.id,
       });
       expect([sent.id, sent.threadId]).not.toContain(received.id);
       expect(received.threadId).not.toBe(sent.threadId);
     }
   });
 
-  everywhere('arrives only once in an inbox, even if several of its addresses are named', async (world) => {
-    const { helpdesk, billing } = openDesks(world);
-    await addAddress(world, billing.id, 'invoices@acme.test');
+  everywhere('arrives only once in an inbox, even if several of its addresses are named', async (service) => {
+    const { helpdesk, billing } = openInboxClients(service);
+    await addAddress(service, billing.id, 'invoices@acme.test');
     const before = (await billing.list()).length;
     await sendDraft(helpdesk, {
       to: ['billing@acme.test', 'Billing <BILLING@acme.test>'],
@@ -229,8 +230,8 @@ describe('sending', () => {
     expect(await billing.list()).toHaveLength(before + 1);
   });
 
-  everywhere('to oneself arrives as a second message', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('to oneself arrives as a second message', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const sent = await helpdesk.mail(helpdesk.address);
     const [out, back] = (await helpdesk.list()).slice(-2);
     expect([out.id, out.direction, back.direction]).toEqual([sent.id, 'outbound', 'inbound']);
@@ -240,29 +241,29 @@ describe('sending', () => {
     expect(await threadSize(helpdesk, back.threadId)).toBe(3);
   });
 
-  everywhere('shows cc to every recipient and bcc to none', async (world) => {
-    const { helpdesk, billing, outreach, info } = openDesks(world);
+  everywhere('shows cc to every recipient and bcc to none', async (service) => {
+    const { helpdesk, billing, outreach, info } = openInboxClients(service);
     await sendDraft(helpdesk, { to: billing.address, cc: outreach.address, bcc: info.address, subject: 'Quiet' });
-    for (const desk of [billing, outreach, info]) {
-      const received = await desk.latest();
+    for (const inboxClient of [billing, outreach, info]) {
+      const received = await inboxClient.latest();
       expect(received).toMatchObject({ subject: 'Quiet', to: billing.address, cc: [outreach.address], bcc: [] });
-      const raw = await desk.call('GET', `/messages/${received.id}/raw`);
+      const raw = await inboxClient.call('GET', `/messages/${received.id}/raw`);
       expect(JSON.stringify(received) + raw.text).not.toMatch(/^bcc:|info@globex/im);
     }
     expect((await helpdesk.list('?direction=outbound')).at(-1).bcc).toEqual([info.address]);
   });
 
-  everywhere('keeps a long conversation of two agents in one thread on each side', async (world) => {
-    const { helpdesk, info } = openDesks(world);
+  everywhere('keeps a long conversation of two agents in one thread on each side', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
     const first = await helpdesk.mail(info.address, { subject: 'Long' });
     const threadAtInfo = (await info.latest()).threadId;
     for (let round = 0; round < 5; round += 1) {
-      for (const [desk, threadId] of [
+      for (const [inboxClient, threadId] of [
         [info, threadAtInfo],
         [helpdesk, first.threadId],
       ] as const) {
-        const latest = await desk.latest();
-        const { json } = await desk.call('POST', `/reply/${latest.id}`, { plainBody: `Round ${round}` });
+        const latest = await inboxClient.latest();
+        const { json } = await inboxClient.call('POST', `/reply/${latest.id}`, { plainBody: `Round ${round}` });
         expect(json.threadId).toBe(threadId);
       }
     }
@@ -274,8 +275,8 @@ describe('sending', () => {
     expect([references.length, references[0], references.at(-1)]).toEqual([10, first.messageId, inReplyTo]);
   });
 
-  everywhere('threads incoming mail by References if In-Reply-To is unknown', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
+  everywhere('threads incoming mail by References if In-Reply-To is unknown', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
     // Billing joins the conversation late, so it can find the parent of its latest message only by References.
     const first = await helpdesk.mail([info.address, billing.address], { subject: 'Late' });
     const atBilling = (await billing.latest()).threadId;
@@ -287,8 +288,8 @@ describe('sending', () => {
     expect((await billing.latest()).threadId).toBe(atBilling);
   });
 
-  everywhere('to somebody who never wrote needs verified: true', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('to somebody who never wrote needs verified: true', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     const json = { to: [ADDRESS.dana, `Nobody <${ADDRESS.stranger.toUpperCase()}>`], subject: 'Hi' };
     const before = await helpdesk.list();
     const refused = await helpdesk.call('POST', '/send', json);
@@ -304,8 +305,8 @@ describe('sending', () => {
     expect((await helpdesk.call('POST', '/send', { ...json, verified: true })).status).toBe(200);
   });
 
-  everywhere('to a known correspondent needs no verified, for any form of the address', async (world) => {
-    const { helpdesk, billing, info } = openDesks(world);
+  everywhere('to a known correspondent needs no verified, for any form of the address', async (service) => {
+    const { helpdesk, billing, info } = openInboxClients(service);
     for (const to of ['dana@customer.test', 'DANA@Customer.Test', '"Reyes, Dana" <Dana@customer.test>']) {
       expect((await helpdesk.call('POST', '/send', { to, subject: 'Hi' })).status).toBe(200);
     }
@@ -322,18 +323,18 @@ describe('sending', () => {
   });
 
   for (const [way, sendTo] of Object.entries(WAYS)) {
-    everywhere(`${way} to bounce@simulator.test is sent and bounces`, async (world) => {
-      const { helpdesk } = openDesks(world);
-      const before = await bounces(world);
+    everywhere(`${way} to bounce@simulator.test is sent and bounces`, async (service) => {
+      const { helpdesk } = openInboxClients(service);
+      const before = await bounces(service);
       for (const to of ['bounce@simulator.test', 'Bounce+42 <BOUNCE+42@Simulator.Test>']) {
         expect((await sendTo(helpdesk, to)).status).toBe(200);
       }
-      const after = await bounces(world);
+      const after = await bounces(service);
       expect([after.sent - before.sent, after.bounced - before.bounced]).toEqual([2, 2]);
     });
 
-    everywhere(`${way} to relay-error@simulator.test returns 502 and stores nothing`, async (world) => {
-      const { helpdesk } = openDesks(world);
+    everywhere(`${way} to relay-error@simulator.test returns 502 and stores nothing`, async (service) => {
+      const { helpdesk } = openInboxClients(service);
       const before = await helpdesk.list();
       const { status, json } = await sendTo(helpdesk, 'relay-error+x@simulator.test');
       expect([status, json]).toEqual([
@@ -343,8 +344,8 @@ describe('sending', () => {
       expect(await helpdesk.list()).toEqual(before);
     });
 
-    everywhere(`${way} to pause@simulator.test pauses all sending until resume`, async (world) => {
-      const { helpdesk, info } = openDesks(world);
+    everywhere(`${way} to pause@simulator.test pauses all sending until resume`, async (service) => {
+      const { helpdesk, info } = openInboxClients(service);
       const paused = [403, { error: 'This inbox is paused and cannot send.', code: 'INBOX_PAUSED' }];
       const refused = await sendTo(helpdesk, 'PAUSE@simulator.test');
       expect([refused.status, refused.json]).toEqual(paused);
@@ -365,24 +366,24 @@ describe('sending', () => {
     });
   }
 
-  everywhere('to success@simulator.test needs no verified and is not delivered', async (world) => {
-    const { helpdesk } = openDesks(world);
-    const before = await bounces(world);
+  everywhere('to success@simulator.test needs no verified and is not delivered', async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    const before = await bounces(service);
     const { status } = await helpdesk.call('POST', '/send', { to: 'success@simulator.test', subject: 'Hi' });
     expect(status).toBe(200);
-    expect(await bounces(world)).toEqual({ ...before, sent: before.sent + 1 });
+    expect(await bounces(service)).toEqual({ ...before, sent: before.sent + 1 });
   });
 
-  everywhere('knows no other simulator', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('knows no other simulator', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     for (const to of ['constructor@simulator.test', 'bouncer@simulator.test', 'bounce@simulator.test.test']) {
       const { json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi' });
       expect(json.code).toBe('UNVERIFIED_RECIPIENT');
     }
   });
 
-  everywhere('does not reach other unknown recipients together with resume', async (world) => {
-    const { helpdesk } = openDesks(world);
+  everywhere('does not reach other unknown recipients together with resume', async (service) => {
+    const { helpdesk } = openInboxClients(service);
     await helpdesk.mail('pause@simulator.test');
     const to = ['resume@simulator.test', ADDRESS.stranger];
     const { json } = await helpdesk.call('POST', '/send', { to, subject: 'Hi' });
@@ -392,11 +393,11 @@ describe('sending', () => {
     );
   });
 
-  everywhere('reaches an inbox by a plus-tagged address, which no other inbox can take', async (world) => {
-    const { helpdesk, billing } = openDesks(world);
+  everywhere('reaches an inbox by a plus-tagged address, which no other inbox can take', async (service) => {
+    const { helpdesk, billing } = openInboxClients(service);
     const json = { email: 'billing+orders@acme.test' };
-    const key = world.mailbox.keys.acme.tenant;
-    await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+    const key = service.mailbox.keys.acme.tenant;
+    await service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
     await helpdesk.mail('Billing+Orders@acme.test', { subject: 'Tagged' });
     expect((await billing.latest()).subject).toBe('Tagged');
   });
@@ -404,19 +405,19 @@ describe('sending', () => {
   everywhere(
     'under sending.plus-tags=exact reaches the inbox that has the tagged address',
     { behaviours: { 'sending.plus-tags': 'exact' } },
-    async (world) => {
-      const { helpdesk, billing } = openDesks(world);
+    async (service) => {
+      const { helpdesk, billing } = openInboxClients(service);
       const json = { email: 'billing+orders@acme.test' };
-      const key = world.mailbox.keys.acme.tenant;
-      await world.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
+      const key = service.mailbox.keys.acme.tenant;
+      await service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json });
       await billing.mail('billing+orders@acme.test', { subject: 'Tagged' });
       expect((await helpdesk.latest()).subject).toBe('Tagged');
     },
   );
 
-  everywhere('to an unknown address bounces at a domain of the emulator, and not at other domains', async (world) => {
-    const { helpdesk } = openDesks(world);
-    const before = await bounces(world);
+  everywhere('to an unknown address bounces at a domain of the emulator, and not at other domains', async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    const before = await bounces(service);
     for (const [to, bounced] of [
       ['nobody@acme.test', 1],
       ['nobody@globex.test', 1],
@@ -424,37 +425,37 @@ describe('sending', () => {
       ['nobody@elsewhere.test', 0],
       ['nobody@mail.acme.test', 0],
     ] as const) {
-      const earlier = (await bounces(world)).bounced;
+      const earlier = (await bounces(service)).bounced;
       await helpdesk.mail(to);
-      expect([to, (await bounces(world)).bounced - earlier]).toEqual([to, bounced]);
+      expect([to, (await bounces(service)).bounced - earlier]).toEqual([to, bounced]);
     }
-    expect((await bounces(world)).sent - before.sent).toBe(5);
+    expect((await bounces(service)).sent - before.sent).toBe(5);
   });
 
-  everywhere('that bounces for one recipient still reaches the others, and bounces only once', async (world) => {
-    const { helpdesk, info } = openDesks(world);
-    const before = await bounces(world);
+  everywhere('that bounces for one recipient still reaches the others, and bounces only once', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
+    const before = await bounces(service);
     const sent = await helpdesk.mail(['nobody@acme.test', info.address, 'bounce@simulator.test']);
     expect((await info.latest()).messageIdHeader).toBe(sent.messageId);
-    expect((await bounces(world)).bounced - before.bounced).toBe(1);
+    expect((await bounces(service)).bounced - before.bounced).toBe(1);
   });
 
-  everywhere('to the addresses of a deleted inbox bounces', async (world) => {
-    const { helpdesk, billing } = openDesks(world);
-    await addAddress(world, billing.id, 'invoices@acme.test');
-    const { status } = await world.send('DELETE', `/v1/inboxes/${billing.id}`, {
-      key: world.mailbox.keys.acme.tenant,
+  everywhere('to the addresses of a deleted inbox bounces', async (service) => {
+    const { helpdesk, billing } = openInboxClients(service);
+    await addAddress(service, billing.id, 'invoices@acme.test');
+    const { status } = await service.send('DELETE', `/v1/inboxes/${billing.id}`, {
+      key: service.mailbox.keys.acme.tenant,
     });
     expect(status).toBe(200);
-    const before = await bounces(world);
+    const before = await bounces(service);
     await helpdesk.mail('billing@acme.test');
     await helpdesk.mail('invoices@acme.test');
-    expect((await bounces(world)).bounced - before.bounced).toBe(2);
+    expect((await bounces(service)).bounced - before.bounced).toBe(2);
   });
 
-  everywhere('from the primary address has its domain in the Message-ID', async (world) => {
-    const { helpdesk, info } = openDesks(world);
-    expect((await addAddress(world, helpdesk.id, 'help@mailbox.test', true)).status).toBe(201);
+  everywhere('from the primary address has its domain in the Message-ID', async (service) => {
+    const { helpdesk, info } = openInboxClients(service);
+    expect((await addAddress(service, helpdesk.id, 'help@mailbox.test', true)).status).toBe(201);
     const sent = await helpdesk.mail(info.address);
     expect(sent.messageId).toBe(`<${sent.id}@mailbox.test>`);
     expect((await info.latest()).from).toBe('Acme Helpdesk <help@mailbox.test>');

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
 interceptRequests();
@@ -12,17 +12,17 @@ const acme = IDS.acme.tenant;
 const NOW = '2026-01-15T12:00:00.000Z';
 const THEN = { environment: { now: () => new Date(NOW) } };
 
-const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
-const metrics = (world: World, query = {}, key = world.mailbox.keys.acme.tenant) =>
-  world.send('GET', '/v1/metrics', { key, query });
-const counts = async (world: World, query = {}) => (await metrics(world, query)).json.counts;
-const sendMail = (world: World, to: string | string[]) =>
-  world.send('POST', `/v1/inboxes/${helpdesk}/send`, {
-    ...asTenant(world),
+const asTenant = ({ mailbox }: Service) => ({ key: mailbox.keys.acme.tenant });
+const metrics = (service: Service, query = {}, key = service.mailbox.keys.acme.tenant) =>
+  service.send('GET', '/v1/metrics', { key, query });
+const counts = async (service: Service, query = {}) => (await metrics(service, query)).json.counts;
+const sendMail = (service: Service, to: string | string[]) =>
+  service.send('POST', `/v1/inboxes/${helpdesk}/send`, {
+    ...asTenant(service),
     json: { to, subject: 'Hi', verified: true },
   });
-const verdict = async (world: World, email: string) =>
-  (await world.send('POST', '/v1/verify-email', { ...asTenant(world), json: { email } })).json;
+const verdict = async (service: Service, email: string) =>
+  (await service.send('POST', '/v1/verify-email', { ...asTenant(service), json: { email } })).json;
 
 describe('me', () => {
   everywhere('each tier receives its identity, with null for ids that do not apply', async ({ send, mailbox }) => {
@@ -44,17 +44,17 @@ describe('me', () => {
     }
   });
 
-  everywhere('the e-mail address of an inbox key is the primary one', async (world) => {
+  everywhere('the e-mail address of an inbox key is the primary one', async (service) => {
     const json = { email: 'help@mailbox.test' };
-    await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { ...asTenant(world), json });
-    const me = await world.send('GET', '/v1/me', { key: world.mailbox.keys.acme.inboxes.helpdesk });
+    await service.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { ...asTenant(service), json });
+    const me = await service.send('GET', '/v1/me', { key: service.mailbox.keys.acme.inboxes.helpdesk });
     expect(me.json.email).toBe('help@mailbox.test');
   });
 });
 
 describe('metrics', () => {
-  everywhere('without selectors they cover the last 30 days of the whole tenant', THEN, async (world) => {
-    const { status, json } = await metrics(world);
+  everywhere('without selectors they cover the last 30 days of the whole tenant', THEN, async (service) => {
+    const { status, json } = await metrics(service);
     expect([status, json]).toEqual([
       200,
       {
@@ -66,8 +66,8 @@ describe('metrics', () => {
     ]);
   });
 
-  everywhere('selectors and the key decide their scope', THEN, async (world) => {
-    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
+  everywhere('selectors and the key decide their scope', THEN, async (service) => {
+    const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
     const views: [key: string, query: object, scope: unknown[], counts: number[], resources: number[]][] = [
       [tenant, { workspace: support }, [support, null], [1, 3], [2, 1]],
       [tenant, { workspace: sales }, [sales, null], [1, 0], [1, 0]],
@@ -79,15 +79,15 @@ describe('metrics', () => {
       [inboxes.outreach, { inbox: outreach }, [sales, outreach], [1, 0], [1, 0]],
     ];
     for (const [key, query, scope, [sent, received], [inboxCount, domains]] of views) {
-      const { json } = await metrics(world, query, key);
+      const { json } = await metrics(service, query, key);
       expect(json.scope).toEqual({ tenantId: acme, workspaceId: scope[0], inboxId: scope[1] });
       expect(json.counts).toEqual({ sent, received, bounced: 0 });
       expect(json.resources).toEqual({ inboxes: inboxCount, domains });
     }
   });
 
-  everywhere('an inbox out of reach, or of another workspace than the one selected, is not found', async (world) => {
-    const { tenant, workspaces, inboxes } = world.mailbox.keys.acme;
+  everywhere('an inbox out of reach, or of another workspace than the one selected, is not found', async (service) => {
+    const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
     const refused: [key: string, query: object][] = [
       [tenant, { inbox: IDS.globex.inboxes.info }],
       [tenant, { inbox: IDS.nobody }],
@@ -96,25 +96,28 @@ describe('metrics', () => {
       [inboxes.helpdesk, { inbox: billing }],
     ];
     for (const [key, query] of refused) {
-      const { status, json } = await metrics(world, query, key);
+      const { status, json } = await metrics(service, query, key);
       expect([status, json.error]).toEqual([404, 'There is no inbox with this id.']);
     }
   });
 
-  everywhere('both ends of the window are inclusive', THEN, async (world) => {
+  everywhere('both ends of the window are inclusive', THEN, async (service) => {
     const first = '2026-01-06T08:12:03.000Z';
     const last = '2026-01-08T10:05:00.000Z';
-    expect(await counts(world, { from: first, to: last })).toMatchObject({ sent: 2, received: 3 });
-    expect(await counts(world, { from: '2026-01-06T08:12:03.001Z', to: last })).toMatchObject({ sent: 2, received: 2 });
-    expect(await counts(world, { from: first, to: '2026-01-08T10:04:59.999Z' })).toMatchObject({
+    expect(await counts(service, { from: first, to: last })).toMatchObject({ sent: 2, received: 3 });
+    expect(await counts(service, { from: '2026-01-06T08:12:03.001Z', to: last })).toMatchObject({
+      sent: 2,
+      received: 2,
+    });
+    expect(await counts(service, { from: first, to: '2026-01-08T10:04:59.999Z' })).toMatchObject({
       sent: 1,
       received: 3,
     });
-    expect(await counts(world, { from: first, to: first })).toMatchObject({ sent: 0, received: 1 });
+    expect(await counts(service, { from: first, to: first })).toMatchObject({ sent: 0, received: 1 });
   });
 
-  everywhere('times are accepted in any time zone, and a date means the whole day in UTC', THEN, async (world) => {
-    const windowOf = async (query: object) => (await metrics(world, query)).json.window;
+  everywhere('times are accepted in any time zone, and a date means the whole day in UTC', THEN, async (service) => {
+    const windowOf = async (query: object) => (await metrics(service, query)).json.window;
     expect(await windowOf({ from: '2026-01-05', to: '2026-01-06' })).toEqual({
       from: '2026-01-05T00:00:00.000Z',
       to: '2026-01-06T23:59:59.999Z',
@@ -130,31 +133,37 @@ describe('metrics', () => {
     });
   });
 
-  everywhere('a from that is later than to or than now returns 400', THEN, async (world) => {
+  everywhere('a from that is later than to or than now returns 400', THEN, async (service) => {
     for (const query of [{ from: '2026-01-06', to: '2026-01-05' }, { from: '2026-01-16' }]) {
-      const { status, json } = await metrics(world, query);
+      const { status, json } = await metrics(service, query);
       expect([status, json.error]).toEqual([400, 'The query is not valid: from must not be later than to.']);
     }
   });
 
-  everywhere('a sent message, each received copy and a bounce count once each', async (world) => {
-    expect(await counts(world)).toEqual({ sent: 0, received: 0, bounced: 0 });
-    await sendMail(world, ['billing@acme.test', 'outreach@acme.test']);
-    expect(await counts(world)).toEqual({ sent: 1, received: 2, bounced: 0 });
-    await sendMail(world, ['nobody@mailbox.test', 'bounce@simulator.test']);
-    expect(await counts(world)).toEqual({ sent: 2, received: 2, bounced: 1 });
-    await sendMail(world, 'relay-error@simulator.test');
-    await sendMail(world, 'info@globex.test');
-    expect(await counts(world)).toEqual({ sent: 3, received: 2, bounced: 1 });
-    const globex = await metrics(world, {}, world.mailbox.keys.globex.tenant);
+  everywhere('a sent message, each received copy and a bounce count once each', async (service) => {
+    expect(await counts(service)).toEqual({ sent: 0, received: 0, bounced: 0 });
+    await sendMail(service, ['billing@acme.test', 'outreach@acme.test']);
+    expect(await counts(service)).toEqual({ sent: 1, received: 2, bounced: 0 });
+    await sendMail(service, ['nobody@mailbox.test', 'bounce@simulator.test']);
+    expect(await counts(service)).toEqual({ sent: 2, received: 2, bounced: 1 });
+    await sendMail(service, 'relay-error@simulator.test');
+    await sendMail(service, 'info@globex.test');
+    expect(await counts(service)).toEqual({ sent: 3, received: 2, bounced: 1 });
+    const globex = await metrics(service, {}, service.mailbox.keys.globex.tenant);
     expect(globex.json.counts).toEqual({ sent: 0, received: 1, bounced: 0 });
   });
 
-  everywhere('a deleted message still counts, but not a message of a deleted inbox', THEN, async (world) => {
-    await world.send('DELETE', `/v1/inboxes/${billing}/messages/${IDS.acme.messages.invoice}`, asTenant(world));
-    expect((await metrics(world)).json).toMatchObject({ counts: { sent: 2, received: 3 }, resources: { inboxes: 3 } });
-    await world.send('DELETE', `/v1/inboxes/${billing}`, asTenant(world));
-    expect((await metrics(world)).json).toMatchObject({ counts: { sent: 2, received: 2 }, resources: { inboxes: 2 } });
+  everywhere('a deleted message still counts, but not a message of a deleted inbox', THEN, async (service) => {
+    await service.send('DELETE', `/v1/inboxes/${billing}/messages/${IDS.acme.messages.invoice}`, asTenant(service));
+    expect((await metrics(service)).json).toMatchObject({
+      counts: { sent: 2, received: 3 },
+      resources: { inboxes: 3 },
+    });
+    await service.send('DELETE', `/v1/inboxes/${billing}`, asTenant(service));
+    expect((await metrics(service)).json).toMatchObject({
+      counts: { sent: 2, received: 2 },
+      resources: { inboxes: 2 },
+    });
   });
 });
 
@@ -184,37 +193,37 @@ const VERDICTS: [email: string, reason: string | null][] = [
 
 describe('verifying an e-mail address', () => {
   for (const [email, reason] of VERDICTS) {
-    everywhere(`${JSON.stringify(email)} is ${reason === null ? 'valid' : `invalid: ${reason}`}`, async (world) => {
-      expect(await verdict(world, email)).toEqual({ email, valid: reason === null, reason });
+    everywhere(`${JSON.stringify(email)} is ${reason === null ? 'valid' : `invalid: ${reason}`}`, async (service) => {
+      expect(await verdict(service, email)).toEqual({ email, valid: reason === null, reason });
     });
   }
 
-  everywhere('an address is trimmed and converted to lower case', async (world) => {
-    expect(await verdict(world, ' Helpdesk@ACME.test\n')).toEqual({
+  everywhere('an address is trimmed and converted to lower case', async (service) => {
+    expect(await verdict(service, ' Helpdesk@ACME.test\n')).toEqual({
       email: 'helpdesk@acme.test',
       valid: true,
       reason: null,
     });
   });
 
-  everywhere('an address is invalid once its inbox is deleted', async (world) => {
-    await world.send('DELETE', `/v1/inboxes/${outreach}`, asTenant(world));
-    expect(await verdict(world, 'outreach@acme.test')).toMatchObject({ valid: false, reason: 'no-such-inbox' });
+  everywhere('an address is invalid once its inbox is deleted', async (service) => {
+    await service.send('DELETE', `/v1/inboxes/${outreach}`, asTenant(service));
+    expect(await verdict(service, 'outreach@acme.test')).toMatchObject({ valid: false, reason: 'no-such-inbox' });
   });
 
   everywhere(
     'without simulators an address at simulator.test is like any other',
     { behaviours: { 'sending.simulators': 'off' } },
-    async (world) => {
-      expect(await verdict(world, 'bounce@simulator.test')).toMatchObject({ valid: true, reason: null });
+    async (service) => {
+      expect(await verdict(service, 'bounce@simulator.test')).toMatchObject({ valid: true, reason: null });
     },
   );
 
   everywhere(
     'if mail to unknown addresses is accepted, an unknown address is valid',
     { behaviours: { 'sending.unknown-user': 'accepted' } },
-    async (world) => {
-      expect(await verdict(world, 'nobody@mailbox.test')).toMatchObject({ valid: true, reason: null });
+    async (service) => {
+      expect(await verdict(service, 'nobody@mailbox.test')).toMatchObject({ valid: true, reason: null });
     },
   );
 });

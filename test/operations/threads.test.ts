@@ -3,9 +3,9 @@ import { createEnvironment } from '../../src/environment.ts';
 import { findThread } from '../../src/mail/receive-mail.ts';
 import type { MessageRow } from '../../src/store/rows.ts';
 import { createWorld, Indexes } from '../../src/store/world.ts';
-import { ADDRESS, openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
 
 interceptRequests();
 
@@ -65,7 +65,7 @@ describe('threads', () => {
   });
 
   everywhere('show all their messages, oldest first', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     const { status, json } = await helpdesk.call('GET', `/threads/${THREADS.login}`);
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(['threadId', 'messageCount', 'messages']);
@@ -74,13 +74,13 @@ describe('threads', () => {
   });
 
   everywhere('stay unread when they are shown', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     await helpdesk.call('GET', `/threads/${THREADS.login}`);
     expect((await helpdesk.call('GET', '/threads')).json.threads).toEqual([LOGIN]);
   });
 
   everywhere('are listed with a summary of their messages', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     const sent = await helpdesk.mail(ADDRESS.dana, { subject: 'Another' });
     const { status, json } = await helpdesk.call('GET', '/threads');
     expect([status, json]).toEqual([
@@ -103,7 +103,7 @@ describe('threads', () => {
   });
 
   everywhere('keep their subject and update their counts as they grow', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     await helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
     await helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, { plainBody: 'Bye!' });
     const [thread] = (await helpdesk.call('GET', '/threads')).json.threads;
@@ -112,7 +112,7 @@ describe('threads', () => {
   });
 
   everywhere('move to the top of the list when a message is added at their end', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     await helpdesk.mail(ADDRESS.dana, { subject: 'Another' });
     const { id } = (await helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, { plainBody: 'Bye!' })).json;
     const { threads } = (await helpdesk.call('GET', '/threads')).json;
@@ -122,7 +122,7 @@ describe('threads', () => {
   });
 
   everywhere('are paginated', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     const subjects = ['One', 'Two', 'Three'];
     for (const subject of subjects) await helpdesk.mail(ADDRESS.dana, { subject });
     const { json } = await helpdesk.call('GET', '/threads?limit=2&offset=1');
@@ -131,7 +131,7 @@ describe('threads', () => {
   });
 
   everywhere('are not listed when all their messages are deleted, but are still found by id', async (world) => {
-    const { helpdesk } = openDesks(world);
+    const { helpdesk } = openInboxClients(world);
     const list = async () => (await helpdesk.call('GET', '/threads')).json;
     await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
     expect((await list()).threads).toEqual([{ ...LOGIN, unreadCount: 0 }]);
@@ -142,13 +142,13 @@ describe('threads', () => {
   });
 
   everywhere('are found in their own inbox only', async (world) => {
-    const { helpdesk, billing } = openDesks(world);
-    for (const [desk, id] of [
+    const { helpdesk, billing } = openInboxClients(world);
+    for (const [inboxClient, id] of [
       [billing, THREADS.login],
       [helpdesk, IDS.globex.threads.hours],
       [helpdesk, IDS.nobody],
     ] as const) {
-      const { status, json } = await desk.call('GET', `/threads/${id}`);
+      const { status, json } = await inboxClient.call('GET', `/threads/${id}`);
       expect([status, json.error]).toEqual([404, 'There is no thread with this id.']);
     }
     const { status } = await helpdesk.call('GET', `/threads/${THREADS.login.toUpperCase()}`);

@@ -1,7 +1,7 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { checkReply } from '../support/check-reply.ts';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { createReply } from '../support/send.ts';
 
@@ -9,9 +9,10 @@ interceptRequests();
 
 const { support, sales } = IDS.acme.workspaces;
 
-const asTenant = ({ mailbox }: World) => ({ key: mailbox.keys.acme.tenant });
-const create = (world: World, json: object) => world.send('POST', '/v1/workspaces', { ...asTenant(world), json });
-const statusOf = async ({ send }: World, key: string) => (await send('GET', '/v1/me', { key })).status;
+const asTenant = ({ mailbox }: Service) => ({ key: mailbox.keys.acme.tenant });
+const create = (service: Service, json: object) =>
+  service.send('POST', '/v1/workspaces', { ...asTenant(service), json });
+const statusOf = async ({ send }: Service, key: string) => (await send('GET', '/v1/me', { key })).status;
 
 /** Names and the slugs made from them. */
 const SLUGS: [name: string, slug: string][] = [
@@ -26,8 +27,8 @@ const SLUGS: [name: string, slug: string][] = [
 ];
 
 describe('workspaces', () => {
-  everywhere('a created one has the fields of the reference, is listed and is found', async (world) => {
-    const created = await create(world, { name: ' Field work ', slug: 'field' });
+  everywhere('a created one has the fields of the reference, is listed and is found', async (service) => {
+    const created = await create(service, { name: ' Field work ', slug: 'field' });
     expect(created.status).toBe(201);
     const { id, createdAt } = created.json;
     expect(created.json).toEqual({
@@ -39,59 +40,60 @@ describe('workspaces', () => {
       domainCount: 0,
       createdAt,
     });
-    const { json } = await world.send('GET', '/v1/workspaces', asTenant(world));
+    const { json } = await service.send('GET', '/v1/workspaces', asTenant(service));
     expect(json.workspaces.map((workspace: { id: string }) => workspace.id)).toEqual([support, sales, id]);
     expect(json.workspaces[2]).toEqual(created.json);
-    expect((await world.send('GET', `/v1/workspaces/${id}`, asTenant(world))).json).toEqual(created.json);
+    expect((await service.send('GET', `/v1/workspaces/${id}`, asTenant(service))).json).toEqual(created.json);
   });
 
-  everywhere('one of the fixture counts its inboxes and domains', async (world) => {
-    const { json } = await world.send('GET', `/v1/workspaces/${support}`, asTenant(world));
+  everywhere('one of the fixture counts its inboxes and domains', async (service) => {
+    const { json } = await service.send('GET', `/v1/workspaces/${support}`, asTenant(service));
     expect(json).toMatchObject({ slug: 'support', isDefault: true, inboxCount: 2, domainCount: 1 });
   });
 
-  everywhere('the counts are updated when resources are created and deleted in it', async (world) => {
+  everywhere('the counts are updated when resources are created and deleted in it', async (service) => {
     const counts = async () => {
-      const { inboxCount, domainCount } = (await world.send('GET', `/v1/workspaces/${sales}`, asTenant(world))).json;
+      const { inboxCount, domainCount } = (await service.send('GET', `/v1/workspaces/${sales}`, asTenant(service)))
+        .json;
       return [inboxCount, domainCount];
     };
-    const inSales = { key: world.mailbox.keys.acme.workspaces.sales };
-    const { json } = await world.send('POST', '/v1/inboxes', { ...inSales, json: {} });
-    await world.send('POST', '/v1/domains', { ...inSales, json: { domain: 'sales.example' } });
+    const inSales = { key: service.mailbox.keys.acme.workspaces.sales };
+    const { json } = await service.send('POST', '/v1/inboxes', { ...inSales, json: {} });
+    await service.send('POST', '/v1/domains', { ...inSales, json: { domain: 'sales.example' } });
     expect(await counts()).toEqual([2, 1]);
-    await world.send('DELETE', `/v1/inboxes/${json.id}`, inSales);
-    await world.send('DELETE', '/v1/domains/sales.example', inSales);
+    await service.send('DELETE', `/v1/inboxes/${json.id}`, inSales);
+    await service.send('DELETE', '/v1/domains/sales.example', inSales);
     expect(await counts()).toEqual([1, 0]);
   });
 
   for (const [name, slug] of SLUGS) {
-    everywhere(`the name ${JSON.stringify(name.slice(0, 70))} gives the slug ${slug}`, async (world) => {
-      const { status, json } = await create(world, { name });
+    everywhere(`the name ${JSON.stringify(name.slice(0, 70))} gives the slug ${slug}`, async (service) => {
+      const { status, json } = await create(service, { name });
       expect([status, json.slug]).toEqual([201, slug]);
     });
   }
 
-  everywhere('a slug is unique within a tenant, but free in another', async (world) => {
-    const before = world.mailbox.snapshot();
+  everywhere('a slug is unique within a tenant, but free in another', async (service) => {
+    const before = service.mailbox.snapshot();
     for (const json of [{ name: 'Sales' }, { name: 'Other', slug: 'sales' }]) {
-      const taken = await create(world, json);
+      const taken = await create(service, json);
       expect([taken.status, taken.json]).toEqual([
         409,
         { error: 'A workspace with the slug sales already exists.', code: 'ALREADY_EXISTS' },
       ]);
     }
-    expect(world.mailbox.snapshot()).toEqual(before);
-    const key = world.mailbox.keys.globex.tenant;
-    expect((await world.send('POST', '/v1/workspaces', { key, json: { name: 'Sales' } })).status).toBe(201);
+    expect(service.mailbox.snapshot()).toEqual(before);
+    const key = service.mailbox.keys.globex.tenant;
+    expect((await service.send('POST', '/v1/workspaces', { key, json: { name: 'Sales' } })).status).toBe(201);
   });
 
-  everywhere('a slug is free again once its workspace is deleted', async (world) => {
-    await world.send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
-    expect((await create(world, { name: 'Sales' })).status).toBe(201);
+  everywhere('a slug is free again once its workspace is deleted', async (service) => {
+    await service.send('DELETE', `/v1/workspaces/${sales}`, asTenant(service));
+    expect((await create(service, { name: 'Sales' })).status).toBe(201);
   });
 
-  everywhere('deleting one deletes everything in it at once, and nothing else', async (world) => {
-    const { send, mailbox } = world;
+  everywhere('deleting one deletes everything in it at once, and nothing else', async (service) => {
+    const { send, mailbox } = service;
     const { acme } = mailbox.keys;
     const inSales = { key: acme.workspaces.sales };
     const webhook = await send('POST', '/v1/webhooks', {
@@ -107,14 +109,14 @@ describe('workspaces', () => {
       json: { email: 'lee@prospect.test' },
     });
 
-    const deleted = await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
+    const deleted = await send('DELETE', `/v1/workspaces/${sales}`, asTenant(service));
     expect([deleted.status, deleted.json]).toEqual([200, { deleted: true, id: sales }]);
 
     for (const key of [acme.workspaces.sales, acme.inboxes.outreach, inbox.json.apiKey]) {
-      expect(await statusOf(world, key)).toBe(401);
+      expect(await statusOf(service, key)).toBe(401);
     }
     for (const key of [acme.tenant, acme.workspaces.support, acme.inboxes.helpdesk]) {
-      expect(await statusOf(world, key)).toBe(200);
+      expect(await statusOf(service, key)).toBe(200);
     }
     for (const path of [
       `/v1/workspaces/${sales}`,
@@ -123,34 +125,34 @@ describe('workspaces', () => {
       `/v1/webhooks/${webhook.json.id}`,
       '/v1/domains/sales.example',
     ]) {
-      expect((await send('GET', path, asTenant(world))).status, path).toBe(404);
+      expect((await send('GET', path, asTenant(service))).status, path).toBe(404);
     }
     const text = JSON.stringify(mailbox.snapshot());
     for (const id of [sales, inbox.json.id, IDS.acme.inboxes.outreach, IDS.acme.messages.talk, list.json.id]) {
       expect(text).not.toContain(id);
     }
-    expect((await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world))).status).toBe(404);
+    expect((await send('DELETE', `/v1/workspaces/${sales}`, asTenant(service))).status).toBe(404);
   });
 
-  everywhere('deleting one frees its addresses for another tenant', async (world) => {
-    const { send, mailbox } = world;
+  everywhere('deleting one frees its addresses for another tenant', async (service) => {
+    const { send, mailbox } = service;
     const json = { username: 'wanted' };
     await send('POST', '/v1/inboxes', { key: mailbox.keys.acme.workspaces.sales, json });
     const asGlobex = { key: mailbox.keys.globex.tenant, query: { strict: true }, json };
     expect((await send('POST', '/v1/inboxes', asGlobex)).status).toBe(409);
-    await send('DELETE', `/v1/workspaces/${sales}`, asTenant(world));
+    await send('DELETE', `/v1/workspaces/${sales}`, asTenant(service));
     const created = await send('POST', '/v1/inboxes', asGlobex);
     expect([created.status, created.json.email]).toEqual([201, 'wanted@mailbox.test']);
   });
 
-  everywhere('the default one cannot be deleted', async (world) => {
-    const before = world.mailbox.snapshot();
-    const refused = await world.send('DELETE', `/v1/workspaces/${support}`, asTenant(world));
+  everywhere('the default one cannot be deleted', async (service) => {
+    const before = service.mailbox.snapshot();
+    const refused = await service.send('DELETE', `/v1/workspaces/${support}`, asTenant(service));
     expect([refused.status, refused.json]).toEqual([
       409,
       { error: 'The default workspace cannot be deleted.', code: 'CONFLICT' },
     ]);
-    expect(world.mailbox.snapshot()).toEqual(before);
+    expect(service.mailbox.snapshot()).toEqual(before);
   });
 
   test('the first one of a tenant becomes the default one, and without one no inbox can be created', async () => {
@@ -177,11 +179,11 @@ describe('workspaces', () => {
     expect((await call('DELETE', `/v1/workspaces/${first.json.id}`, {})).status).toBe(409);
   });
 
-  everywhere('a workspace of another tenant is not counted, listed or deleted', async (world) => {
-    const key = world.mailbox.keys.globex.tenant;
-    const { json } = await world.send('GET', '/v1/workspaces', { key });
+  everywhere('a workspace of another tenant is not counted, listed or deleted', async (service) => {
+    const key = service.mailbox.keys.globex.tenant;
+    const { json } = await service.send('GET', '/v1/workspaces', { key });
     expect(json.workspaces).toHaveLength(1);
     expect(json.workspaces[0]).toMatchObject({ id: IDS.globex.workspaces.main, inboxCount: 1, domainCount: 0 });
-    expect((await world.send('DELETE', `/v1/workspaces/${sales}`, { key })).status).toBe(404);
+    expect((await service.send('DELETE', `/v1/workspaces/${sales}`, { key })).status).toBe(404);
   });
 });

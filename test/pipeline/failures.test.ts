@@ -11,8 +11,8 @@ import { WebSocket } from 'ws';
 import { buildMailbox } from '../../src/mailbox.ts';
 import { createHttpServer } from '../../src/server/http/http-server.ts';
 import { createBareApp } from '../support/bare-app.ts';
-import { openLab } from '../support/deliveries.ts';
-import { everywhere, interceptRequests, type Options, type World } from '../support/everywhere.ts';
+import { openDeliveryClient } from '../support/deliveries.ts';
+import { everywhere, interceptRequests, type Options, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { withoutTimes } from '../support/log.ts';
 import { senderTo } from '../support/sender.ts';
@@ -63,7 +63,7 @@ const REPLY = {
 /** Registers an `everywhere` test with an environment that can be broken. */
 function withBreakable(
   title: string,
-  body: (world: World, breakable: ReturnType<typeof createBreakable>) => Promise<void>,
+  body: (service: Service, breakable: ReturnType<typeof createBreakable>) => Promise<void>,
 ) {
   const made: ReturnType<typeof createBreakable>[] = [];
   const options: Options = {
@@ -72,34 +72,34 @@ function withBreakable(
       return made.at(-1)?.environment ?? {};
     },
   };
-  everywhere(title, options, async (world) => body(world, made.at(-1) as never));
+  everywhere(title, options, async (service) => body(service, made.at(-1) as never));
 }
 
-withBreakable('a bug is a 500 that shows nothing of its cause, which is reported once', async (world, breakable) => {
+withBreakable('a bug is a 500 that shows nothing of its cause, which is reported once', async (service, breakable) => {
   breakable.break('randomBytes');
-  const key = world.mailbox.keys.acme.tenant;
+  const key = service.mailbox.keys.acme.tenant;
   const json = { url: 'https://agent.example/in', events: ['message.received'] };
-  const reply = await world.send('POST', '/v1/webhooks', { key, json });
+  const reply = await service.send('POST', '/v1/webhooks', { key, json });
   expect([reply.status, reply.json]).toEqual([500, REPLY]);
   expect(breakable.reported).toEqual([CAUSE]);
   breakable.mend();
-  expect((await world.send('POST', '/v1/webhooks', { key, json })).status).toBe(201);
+  expect((await service.send('POST', '/v1/webhooks', { key, json })).status).toBe(201);
 });
 
 withBreakable(
   'a delivery that a bug ends has failed, and settled rejects with the bug once',
-  async (world, breakable) => {
-    const { mailbox } = world;
-    const lab = openLab(world);
-    const webhook = await createWebhook(world, 'https://agent.example/in');
+  async (service, breakable) => {
+    const { mailbox } = service;
+    const deliveryClient = openDeliveryClient(service);
+    const webhook = await createWebhook(service, 'https://agent.example/in');
     mailbox.clock.freeze();
     breakable.break('setTimer');
     const [delivery] = mailbox.trigger('message.received', { webhookId: webhook.id });
-    const { status, json } = await lab.settled();
+    const { status, json } = await deliveryClient.settled();
     const what = `delivery ${delivery?.id} of message.received to webhook ${webhook.id}`;
     const error = `A bug in the emulator has ended ${what} (The dice are broken).`;
     expect([status, json]).toEqual([500, { error, code: 'INTERNAL_ERROR' }]);
-    expect((await lab.deliveries({ state: 'failed' })).json.deliveries).toMatchObject([
+    expect((await deliveryClient.deliveries({ state: 'failed' })).json.deliveries).toMatchObject([
       {
         id: delivery?.id,
         state: 'failed',
@@ -111,9 +111,9 @@ withBreakable(
     expect(breakable.reported).toEqual([CAUSE]);
 
     breakable.mend();
-    const settled = await lab.settled();
+    const settled = await deliveryClient.settled();
     expect([settled.status, settled.json]).toEqual([200, { settled: true, losses: { dropped: 0, forgotten: 0 } }]);
-    expect((await lab.redeliver(delivery?.id ?? '')).status).toBe(200);
+    expect((await deliveryClient.redeliver(delivery?.id ?? '')).status).toBe(200);
     await mailbox.settled();
     expect(mailbox.delivery(delivery?.id ?? '').state).toBe('delivered');
   },

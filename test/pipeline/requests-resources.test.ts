@@ -284,9 +284,9 @@ describe('requests of resources', () => {
     });
   }
 
-  everywhere('a limit above 200 is treated as 200, and an invalid limit is refused', async (world) => {
+  everywhere('a limit above 200 is treated as 200, and an invalid limit is refused', async (service) => {
     const get = (limit: string) =>
-      world.send('GET', `/v1/messages?limit=${limit}`, { key: world.mailbox.keys.acme.tenant });
+      service.send('GET', `/v1/messages?limit=${limit}`, { key: service.mailbox.keys.acme.tenant });
     for (const limit of ['201', '999999999999999', '9'.repeat(30), '9'.repeat(400)]) {
       const clamped = await get(limit);
       expect([clamped.status, clamped.json.pagination.limit]).toEqual([200, 200]);

@@ -1,7 +1,7 @@
 import type { MailboxState } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { COMMANDS } from '../support/model/commands.ts';
 import { expectCountsToAgree } from '../support/model/counts.ts';
 import { expectSoundState } from '../support/model/references.ts';
@@ -17,7 +17,7 @@ interface Model {
   readonly journal: string[];
 }
 
-class Command implements fc.AsyncCommand<Model, World> {
+class Command implements fc.AsyncCommand<Model, Service> {
   constructor(
     readonly name: string,
     readonly chances: readonly number[],
@@ -27,8 +27,8 @@ class Command implements fc.AsyncCommand<Model, World> {
     return true;
   }
 
-  async run({ tree, start, journal }: Model, world: World): Promise<void> {
-    const turn = new Turn(tree, start, journal, world, this.chances);
+  async run({ tree, start, journal }: Model, service: Service): Promise<void> {
+    const turn = new Turn(tree, start, journal, service, this.chances);
     try {
       await COMMANDS[this.name]?.(turn);
       expect(readTree(turn.state).lines()).toEqual(tree.lines());
@@ -53,19 +53,19 @@ const commands = fc.commands(
 describe('any sequence of calls', () => {
   everywhere(
     'leaves a state without a dangling reference, counts that agree, and nothing after a reset',
-    async (world) => {
-      const { mailbox, url } = world;
+    async (service) => {
+      const { mailbox, url } = service;
       const start = mailbox.snapshot();
       await fc.assert(
         fc
           .asyncProperty(commands, async (sequence) => {
             const model = { tree: readTree(start), start: readTree(start), journal: [] };
-            await fc.asyncModelRun(() => ({ model, real: world }), sequence);
-            await expectCountsToAgree(world);
+            await fc.asyncModelRun(() => ({ model, real: service }), sequence);
+            await expectCountsToAgree(service);
             const made = keysOf(mailbox.snapshot()).filter((key) => !keysOf(start).includes(key));
             mailbox.reset();
             expect(mailbox.snapshot()).toEqual(start);
-            for (const key of made) expect((await world.send('GET', '/v1/me', { key })).status).toBe(401);
+            for (const key of made) expect((await service.send('GET', '/v1/me', { key })).status).toBe(401);
           })
           .beforeEach(() => mailbox.reset()),
         { numRuns: url === mailbox.baseUrl ? 20 : 6 },

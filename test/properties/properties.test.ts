@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { isChecked } from '../support/contract-checker.ts';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { expectNothingForeign, expectUntouchedNeighbours, idsOf } from '../support/model/neighbours.ts';
 
@@ -223,18 +223,21 @@ describe('properties', () => {
     );
   });
 
-  everywhere('no sequence of calls shows a tenant the data of another, and reset restores the start', async (world) => {
-    const start = world.mailbox.snapshot();
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
-        world.mailbox.reset();
-        for (const each of actions) await perform(world, each);
-        world.mailbox.reset();
-        expect(world.mailbox.snapshot()).toEqual(start);
-      }),
-      { numRuns: 30 },
-    );
-  });
+  everywhere(
+    'no sequence of calls shows a tenant the data of another, and reset restores the start',
+    async (service) => {
+      const start = service.mailbox.snapshot();
+      await fc.assert(
+        fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
+          service.mailbox.reset();
+          for (const each of actions) await perform(service, each);
+          service.mailbox.reset();
+          expect(service.mailbox.snapshot()).toEqual(start);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
 });
 
 /** One call: any operation, by any key that is valid, about anything of any tenant. */
@@ -259,7 +262,7 @@ const BODY = {
   ...{ to: ['helpdesk@acme.test', 'info@globex.test'], subject: 'Made by a test', plainBody: 'Hi', verified: true },
 };
 
-async function perform({ mailbox, send }: World, { operation, keyAt, isCoherent, idsAt }: Action): Promise<void> {
+async function perform({ mailbox, send }: Service, { operation, keyAt, isCoherent, idsAt }: Action): Promise<void> {
   const before = mailbox.snapshot();
   const holder = pick(holdersOf(before), keyAt);
   const { method, path } = OPERATIONS[operation];

@@ -5,7 +5,7 @@ import { http } from 'msw';
 import { setupServer } from 'msw/node';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { ADDRESS } from '../support/desk.ts';
+import { ADDRESS } from '../support/inbox-clients.ts';
 import { senderTo } from '../support/sender.ts';
 import { createWebhook } from '../support/webhooks.ts';
 

@@ -16,19 +16,19 @@ const { helpdesk, billing, outreach } = acme.inboxes;
 const UNFIT = ['', '?api_key=', '?api_key=x', '?api_key=tk_short', '?api_key=tk_unknown_tenant_key', '?key=tk_1'];
 
 describe('a key', () => {
-  everywhere('that is missing, malformed or unknown opens no stream', async (world) => {
-    for (const query of UNFIT) expect([query, await refusal(world, query)]).toEqual([query, 401]);
-    for (const query of UNFIT) expect(await refusal(world, query, aliasOf(helpdesk))).toBe(401);
+  everywhere('that is missing, malformed or unknown opens no stream', async (service) => {
+    for (const query of UNFIT) expect([query, await refusal(service, query)]).toEqual([query, 401]);
+    for (const query of UNFIT) expect(await refusal(service, query, aliasOf(helpdesk))).toBe(401);
   });
 
-  everywhere('that is revoked opens no stream', async (world) => {
-    await world.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
-    expect(await refusal(world, `?api_key=${KEYS.acme.inboxes.helpdesk}`)).toBe(401);
+  everywhere('that is revoked opens no stream', async (service) => {
+    await service.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
+    expect(await refusal(service, `?api_key=${KEYS.acme.inboxes.helpdesk}`)).toBe(401);
   });
 
-  everywhere('of the operator opens no stream', async (world) => {
-    expect(await refusal(world, `?api_key=${KEYS.operator}`)).toBe(403);
-    expect(await refusal(world, `?api_key=${KEYS.operator}`, aliasOf(helpdesk))).toBe(403);
+  everywhere('of the operator opens no stream', async (service) => {
+    expect(await refusal(service, `?api_key=${KEYS.operator}`)).toBe(403);
+    expect(await refusal(service, `?api_key=${KEYS.operator}`, aliasOf(helpdesk))).toBe(403);
   });
 
   test.for<[title: string, headers: Record<string, string>, query: string, tenantInboxes: readonly string[] | number]>([
@@ -120,22 +120,22 @@ describe('in process', () => {
 });
 
 describe('a request without an upgrade', () => {
-  everywhere('is refused with 426 if its key may open a stream', async (world) => {
+  everywhere('is refused with 426 if its key may open a stream', async (service) => {
     for (const path of ['/v1/ws', aliasOf(helpdesk)]) {
-      const reply = await world.send('GET', path, { key: KEYS.acme.inboxes.helpdesk });
+      const reply = await service.send('GET', path, { key: KEYS.acme.inboxes.helpdesk });
       expect([reply.status, reply.json, reply.headers.get('upgrade')]).toEqual([
         426,
         { error: expect.stringContaining('WebSocket'), code: 'UPGRADE_REQUIRED' },
         'websocket',
       ]);
     }
-    const byQuery = await world.send('GET', '/v1/ws', { query: { api_key: KEYS.acme.tenant } });
+    const byQuery = await service.send('GET', '/v1/ws', { query: { api_key: KEYS.acme.tenant } });
     expect(byQuery.status).toBe(426);
   });
 
-  everywhere('is refused as a stream is if its key may not open one', async (world) => {
+  everywhere('is refused as a stream is if its key may not open one', async (service) => {
     const get = async (path: string, key?: string) => {
-      const { status, json } = await world.send('GET', path, key === undefined ? {} : { key });
+      const { status, json } = await service.send('GET', path, key === undefined ? {} : { key });
       return [status, json.code];
     };
     expect(await get('/v1/ws')).toEqual([401, 'UNAUTHORIZED']);
@@ -143,24 +143,24 @@ describe('a request without an upgrade', () => {
     expect(await get(aliasOf(globex.inboxes.info), KEYS.acme.tenant)).toEqual([404, 'NOT_FOUND']);
   });
 
-  everywhere('names the assumptions in its refusal, as any reply does', async (world) => {
-    const { headers } = await world.send('GET', aliasOf(globex.inboxes.info), { key: KEYS.acme.tenant });
+  everywhere('names the assumptions in its refusal, as any reply does', async (service) => {
+    const { headers } = await service.send('GET', aliasOf(globex.inboxes.info), { key: KEYS.acme.tenant });
     expect(headers.get('x-mock-assumed')).toContain('errors.foreign-resource');
   });
 
-  everywhere('by another method is refused with Allow: GET', async (world) => {
+  everywhere('by another method is refused with Allow: GET', async (service) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const { status, headers } = await world.send(method, '/v1/ws', { key: KEYS.acme.tenant });
+      const { status, headers } = await service.send(method, '/v1/ws', { key: KEYS.acme.tenant });
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
     }
-    expect((await world.send('HEAD', '/v1/ws', { key: KEYS.acme.tenant })).status).toBe(426);
-    const { status, headers } = await world.send('OPTIONS', '/v1/ws');
+    expect((await service.send('HEAD', '/v1/ws', { key: KEYS.acme.tenant })).status).toBe(426);
+    const { status, headers } = await service.send('OPTIONS', '/v1/ws');
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
   });
 
-  everywhere('to a path that is not a stream is refused with 404', async (world) => {
+  everywhere('to a path that is not a stream is refused with 404', async (service) => {
     for (const path of ['/v1/ws/x', '/v1/ws/', '/v1/wss', '/v1/inboxes/ws', `/v1/inboxes/${helpdesk}/ws/x`]) {
-      expect((await world.send('GET', path, { key: KEYS.acme.tenant })).status).toBe(404);
+      expect((await service.send('GET', path, { key: KEYS.acme.tenant })).status).toBe(404);
     }
   });
 });

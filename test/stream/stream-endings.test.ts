@@ -2,14 +2,13 @@ import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../src/contract/stream-protocol.ts';
 import { isInProcess } from '../support/control.ts';
-import { everywhere, interceptRequests, type World } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { within } from '../support/raw-http.ts';
 import { provideWebSocket } from '../support/stream-client.ts';
 import {
   aliasOf,
-  happenEverywhere,
-  hears,
+  fireEverywhere,
   inboxesBy,
   inboxesOf,
   KEYS,
@@ -18,6 +17,7 @@ import {
   open,
   PLACES,
   REACHES,
+  receivedInboxes,
   refusal,
 } from '../support/streams.ts';
 
@@ -32,10 +32,10 @@ const ACME = { tenant: acme.tenant };
 const PING = { type: 'ping' };
 
 describe('a ping', () => {
-  everywhere('is sent every 30 seconds in the time of the tenant', async (world) => {
-    const { clock } = world.mailbox;
+  everywhere('is sent every 30 seconds in the time of the tenant', async (service) => {
+    const { clock } = service.mailbox;
     clock.freeze(NOON);
-    await using client = await listen(world, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     await clock.advance(29_999, ACME);
     expect(await client.news()).toEqual([]);
     await clock.advance(1, ACME);
@@ -46,39 +46,39 @@ describe('a ping', () => {
     expect(await client.news()).toEqual([]);
   });
 
-  everywhere('is sent before the first subscription, and while time runs', async (world) => {
-    await using client = await open(world, KEYS.globex.inboxes.info);
+  everywhere('is sent before the first subscription, and while time runs', async (service) => {
+    await using client = await open(service, KEYS.globex.inboxes.info);
     await client.next();
-    await world.mailbox.clock.advance('31s');
+    await service.mailbox.clock.advance('31s');
     expect(await client.next()).toEqual(PING);
   });
 
-  everywhere('is timed from the start of its stream', async (world) => {
-    const { clock } = world.mailbox;
+  everywhere('is timed from the start of its stream', async (service) => {
+    const { clock } = service.mailbox;
     clock.freeze(NOON);
-    await using first = await listen(world, KEYS.acme.tenant);
+    await using first = await listen(service, KEYS.acme.tenant);
     await clock.advance('20s');
-    await using second = await listen(world, KEYS.acme.tenant);
+    await using second = await listen(service, KEYS.acme.tenant);
     await clock.advance('10s');
     expect([await first.news(), await second.news()]).toEqual([[PING], []]);
     await clock.advance('20s');
     expect([await first.news(), await second.news()]).toEqual([[], [PING]]);
   });
 
-  everywhere('is sent in order with events', async (world) => {
-    const { clock, trigger } = world.mailbox;
+  everywhere('is sent in order with events', async (service) => {
+    const { clock, trigger } = service.mailbox;
     clock.freeze(NOON);
-    await using client = await listen(world, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     trigger('message.received', { inboxId: helpdesk });
     await clock.advance('30s');
     trigger('message.received', { inboxId: helpdesk });
     expect((await client.news()).map(({ type }) => type)).toEqual(['event', 'ping', 'event']);
   });
 
-  everywhere('is sent once if time is frozen far ahead', async (world) => {
-    const { clock } = world.mailbox;
+  everywhere('is sent once if time is frozen far ahead', async (service) => {
+    const { clock } = service.mailbox;
     clock.freeze(NOON);
-    await using client = await listen(world, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     clock.freeze('2027-03-01T12:00:00Z');
     await clock.advance(0);
     expect(await client.news()).toEqual([PING]);
@@ -88,7 +88,7 @@ describe('a ping', () => {
 });
 
 /** Ends something of Acme; `ended` names whose streams end with it. */
-const ENDINGS: Record<string, { end: (world: World) => Promise<unknown> | unknown; ended: readonly string[] }> = {
+const ENDINGS: Record<string, { end: (service: Service) => Promise<unknown> | unknown; ended: readonly string[] }> = {
   'a rotated inbox key': {
     end: ({ send }) => send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant }),
     ended: [KEYS.acme.inboxes.helpdesk],
@@ -117,18 +117,18 @@ const ENDINGS: Record<string, { end: (world: World) => Promise<unknown> | unknow
 
 describe('a stream ends at once with', () => {
   for (const [title, { end, ended }] of Object.entries(ENDINGS)) {
-    everywhere(`${title}, and other streams stay`, async (world) => {
+    everywhere(`${title}, and other streams stay`, async (service) => {
       const keys = [...Object.values(REACHES).map(([key]) => key), KEYS.globex.tenant];
       const clients = await Promise.all(
-        [...keys, ...keys].map(async (key) => ({ key, client: await listen(world, key) })),
+        [...keys, ...keys].map(async (key) => ({ key, client: await listen(service, key) })),
       );
-      await end(world);
+      await end(service);
       for (const { key, client } of clients) {
         const isEnded = ended.includes(key);
         if (isEnded) expect(await client.closed).toMatchObject({ code: 4401, reason: expect.stringContaining('key') });
         else expect(await client.news()).toEqual([]);
       }
-      const there = happenEverywhere(world);
+      const there = fireEverywhere(service);
       for (const { key, client } of clients) {
         const inReach = there.filter((inboxId) => inboxesBy(key).includes(inboxId));
         if (ended.includes(key)) expect(client.frames.map(({ type }) => type)).toEqual(['connected', 'subscribed']);
@@ -138,28 +138,28 @@ describe('a stream ends at once with', () => {
     });
   }
 
-  everywhere('the end of its key, even if it was opened by the alias', async (world) => {
-    await using client = await open(world, KEYS.acme.workspaces.sales, aliasOf(outreach));
+  everywhere('the end of its key, even if it was opened by the alias', async (service) => {
+    await using client = await open(service, KEYS.acme.workspaces.sales, aliasOf(outreach));
     await client.next('subscribed');
-    await world.send('DELETE', `/v1/workspaces/${sales}/keys/${acme.keys.sales}`, { key: KEYS.acme.tenant });
+    await service.send('DELETE', `/v1/workspaces/${sales}/keys/${acme.keys.sales}`, { key: KEYS.acme.tenant });
     expect((await client.closed).code).toBe(4401);
-    expect(await refusal(world, `?api_key=${KEYS.acme.workspaces.sales}`)).toBe(401);
+    expect(await refusal(service, `?api_key=${KEYS.acme.workspaces.sales}`)).toBe(401);
   });
 
-  everywhere('a reset, after which its key opens a new stream', async (world) => {
-    const { mailbox } = world;
+  everywhere('a reset, after which its key opens a new stream', async (service) => {
+    const { mailbox } = service;
     mailbox.clock.freeze(NOON);
-    await using before = await listen(world, KEYS.acme.tenant);
+    await using before = await listen(service, KEYS.acme.tenant);
     mailbox.reset();
     await before.closed;
-    await using after = await listen(world, KEYS.acme.tenant);
+    await using after = await listen(service, KEYS.acme.tenant);
     await mailbox.clock.advance('31s');
     expect(await after.next()).toEqual(PING);
-    expect(await hears(world, after)).toEqual([helpdesk, billing, outreach]);
+    expect(await receivedInboxes(service, after)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('a reset, during which its client may reconnect', async (world) => {
-    const url = `${world.url.replace(/^http/, 'ws')}/v1/ws?api_key=${KEYS.acme.tenant}`;
+  everywhere('a reset, during which its client may reconnect', async (service) => {
+    const url = `${service.url.replace(/^http/, 'ws')}/v1/ws?api_key=${KEYS.acme.tenant}`;
     const first = new WebSocket(url);
     await within(new Promise((resolve) => first.addEventListener('message', resolve)));
     const back = new Promise<string>((resolve) => {
@@ -169,34 +169,34 @@ describe('a stream ends at once with', () => {
         again.addEventListener('close', ({ code }) => resolve(`closed ${code}`));
       });
     });
-    world.mailbox.reset();
+    service.mailbox.reset();
     expect(await within(back)).toBe(JSON.stringify({ type: 'connected', inboxId: null, email: null }));
   });
 
-  everywhere('a frame that is too large', async (world) => {
-    await using other = await listen(world, KEYS.acme.tenant);
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('a frame that is too large', async (service) => {
+    await using other = await listen(service, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     client.send(JSON.stringify({ type: 'pong' }).padEnd(MAX_FRAME_BYTES));
     expect(await client.news()).toEqual([]);
     client.send(JSON.stringify({ type: 'pong' }).padEnd(MAX_FRAME_BYTES + 1));
-    expect((await client.closed).code).toBe(isInProcess(world) ? CLOSE_CODES.tooLarge : 1009);
-    expect(await hears(world, other)).toEqual([helpdesk, billing, outreach]);
+    expect((await client.closed).code).toBe(isInProcess(service) ? CLOSE_CODES.tooLarge : 1009);
+    expect(await receivedInboxes(service, other)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('the rotation of its key, and the new key opens a new stream', async (world) => {
-    await using before = await listen(world, KEYS.acme.inboxes.helpdesk);
-    const { json } = await world.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
+  everywhere('the rotation of its key, and the new key opens a new stream', async (service) => {
+    await using before = await listen(service, KEYS.acme.inboxes.helpdesk);
+    const { json } = await service.send('POST', `/v1/inboxes/${helpdesk}/keys`, { key: KEYS.acme.tenant });
     await before.closed;
-    await using after = await listen(world, json.key);
-    expect(await hears(world, after)).toEqual([helpdesk]);
+    await using after = await listen(service, json.key);
+    expect(await receivedInboxes(service, after)).toEqual([helpdesk]);
   });
 
-  everywhere('its client, without an effect on other streams', async (world) => {
-    await using other = await listen(world, KEYS.acme.tenant);
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('its client, without an effect on other streams', async (service) => {
+    await using other = await listen(service, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     client.close(1000);
     expect((await client.closed).code).toBe(1000);
-    expect(await hears(world, other)).toEqual([helpdesk, billing, outreach]);
+    expect(await receivedInboxes(service, other)).toEqual([helpdesk, billing, outreach]);
     expect(client.frames).toHaveLength(2);
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest';
 import { EVENT_ID } from '../support/deliveries.ts';
-import { openDesks } from '../support/desk.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { openInboxClients } from '../support/inbox-clients.ts';
 import { type Frame, provideWebSocket } from '../support/stream-client.ts';
 import {
   ALL_KINDS,
   aliasOf,
-  happenEverywhere,
-  hears,
+  fireEverywhere,
   inboxesOf,
   KEYS,
   listen,
@@ -16,6 +15,7 @@ import {
   open,
   PLACES,
   REACHES,
+  receivedInboxes,
   refusal,
 } from '../support/streams.ts';
 
@@ -27,9 +27,9 @@ const { helpdesk, billing, outreach } = acme.inboxes;
 const { support, sales } = acme.workspaces;
 
 describe('the first frame', () => {
-  everywhere('names the inbox of an inbox key, and none for a wider key', async (world) => {
+  everywhere('names the inbox of an inbox key, and none for a wider key', async (service) => {
     const first = async (key: string) => {
-      await using client = await open(world, key);
+      await using client = await open(service, key);
       return await client.next();
     };
     const none = { type: 'connected', inboxId: null, email: null };
@@ -42,17 +42,17 @@ describe('the first frame', () => {
     });
   });
 
-  everywhere('has the current primary address', async (world) => {
+  everywhere('has the current primary address', async (service) => {
     const email = 'new-primary@acme.test';
-    await world.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { key: KEYS.acme.tenant, json: { email } });
-    await using client = await open(world, KEYS.acme.inboxes.helpdesk);
+    await service.send('POST', `/v1/inboxes/${helpdesk}/addresses`, { key: KEYS.acme.tenant, json: { email } });
+    await using client = await open(service, KEYS.acme.inboxes.helpdesk);
     expect(await client.next()).toEqual({ type: 'connected', inboxId: helpdesk, email });
   });
 
-  everywhere('of the alias names its inbox, and the stream subscribes by itself', async (world) => {
+  everywhere('of the alias names its inbox, and the stream subscribes by itself', async (service) => {
     const { tenant, workspaces, inboxes } = KEYS.acme;
     for (const key of [tenant, workspaces.support, inboxes.helpdesk]) {
-      await using client = await open(world, key, aliasOf(helpdesk));
+      await using client = await open(service, key, aliasOf(helpdesk));
       expect(await client.next()).toEqual({ type: 'connected', inboxId: helpdesk, email: 'helpdesk@acme.test' });
       expect(await client.next()).toEqual({
         type: 'subscribed',
@@ -60,22 +60,22 @@ describe('the first frame', () => {
         inbox_ids: [helpdesk],
         workspace_ids: [],
       });
-      expect(await hears(world, client)).toEqual([helpdesk]);
+      expect(await receivedInboxes(service, client)).toEqual([helpdesk]);
     }
   });
 
-  everywhere('of the alias accepts an id in upper case, and the subscription can be widened', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant, aliasOf(helpdesk.toUpperCase()));
+  everywhere('of the alias accepts an id in upper case, and the subscription can be widened', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant, aliasOf(helpdesk.toUpperCase()));
     expect(await client.next()).toMatchObject({ inboxId: helpdesk });
     expect(await client.next()).toMatchObject({ inbox_ids: [helpdesk] });
     expect(await client.subscribe()).toMatchObject({ type: 'subscribed', inbox_ids: [] });
-    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([helpdesk, billing, outreach]);
   });
 });
 
 describe('a subscription', () => {
-  everywhere('without filters is to everything in scope', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('without filters is to everything in scope', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe()).toEqual({
       type: 'subscribed',
@@ -86,33 +86,33 @@ describe('a subscription', () => {
     expect(await client.subscribe({ event_types: [], inbox_ids: [], workspace_ids: [], pod_ids: [] })).toMatchObject({
       event_types: ALL_KINDS,
     });
-    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('can name event kinds', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant, { event_types: ['message.sent', 'message.bounced'] });
+  everywhere('can name event kinds', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant, { event_types: ['message.sent', 'message.bounced'] });
     for (const kind of ['message.received', 'message.bounced', 'message.sent'] as const) {
-      world.mailbox.trigger(kind, { inboxId: helpdesk });
+      service.mailbox.trigger(kind, { inboxId: helpdesk });
     }
     expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.bounced', 'message.sent']);
   });
 
-  everywhere('can name inboxes, workspaces, or the union of both', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('can name inboxes, workspaces, or the union of both', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ inbox_ids: [billing] })).toMatchObject({ inbox_ids: [billing], workspace_ids: [] });
-    expect(await hears(world, client)).toEqual([billing]);
+    expect(await receivedInboxes(service, client)).toEqual([billing]);
     await client.subscribe({ workspace_ids: [support] });
-    expect(await hears(world, client)).toEqual([helpdesk, billing]);
+    expect(await receivedInboxes(service, client)).toEqual([helpdesk, billing]);
     expect(await client.subscribe({ inbox_ids: [billing], workspace_ids: [sales] })).toMatchObject({
       inbox_ids: [billing],
       workspace_ids: [sales],
     });
-    expect(await hears(world, client)).toEqual([billing, outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([billing, outreach]);
   });
 
-  everywhere('accepts pod_ids for workspace_ids, and ids in upper case', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('accepts pod_ids for workspace_ids, and ids in upper case', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
     const wanted = { pod_ids: [sales.toUpperCase()], workspace_ids: [sales], inbox_ids: [billing.toUpperCase()] };
     expect(await client.subscribe(wanted)).toEqual({
@@ -121,22 +121,22 @@ describe('a subscription', () => {
       inbox_ids: [billing],
       workspace_ids: [sales],
     });
-    expect(await hears(world, client)).toEqual([billing, outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([billing, outreach]);
     await client.subscribe({ pod_ids: [sales] });
-    expect(await hears(world, client)).toEqual([outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([outreach]);
   });
 
-  everywhere('replaces the previous one', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant, {
+  everywhere('replaces the previous one', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant, {
       inbox_ids: [helpdesk],
       event_types: ['message.sent'],
     });
     await client.subscribe({ inbox_ids: [billing] });
-    expect(await hears(world, client)).toEqual([billing]);
+    expect(await receivedInboxes(service, client)).toEqual([billing]);
   });
 
-  everywhere('may have unknown fields', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('may have unknown fields', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ since: NOON, organization_ids: [nobody] })).toMatchObject({ type: 'subscribed' });
   });
@@ -147,13 +147,13 @@ const WORKSPACES = [support, sales, globex.workspaces.main, nobody, helpdesk, ''
 
 describe('the scope of', () => {
   for (const [title, [key, inboxes, workspaces]] of Object.entries(REACHES)) {
-    everywhere(`${title} is what a stream hears of when it names nothing`, async (world) => {
-      await using client = await listen(world, key);
-      expect(await hears(world, client)).toEqual(inboxes);
+    everywhere(`${title} is what a stream hears of when it names nothing`, async (service) => {
+      await using client = await listen(service, key);
+      expect(await receivedInboxes(service, client)).toEqual(inboxes);
     });
 
-    everywhere(`${title} bounds what it can subscribe to, and the rest is an error`, async (world) => {
-      await using client = await listen(world, key);
+    everywhere(`${title} bounds what it can subscribe to, and the rest is an error`, async (service) => {
+      await using client = await listen(service, key);
       const tries = [
         ...INBOXES.map((id) => ({ id, isThere: inboxes.includes(id), wanted: { inbox_ids: [id] } })),
         ...WORKSPACES.map((id) => ({ id, isThere: workspaces.includes(id), wanted: { workspace_ids: [id] } })),
@@ -163,53 +163,57 @@ describe('the scope of', () => {
         const answer = await client.subscribe(wanted);
         const refused = { type: 'error', message: expect.stringContaining(`${id}; the subscription is as before.`) };
         expect(answer).toEqual(isThere ? expect.objectContaining({ type: 'subscribed' }) : refused);
-        const heard = await hears(world, client);
+        const heard = await receivedInboxes(service, client);
         expect(heard.filter((inbox) => !inboxes.includes(inbox))).toEqual([]);
       }
     });
 
-    everywhere(`${title} bounds the alias`, async (world) => {
+    everywhere(`${title} bounds the alias`, async (service) => {
       for (const id of INBOXES) {
-        if (inboxes.includes(id)) await (await open(world, key, aliasOf(id))).next('subscribed');
-        else if (id !== '') expect(await refusal(world, `?api_key=${key}`, aliasOf(id))).toBe(404);
+        if (inboxes.includes(id)) await (await open(service, key, aliasOf(id))).next('subscribed');
+        else if (id !== '') expect(await refusal(service, `?api_key=${key}`, aliasOf(id))).toBe(404);
       }
     });
   }
 
-  everywhere('a subscription that is partly out of scope is refused, and the previous one stays', async (world) => {
-    await using client = await listen(world, KEYS.acme.workspaces.support, { inbox_ids: [billing] });
+  everywhere('a subscription that is partly out of scope is refused, and the previous one stays', async (service) => {
+    await using client = await listen(service, KEYS.acme.workspaces.support, { inbox_ids: [billing] });
     expect(await client.subscribe({ inbox_ids: [helpdesk, outreach] })).toEqual({
       type: 'error',
       message: `This key reaches no inbox ${outreach}; the subscription is as before.`,
     });
     expect(await client.subscribe({ inbox_ids: [helpdesk], workspace_ids: [sales] })).toMatchObject({ type: 'error' });
-    expect(await hears(world, client)).toEqual([billing]);
+    expect(await receivedInboxes(service, client)).toEqual([billing]);
   });
 
-  everywhere('a refused first subscription subscribes to nothing', async (world) => {
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('a refused first subscription subscribes to nothing', async (service) => {
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
     expect(await client.subscribe({ inbox_ids: [globex.inboxes.info] })).toMatchObject({ type: 'error' });
-    expect(await hears(world, client)).toEqual([]);
+    expect(await receivedInboxes(service, client)).toEqual([]);
   });
 
-  everywhere('a deleted inbox sends no more events and cannot be named', async (world) => {
+  everywhere('a deleted inbox sends no more events and cannot be named', async (service) => {
     const key = KEYS.acme.tenant;
-    await using client = await listen(world, key, { inbox_ids: [outreach, billing] });
-    await world.send('DELETE', `/v1/inboxes/${outreach}`, { key });
-    await world.mailbox.receiveMessage({ from: 'dana@customer.test', to: 'billing@acme.test', subject: 'Still here' });
+    await using client = await listen(service, key, { inbox_ids: [outreach, billing] });
+    await service.send('DELETE', `/v1/inboxes/${outreach}`, { key });
+    await service.mailbox.receiveMessage({
+      from: 'dana@customer.test',
+      to: 'billing@acme.test',
+      subject: 'Still here',
+    });
     expect(inboxesOf(await client.news())).toEqual([billing]);
     expect(await client.subscribe({ inbox_ids: [outreach] })).toMatchObject({ type: 'error' });
-    expect(await refusal(world, `?api_key=${key}`, aliasOf(outreach))).toBe(404);
+    expect(await refusal(service, `?api_key=${key}`, aliasOf(outreach))).toBe(404);
   });
 
-  everywhere('an inbox that is created later is in scope too', async (world) => {
+  everywhere('an inbox that is created later is in scope too', async (service) => {
     const { tenant, workspaces } = KEYS.acme;
-    await using whole = await listen(world, tenant);
-    await using inSales = await listen(world, workspaces.sales);
-    await using inSupport = await listen(world, workspaces.support, { workspace_ids: [support] });
-    const { json } = await world.send('POST', '/v1/inboxes', { key: workspaces.sales, json: { username: 'scout' } });
-    world.mailbox.trigger('message.received', { inboxId: json.id });
+    await using whole = await listen(service, tenant);
+    await using inSales = await listen(service, workspaces.sales);
+    await using inSupport = await listen(service, workspaces.support, { workspace_ids: [support] });
+    const { json } = await service.send('POST', '/v1/inboxes', { key: workspaces.sales, json: { username: 'scout' } });
+    service.mailbox.trigger('message.received', { inboxId: json.id });
     expect(inboxesOf(await whole.news())).toEqual([json.id]);
     expect(inboxesOf(await inSales.news())).toEqual([json.id]);
     expect(await inSupport.news()).toEqual([]);
@@ -229,10 +233,10 @@ function expectSameThread(frames: readonly Frame[]): void {
 }
 
 describe('an event', () => {
-  everywhere('of mail from outside has every field', async (world) => {
-    const { mailbox } = world;
+  everywhere('of mail from outside has every field', async (service) => {
+    const { mailbox } = service;
     mailbox.clock.freeze(NOON);
-    await using client = await listen(world, KEYS.acme.inboxes.helpdesk);
+    await using client = await listen(service, KEYS.acme.inboxes.helpdesk);
     const [arrived] = await mailbox.receiveMessage({
       from: 'Dana Réyes ✉ <dana@customer.test>',
       to: ['helpdesk@acme.test', 'Ann <ann@elsewhere.test>'].slice(0, 1),
@@ -259,12 +263,12 @@ describe('an event', () => {
     expectSameThread(frames);
   });
 
-  everywhere('of a send is sent as sent, received and bounced', async (world) => {
-    world.mailbox.clock.freeze(NOON);
-    const desks = openDesks(world);
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('of a send is sent as sent, received and bounced', async (service) => {
+    service.mailbox.clock.freeze(NOON);
+    const inboxClients = openInboxClients(service);
+    await using client = await listen(service, KEYS.acme.tenant);
     const to = ['billing@acme.test', 'bounce@simulator.test'];
-    const sent = await desks.helpdesk.mail(to);
+    const sent = await inboxClients.helpdesk.mail(to);
     const frames = await client.news();
     const mail = { from: 'helpdesk@acme.test', to, subject: 'Hello', plain_body: 'Hello!' };
     const from = expect.stringContaining('helpdesk@acme.test');
@@ -277,11 +281,11 @@ describe('an event', () => {
     expectSameThread(frames);
   });
 
-  everywhere('of a reply has the subject of its thread', async (world) => {
-    const desks = openDesks(world);
-    const first = (await desks.helpdesk.call('GET', `/messages/${acme.messages.cannotLogIn}`)).json;
-    await using client = await listen(world, KEYS.acme.inboxes.helpdesk);
-    await desks.helpdesk.call('POST', `/reply/${acme.messages.thanks}`, { plainBody: 'Welcome' });
+  everywhere('of a reply has the subject of its thread', async (service) => {
+    const inboxClients = openInboxClients(service);
+    const first = (await inboxClients.helpdesk.call('GET', `/messages/${acme.messages.cannotLogIn}`)).json;
+    await using client = await listen(service, KEYS.acme.inboxes.helpdesk);
+    await inboxClients.helpdesk.call('POST', `/reply/${acme.messages.thanks}`, { plainBody: 'Welcome' });
     const [frame] = await client.news();
     expect(frame).toMatchObject({
       event_type: 'message.sent',
@@ -290,70 +294,70 @@ describe('an event', () => {
     });
   });
 
-  everywhere('is sent for a draft that is sent, and for a forward, too', async (world) => {
-    const desks = openDesks(world);
-    await using client = await listen(world, KEYS.acme.workspaces.support);
-    await desks.helpdesk.call('POST', `/drafts/${acme.drafts.helpdesk}/send`);
-    await desks.billing.call('POST', `/forward/${acme.messages.invoice}`, { to: 'dana@customer.test' });
+  everywhere('is sent for a draft that is sent, and for a forward, too', async (service) => {
+    const inboxClients = openInboxClients(service);
+    await using client = await listen(service, KEYS.acme.workspaces.support);
+    await inboxClients.helpdesk.call('POST', `/drafts/${acme.drafts.helpdesk}/send`);
+    await inboxClients.billing.call('POST', `/forward/${acme.messages.invoice}`, { to: 'dana@customer.test' });
     expect(inboxesOf(await client.news())).toEqual([helpdesk, billing]);
   });
 
-  everywhere('has the same id as the delivery to a webhook', async (world) => {
-    const { mailbox } = world;
+  everywhere('has the same id as the delivery to a webhook', async (service) => {
+    const { mailbox } = service;
     mailbox.clock.freeze(NOON);
-    await using client = await listen(world, KEYS.acme.tenant);
+    await using client = await listen(service, KEYS.acme.tenant);
     const json = { url: 'https://agent.example/hook', events: ['message.received'] };
-    await world.send('POST', '/v1/webhooks', { key: KEYS.acme.tenant, json });
+    await service.send('POST', '/v1/webhooks', { key: KEYS.acme.tenant, json });
     mailbox.trigger('message.received', { inboxId: helpdesk, id: 'evt_mine' });
     expect((await client.news()).map(({ event_id }) => event_id)).toEqual(['evt_mine']);
     expect(mailbox.deliveries().map(({ eventId }) => eventId)).toContain('evt_mine');
   });
 
-  everywhere('that is fired for one webhook is not sent to streams', async (world) => {
-    const { mailbox } = world;
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('that is fired for one webhook is not sent to streams', async (service) => {
+    const { mailbox } = service;
+    await using client = await listen(service, KEYS.acme.tenant);
     mailbox.trigger('message.received', { webhookId: acme.webhooks.everything });
     mailbox.trigger('message.sent', { tenant: acme.tenant });
     expect((await client.news()).map(({ event_type }) => event_type)).toEqual(['message.sent']);
   });
 
-  everywhere('that is fired by hand has the given fields', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('that is fired by hand has the given fields', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant);
     const said = { from: 'Ada <ada@customer.test>', to: ['a@acme.test', 'b@acme.test'], subject: 'By hand' };
-    world.mailbox.trigger('message.received', { inboxId: billing, ...said, threadId: 'thread-1' });
+    service.mailbox.trigger('message.received', { inboxId: billing, ...said, threadId: 'thread-1' });
     expect(await client.news()).toMatchObject([
       { message: { inbox_id: billing, thread_id: 'thread-1', ...said }, thread: { thread_id: 'thread-1' } },
     ]);
   });
 
-  everywhere('from before a stream is not sent later', async (world) => {
-    happenEverywhere(world);
-    await using client = await open(world, KEYS.acme.tenant);
+  everywhere('from before a stream is not sent later', async (service) => {
+    fireEverywhere(service);
+    await using client = await open(service, KEYS.acme.tenant);
     await client.next();
-    expect(await hears(world, client)).toEqual([]);
+    expect(await receivedInboxes(service, client)).toEqual([]);
     await client.subscribe();
     expect(await client.news()).toEqual([]);
-    expect(await hears(world, client)).toEqual([helpdesk, billing, outreach]);
+    expect(await receivedInboxes(service, client)).toEqual([helpdesk, billing, outreach]);
   });
 
-  everywhere('is sent to each client that has it in scope, and to no other', async (world) => {
+  everywhere('is sent to each client that has it in scope, and to no other', async (service) => {
     const keys = [
       ...Object.values(REACHES).map(([key, inboxes]) => [key, inboxes] as const),
       [KEYS.globex.tenant, [globex.inboxes.info]] as const,
       [KEYS.globex.inboxes.info, [globex.inboxes.info]] as const,
     ];
     const clients = await Promise.all(
-      [...keys, ...keys].map(async ([key, inboxes]) => ({ client: await listen(world, key), inboxes })),
+      [...keys, ...keys].map(async ([key, inboxes]) => ({ client: await listen(service, key), inboxes })),
     );
-    happenEverywhere(world);
+    fireEverywhere(service);
     for (const { client, inboxes } of clients) expect(inboxesOf(await client.news())).toEqual(inboxes);
     for (const { client } of clients) client.close();
   });
 
-  everywhere('is sent in the order in which it happened, among hundreds of events', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('is sent in the order in which it happened, among hundreds of events', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant);
     const subjects = Array.from({ length: 300 }, (_, index) => `Mail ${index}`);
-    for (const subject of subjects) world.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
+    for (const subject of subjects) service.mailbox.trigger('message.received', { inboxId: helpdesk, subject });
     expect((await client.news()).map(({ message }) => message.subject)).toEqual(subjects);
   });
 });
@@ -382,17 +386,17 @@ const WRONG: Record<string, [sent: unknown, said: string]> = {
 };
 
 describe('a frame that is not valid', () => {
-  everywhere('is answered with an error, and the stream stays open and unchanged', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant, { inbox_ids: [billing] });
+  everywhere('is answered with an error, and the stream stays open and unchanged', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant, { inbox_ids: [billing] });
     for (const [sent, said] of Object.values(WRONG)) {
       client.send(sent);
       expect(await client.next()).toEqual({ type: 'error', message: expect.stringContaining(said) });
     }
-    expect(await hears(world, client)).toEqual([billing]);
+    expect(await receivedInboxes(service, client)).toEqual([billing]);
   });
 
-  everywhere('does not include a pong, which is not answered', async (world) => {
-    await using client = await listen(world, KEYS.acme.tenant);
+  everywhere('does not include a pong, which is not answered', async (service) => {
+    await using client = await listen(service, KEYS.acme.tenant);
     client.send({ type: 'pong' });
     client.send({ type: 'pong', at: NOON });
     expect(await client.news()).toEqual([]);

@@ -1,9 +1,9 @@
 import { checkControlReply } from './check-control-reply.ts';
-import { send, type World } from './everywhere.ts';
+import { type Service, send } from './everywhere.ts';
 import type { Reply, SendOptions } from './send.ts';
 
 /** Returns whether a test runs against intercepted requests, and not against a server. */
-export const isInProcess = ({ mailbox, url }: World) => url === mailbox.baseUrl;
+export const isInProcess = ({ mailbox, url }: Service) => url === mailbox.baseUrl;
 
 /** Sends a request to the control plane, and checks its reply by the schema of its row. */
 export async function sendControl(url: string, method: string, options: SendOptions = {}): Promise<Reply> {
@@ -24,13 +24,13 @@ export interface Controlled {
  * a request such as `POST /events` to the control plane over HTTP.
  */
 export async function control(
-  world: World,
+  service: Service,
   request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
   json: unknown,
   run: () => unknown,
 ): Promise<Controlled> {
   const [method = '', path] = request.split(' ');
-  if (!isInProcess(world)) return sendControl(`${world.url}/__mock${path}`, method, { json });
+  if (!isInProcess(service)) return sendControl(`${service.url}/__mock${path}`, method, { json });
   try {
     return { status: 200, json: JSON.parse(JSON.stringify((await run()) ?? null)) };
   } catch (error) {

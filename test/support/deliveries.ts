@@ -7,8 +7,8 @@ import {
   type TriggerOptions,
 } from 'agent-mailbox-mock';
 import { control } from './control.ts';
-import { ADDRESS } from './desk.ts';
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
+import { ADDRESS } from './inbox-clients.ts';
 import { senderTo } from './sender.ts';
 import { createWebhook, START } from './webhooks.ts';
 
@@ -27,23 +27,23 @@ export const MAIL = {
 };
 
 /** Creates a client of the deliveries: the mailbox's methods in process, its control plane over HTTP. */
-export function openLab(world: World) {
-  const { mailbox } = world;
+export function openDeliveryClient(service: Service) {
+  const { mailbox } = service;
   return {
     deliveries: (filter: DeliveryFilter = {}) =>
-      control(world, `GET /deliveries?${new URLSearchParams(filter as Record<string, string>)}`, undefined, () => ({
+      control(service, `GET /deliveries?${new URLSearchParams(filter as Record<string, string>)}`, undefined, () => ({
         deliveries: mailbox.deliveries(filter),
         losses: mailbox.losses(filter),
       })),
-    delivery: (id: string) => control(world, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
+    delivery: (id: string) => control(service, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
     redeliver: (id: string) =>
-      control(world, `POST /deliveries/${id}/redeliver`, undefined, () => mailbox.redeliver(id)),
+      control(service, `POST /deliveries/${id}/redeliver`, undefined, () => mailbox.redeliver(id)),
     trigger: (event: string, options: TriggerOptions = {}) =>
-      control(world, 'POST /events', { event, ...options }, () => ({
+      control(service, 'POST /events', { event, ...options }, () => ({
         deliveries: mailbox.trigger(event as never, options),
       })),
     settled: (timeout?: number | string) =>
-      control(world, 'POST /settle', { timeout }, async () => ({
+      control(service, 'POST /settle', { timeout }, async () => ({
         settled: true,
         ...(await mailbox.settled({ timeout })),
       })),
@@ -52,7 +52,7 @@ export function openLab(world: World) {
 
 /** Fires an event at one webhook and waits until it has been tried once. */
 export async function fire(
-  { mailbox }: Pick<World, 'mailbox'>,
+  { mailbox }: Pick<Service, 'mailbox'>,
   webhookId: string,
   options: TriggerOptions = {},
 ): Promise<Delivery> {
@@ -62,16 +62,16 @@ export async function fire(
 }
 
 /** The current state of a delivery. */
-export const stateOf = ({ mailbox }: Pick<World, 'mailbox'>, { id }: Delivery) => mailbox.delivery(id).state;
+export const stateOf = ({ mailbox }: Pick<Service, 'mailbox'>, { id }: Delivery) => mailbox.delivery(id).state;
 
 /** Creates a mailbox with frozen time and this many webhooks of Acme, whose requests the given `fetch` answers. */
 export async function startCalling(fetch: Environment['fetch'], webhooks: number, behaviours: BehaviourOptions = {}) {
   const mailbox = createMailbox({ behaviours, environment: { fetch } });
   mailbox.clock.freeze(START);
-  const world = { mailbox, send: senderTo(mailbox) };
+  const service = { mailbox, send: senderTo(mailbox) };
   const ids: string[] = [];
   for (let count = 0; count < webhooks; count += 1) {
-    ids.push((await createWebhook(world, `https://agent.example/${count}`)).id);
+    ids.push((await createWebhook(service, `https://agent.example/${count}`)).id);
   }
   return { mailbox, ids };
 }

@@ -11,7 +11,7 @@ import { type Reply, type SendOptions, send } from './send.ts';
 export { type Reply, type SendOptions, send } from './send.ts';
 
 /** What `everywhere()` passes to a test body: the mailbox in one runtime. */
-export interface World {
+export interface Service {
   readonly mailbox: Mailbox;
   /** Where the service is: an intercepted URL in process, a loopback URL over HTTP. */
   readonly url: string;
@@ -21,7 +21,7 @@ export interface World {
 
 export type Options = Omit<MailboxOptions, 'fixtures' | 'baseUrl'>;
 
-type Body = (world: World) => Promise<void>;
+type Body = (service: Service) => Promise<void>;
 
 const interceptor = setupServer();
 
@@ -49,7 +49,7 @@ async function inProcess(task: Task, options: Options, body: Body): Promise<void
   mailboxes.add(mailbox);
   interceptTheirs();
   try {
-    await body(createWorld(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
+    await body(createService(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
   } finally {
     mailboxes.delete(mailbox);
     interceptTheirs();
@@ -63,7 +63,7 @@ function interceptTheirs(): void {
 async function overHttp(task: Task, options: Options, body: Body): Promise<void> {
   await using server = await startServer({ ...options, port: 0, ...(isByMsw && { handlers: mailboxAsHandler }) });
   const { mailbox, url } = server;
-  await body(createWorld(task, mailbox, url, isChecked() ? throughPrism(task, server) : straightTo(url)));
+  await body(createService(task, mailbox, url, isChecked() ? throughPrism(task, server) : straightTo(url)));
 }
 
 /**
@@ -77,7 +77,7 @@ export function mailboxAsHandler({ fetch }: Mailbox): RequestHandler[] {
   return [http.all(/^/, ({ request }) => fetch(request))];
 }
 
-type Send = World['send'];
+type Send = Service['send'];
 
 function straightTo(url: string): Send {
   return (method, path, options = {}) => send(url + path, method, options);
@@ -104,7 +104,7 @@ export function interceptRequests(): void {
   });
 }
 
-function createWorld(task: Task, mailbox: Mailbox, url: string, sendTo: Send): World {
+function createService(task: Task, mailbox: Mailbox, url: string, sendTo: Send): Service {
   return {
     mailbox,
     url,

@@ -2,48 +2,48 @@ import type { Fault, FaultOptions, ReleaseOptions } from 'agent-mailbox-mock';
 import type { ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
 import { type Controlled, control } from './control.ts';
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
 import { hook, startReceiver } from './webhooks.ts';
 
 /** The options of a delivery fault, without `on`. */
 export type DeliveryFault = Omit<FaultOptions, 'on'>;
 
 /** Requests a fault: by the method in process, by the control plane over HTTP. */
-export function askForFault(world: World, options: unknown): Promise<Controlled> {
-  return control(world, 'POST /faults', options, () => world.mailbox.addFault(options as FaultOptions));
+export function askForFault(service: Service, options: unknown): Promise<Controlled> {
+  return control(service, 'POST /faults', options, () => service.mailbox.addFault(options as FaultOptions));
 }
 
 /** Adds a fault for deliveries. */
-export async function addFault(world: World, fault: DeliveryFault): Promise<Fault> {
-  const { status, json } = await askForFault(world, { on: 'delivery', ...fault });
+export async function addFault(service: Service, fault: DeliveryFault): Promise<Fault> {
+  const { status, json } = await askForFault(service, { on: 'delivery', ...fault });
   expect([status, json.error]).toEqual([200, undefined]);
   return json;
 }
 
 /** Lists the faults that have times left. */
-export async function listFaults(world: World): Promise<Fault[]> {
-  const listed = () => ({ faults: world.mailbox.faults() });
-  return (await control(world, 'GET /faults', undefined, listed)).json.faults;
+export async function listFaults(service: Service): Promise<Fault[]> {
+  const listed = () => ({ faults: service.mailbox.faults() });
+  return (await control(service, 'GET /faults', undefined, listed)).json.faults;
 }
 
 /** Releases held deliveries, and returns their ids. */
-export async function release(world: World, options: ReleaseOptions = {}): Promise<string[]> {
-  const released = () => ({ deliveries: world.mailbox.release(options) });
-  const { status, json } = await control(world, 'POST /deliveries/release', options, released);
+export async function release(service: Service, options: ReleaseOptions = {}): Promise<string[]> {
+  const released = () => ({ deliveries: service.mailbox.release(options) });
+  const { status, json } = await control(service, 'POST /deliveries/release', options, released);
   expect([status, json.error]).toEqual([200, undefined]);
   return json.deliveries.map(({ id }: { id: string }) => id);
 }
 
 /** Creates a webhook, of Acme by default, at a receiver that verifies; time is frozen. */
-export async function target(world: World, answers: ReceiverAnswer[] = [], key = world.mailbox.keys.acme.tenant) {
-  const receiver = startReceiver(world, ...answers);
-  const { id, secret } = await hook(world, receiver, { key });
+export async function target(service: Service, answers: ReceiverAnswer[] = [], key = service.mailbox.keys.acme.tenant) {
+  const receiver = startReceiver(service, ...answers);
+  const { id, secret } = await hook(service, receiver, { key });
   return {
     id,
     secret,
     receiver,
     /** Fires an event with an id at this webhook, without waiting. */
-    fire: (name: string) => world.mailbox.trigger('message.received', { webhookId: id, id: name })[0]?.id ?? '',
+    fire: (name: string) => service.mailbox.trigger('message.received', { webhookId: id, id: name })[0]?.id ?? '',
     /** The ids of the events that came in, in their order. */
     received: () => receiver.requests.map(({ headers }) => headers['webhook-id']),
     [Symbol.asyncDispose]: () => receiver.close(),

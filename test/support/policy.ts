@@ -1,6 +1,6 @@
 import type { DefaultKeys } from 'agent-mailbox-mock';
 import { OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
 import { IDS } from './ids.ts';
 
 /** The owner of the things of a request, relative to the keys of Acme, its Support workspace and its helpdesk inbox. */
@@ -189,7 +189,7 @@ export function pathTo(id: OperationId, things: Things): string {
 }
 
 /** Calls an operation as its row is called in every test here. */
-export function call({ send, mailbox }: World, id: OperationId, caller: Caller, things: Things) {
+export function call({ send, mailbox }: Service, id: OperationId, caller: Caller, things: Things) {
   const key = KEYS[caller](mailbox.keys);
   const json = BODIES[id];
   return send(OPERATIONS[id].method, pathTo(id, things), {
@@ -199,51 +199,52 @@ export function call({ send, mailbox }: World, id: OperationId, caller: Caller, 
 }
 
 /** The tenant key that reaches a target. */
-const masterOf = ({ mailbox }: World, target: Target) =>
+const masterOf = ({ mailbox }: Service, target: Target) =>
   target === 'foreign' ? mailbox.keys.globex.tenant : mailbox.keys.acme.tenant;
 
 /** What the fixture lacks, made through the API: so a 404 is about reach, and not about absence. */
-const MAKE: { readonly [Segment in string]?: (world: World, target: Target, things: Things) => Promise<string> } = {
-  async addresses(world, target, { inboxes }) {
+const MAKE: { readonly [Segment in string]?: (service: Service, target: Target, things: Things) => Promise<string> } = {
+  async addresses(service, target, { inboxes }) {
     const email = `further-${target}@mailbox.test`;
-    await make(world, target, `/v1/inboxes/${inboxes}/addresses`, { email });
+    await make(service, target, `/v1/inboxes/${inboxes}/addresses`, { email });
     return email;
   },
-  async drafts(world, target, { inboxes }) {
-    return (await make(world, target, `/v1/inboxes/${inboxes}/drafts`, { to: SUCCESS })).id;
+  async drafts(service, target, { inboxes }) {
+    return (await make(service, target, `/v1/inboxes/${inboxes}/drafts`, { to: SUCCESS })).id;
   },
-  async lists(world, target, { inboxes }) {
-    return (await make(world, target, `/v1/inboxes/${inboxes}/lists`, { name: 'Contacts' })).id;
+  async lists(service, target, { inboxes }) {
+    return (await make(service, target, `/v1/inboxes/${inboxes}/lists`, { name: 'Contacts' })).id;
   },
-  async entries(world, target, { inboxes, lists }) {
+  async entries(service, target, { inboxes, lists }) {
     const path = `/v1/inboxes/${inboxes}/lists/${lists}/entries`;
-    return (await make(world, target, path, { email: 'lee@prospect.test' })).id;
+    return (await make(service, target, path, { email: 'lee@prospect.test' })).id;
   },
 };
 
-async function make({ send, ...world }: World, target: Target, path: string, json: object) {
-  const reply = await send('POST', path, { key: masterOf({ send, ...world }, target), json });
+async function make({ send, ...service }: Service, target: Target, path: string, json: object) {
+  const reply = await send('POST', path, { key: masterOf({ send, ...service }, target), json });
   if (reply.status !== 201) throw new Error(`${path} answered ${reply.status}, so the test cannot begin.`);
   return reply.json;
 }
 
 /** The things of a target that the path of an operation names, made where the fixture has none. */
-export async function prepare(world: World, id: OperationId, target: Target): Promise<Things> {
+export async function prepare(service: Service, id: OperationId, target: Target): Promise<Things> {
   const things: Record<string, string> = { ...THINGS[target] };
   for (const [, segment = ''] of OPERATIONS[id].path.matchAll(/([a-z-]+)\/\{\w+\}/g)) {
-    if (segment === 'attachments' && !('attachments' in things)) Object.assign(things, await forwarded(world, target));
-    else things[segment] ??= (await MAKE[segment]?.(world, target, things)) ?? '';
+    if (segment === 'attachments' && !('attachments' in things))
+      Object.assign(things, await forwarded(service, target));
+    else things[segment] ??= (await MAKE[segment]?.(service, target, things)) ?? '';
   }
   return things;
 }
 
 /** A message with an attachment in the inbox of a target: the helpdesk's, forwarded to it. */
-async function forwarded(world: World, target: Target): Promise<Things> {
+async function forwarded(service: Service, target: Target): Promise<Things> {
   const { inboxes, messages } = THINGS.own;
   const to = target === 'sibling' ? 'outreach@acme.test' : 'info@globex.test';
-  const key = world.mailbox.keys.acme.tenant;
-  await world.send('POST', `/v1/inboxes/${inboxes}/forward/${messages}`, { key, json: { to } });
+  const key = service.mailbox.keys.acme.tenant;
+  await service.send('POST', `/v1/inboxes/${inboxes}/forward/${messages}`, { key, json: { to } });
   const path = `/v1/inboxes/${THINGS[target].inboxes}/messages`;
-  const arrived = (await world.send('GET', path, { key: masterOf(world, target) })).json.messages[0];
+  const arrived = (await service.send('GET', path, { key: masterOf(service, target) })).json.messages[0];
   return { messages: arrived.id, attachments: arrived.attachments[0].id };
 }

@@ -1,11 +1,11 @@
 import { BEHAVIOURS, type BehaviourOptions } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
 import type { ChoiceId } from '../../src/contract/behaviours.ts';
-import { everywhere, type Reply, type World } from './everywhere.ts';
+import { everywhere, type Reply, type Service } from './everywhere.ts';
 
 /** A request whose reply shows what a choice of the ledger means. */
 export interface Reading {
-  readonly call: (world: World) => Promise<Reply>;
+  readonly call: (service: Service) => Promise<Reply>;
   readonly expected: (reply: Reply) => unknown;
   readonly value: unknown;
 }
@@ -13,8 +13,8 @@ export interface Reading {
 /** Registers a test for each reading: the reply has the value, and names the behaviour unless the document states it. */
 export function testReadings(readings: readonly (readonly [BehaviourOptions, Reading])[]): void {
   for (const [behaviours, { call, expected, value }] of readings) {
-    everywhere(`${JSON.stringify(behaviours)} shapes the reply`, { behaviours }, async (world) => {
-      const reply = await call(world);
+    everywhere(`${JSON.stringify(behaviours)} shapes the reply`, { behaviours }, async (service) => {
+      const reply = await call(service);
       expect(expected(reply)).toEqual(value);
       const [[id, choice] = []] = Object.entries(behaviours);
       const { origin, default: standard } = BEHAVIOURS[id as ChoiceId];

@@ -1,9 +1,9 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
 import { isInProcess } from './control.ts';
-import { ADDRESS } from './desk.ts';
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
 import { IDS } from './ids.ts';
+import { ADDRESS } from './inbox-clients.ts';
 import { beginPageStream, type Frame, openSocket, refusalOf, type StreamClient } from './stream-client.ts';
 
 const { acme, globex } = IDS;
@@ -23,23 +23,23 @@ export const NOON = '2026-03-01T12:00:00.000Z';
 export const aliasOf = (inboxId: string) => `/v1/inboxes/${inboxId}/ws`;
 
 /** Opens a stream as clients do: in process by the global `WebSocket`, over HTTP by `ws` with the key in a header. */
-export async function open(world: World, key: string, path = '/v1/ws'): Promise<StreamClient> {
-  if (isInProcess(world)) return beginPageStream(`${world.url}${path}?api_key=${key}`);
-  return openSocket(world.url + path, { 'X-API-Key': key });
+export async function open(service: Service, key: string, path = '/v1/ws'): Promise<StreamClient> {
+  if (isInProcess(service)) return beginPageStream(`${service.url}${path}?api_key=${key}`);
+  return openSocket(service.url + path, { 'X-API-Key': key });
 }
 
 /** Opens a stream and subscribes to the wanted events. */
-export async function listen(world: World, key: string, wanted: Frame = {}): Promise<StreamClient> {
-  const client = await open(world, key);
+export async function listen(service: Service, key: string, wanted: Frame = {}): Promise<StreamClient> {
+  const client = await open(service, key);
   await client.next('connected');
   await client.subscribe(wanted);
   return client;
 }
 
 /** The kind of error with which a stream is refused: the body over HTTP, the close code in process. */
-export async function refusal(world: World, query: string, path = '/v1/ws'): Promise<number> {
-  const url = `${world.url}${path}${query}`;
-  if (!isInProcess(world)) return (await refusalOf(openSocket(url))).status;
+export async function refusal(service: Service, query: string, path = '/v1/ws'): Promise<number> {
+  const url = `${service.url}${path}${query}`;
+  if (!isInProcess(service)) return (await refusalOf(openSocket(url))).status;
   const client = beginPageStream(url);
   const { code } = await client.closed;
   expect(client.frames).toEqual([]);
@@ -50,7 +50,7 @@ export async function refusal(world: World, query: string, path = '/v1/ws'): Pro
 export const PLACES: readonly string[] = [helpdesk, billing, outreach, globex.inboxes.info];
 
 /** Fires an event in each existing inbox, in this order, and returns the ids of the inboxes. */
-export function happenEverywhere({ mailbox }: World): string[] {
+export function fireEverywhere({ mailbox }: Service): string[] {
   const addresses = [ADDRESS.helpdesk, ADDRESS.billing, ADDRESS.outreach, ADDRESS.info];
   const there = PLACES.filter((_, index) => mailbox.receives(addresses[index] ?? ''));
   for (const inboxId of there) mailbox.trigger('message.received', { inboxId });
@@ -61,9 +61,9 @@ export function happenEverywhere({ mailbox }: World): string[] {
 export const inboxesOf = (frames: readonly Frame[]) => frames.map(({ message }) => message.inbox_id);
 
 /** Fires an event in every inbox, and returns the ids of the inboxes whose events the client receives. */
-export async function hears(world: World, client: StreamClient): Promise<string[]> {
+export async function receivedInboxes(service: Service, client: StreamClient): Promise<string[]> {
   await client.news();
-  happenEverywhere(world);
+  fireEverywhere(service);
   return inboxesOf(await client.news());
 }
 

@@ -1,7 +1,7 @@
 import { EVENT_KINDS } from 'agent-mailbox-mock';
 import { createReceiver, type Receiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
 import { IDS } from './ids.ts';
 
 /** The frozen time in tests of deliveries. */
@@ -25,7 +25,7 @@ export interface WebhookFields {
 
 /** Creates a webhook with this URL. */
 export async function createWebhook(
-  { mailbox, send }: Pick<World, 'mailbox' | 'send'>,
+  { mailbox, send }: Pick<Service, 'mailbox' | 'send'>,
   url: string,
   { key = mailbox.keys.acme.tenant, ...fields }: WebhookFields = {},
 ): Promise<CreatedWebhook> {
@@ -36,17 +36,17 @@ export async function createWebhook(
 
 /** Creates a webhook for a receiver, which then verifies with its secret too. */
 export async function hook(
-  world: Pick<World, 'mailbox' | 'send'>,
+  service: Pick<Service, 'mailbox' | 'send'>,
   receiver: Receiver,
   { path = '/in', ...fields }: WebhookFields & { readonly path?: string } = {},
 ): Promise<CreatedWebhook> {
-  const webhook = await createWebhook(world, (await receiver.listen()) + path, fields);
+  const webhook = await createWebhook(service, (await receiver.listen()) + path, fields);
   receiver.secret = [receiver.secret ?? [], webhook.secret].flat();
   return webhook;
 }
 
 /** Creates a receiver with scripted answers, and freezes the time of the mailbox, which it uses. */
-export function startReceiver({ mailbox }: Pick<World, 'mailbox'>, ...answers: ReceiverAnswer[]): Receiver {
+export function startReceiver({ mailbox }: Pick<Service, 'mailbox'>, ...answers: ReceiverAnswer[]): Receiver {
   mailbox.clock.freeze(START);
   return createReceiver({ answers, now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
 }

@@ -4,7 +4,7 @@ import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
 import type { AssumptionId, Choice, ChoiceId } from '../../../src/contract/behaviours.ts';
-import { everywhere, interceptRequests, type World } from '../../support/everywhere.ts';
+import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 
 interceptRequests();
 
@@ -12,7 +12,7 @@ type DeliveryChoice = Extract<ChoiceId, `deliveries.${string}`>;
 type DeliveryAssumption = Extract<AssumptionId, `deliveries.${string}`>;
 
 /** A mailbox whose time stands still, with a receiver and a webhook of Acme that leads there. */
-interface Lab extends World {
+interface Setup extends Service {
   readonly receiver: Receiver;
   readonly webhookId: string;
   readonly webhookPath: string;
@@ -21,8 +21,8 @@ interface Lab extends World {
   deliver(count?: number): Promise<Delivery[]>;
 }
 
-async function inLab(world: World, body: (lab: Lab) => Promise<void>): Promise<void> {
-  const { mailbox, send } = world;
+async function withReceiver(service: Service, body: (setup: Setup) => Promise<void>): Promise<void> {
+  const { mailbox, send } = service;
   const key = mailbox.keys.acme.tenant;
   await using receiver = createReceiver();
   const url = `${await receiver.listen()}/hook`;
@@ -31,7 +31,7 @@ async function inLab(world: World, body: (lab: Lab) => Promise<void>): Promise<v
   mailbox.clock.freeze();
   const webhookId = await addWebhook();
   await body({
-    ...world,
+    ...service,
     receiver,
     webhookId,
     webhookPath: `/v1/webhooks/${webhookId}`,
@@ -46,7 +46,7 @@ async function inLab(world: World, body: (lab: Lab) => Promise<void>): Promise<v
 
 /** What shows a behaviour, and what it shows under each choice. */
 interface Readings<Id extends DeliveryChoice> {
-  readonly read: (lab: Lab) => Promise<unknown>;
+  readonly read: (setup: Setup) => Promise<unknown>;
   readonly values: Readonly<Record<Choice<Id>, unknown>>;
   readonly environment?: Partial<Environment>;
 }
@@ -80,7 +80,7 @@ function countOpenCalls(): Partial<Environment> {
 const SIGNATURE_HEADERS = ['webhook-signature', ...Object.keys(BEHAVIOURS['deliveries.signature.header'].choices)];
 
 /** The names of the signature headers of what arrived first. */
-async function signatureHeaders({ deliver, receiver }: Lab): Promise<string[]> {
+async function signatureHeaders({ deliver, receiver }: Setup): Promise<string[]> {
   await deliver();
   return SIGNATURE_HEADERS.filter((name) => name in (receiver.requests[0]?.headers ?? {}));
 }
@@ -196,15 +196,18 @@ const HEADER = 'deliveries.signature.header';
 
 /** Names that no library knows, among them one of every sign that a header name may have. */
 for (const name of ['X-Acme-Signature', 'signature', "a!#$%&'*+-.^_`|~0", 'x'.repeat(100)]) {
-  everywhere(`${HEADER}=${name.slice(0, 20)} shows in what is delivered`, { behaviours: { [HEADER]: name } }, (world) =>
-    inLab(world, async ({ deliver, receiver }) => {
-      const [delivery] = await deliver();
-      const value = expect.stringMatching(/^v1=[0-9a-f]{64}$/);
-      expect(receiver.requests[0]?.headers).toMatchObject({ [name.toLowerCase()]: value });
-      expect(receiver.requests[0]?.headers).not.toHaveProperty(['x-webhook-signature']);
-      expect(delivery?.attempts[0]?.requestHeaders).toMatchObject({ [name.toLowerCase()]: value });
-      expect(world.mailbox.behaviours[HEADER]).toBe(name.toLowerCase());
-    }),
+  everywhere(
+    `${HEADER}=${name.slice(0, 20)} shows in what is delivered`,
+    { behaviours: { [HEADER]: name } },
+    (service) =>
+      withReceiver(service, async ({ deliver, receiver }) => {
+        const [delivery] = await deliver();
+        const value = expect.stringMatching(/^v1=[0-9a-f]{64}$/);
+        expect(receiver.requests[0]?.headers).toMatchObject({ [name.toLowerCase()]: value });
+        expect(receiver.requests[0]?.headers).not.toHaveProperty(['x-webhook-signature']);
+        expect(delivery?.attempts[0]?.requestHeaders).toMatchObject({ [name.toLowerCase()]: value });
+        expect(service.mailbox.behaviours[HEADER]).toBe(name.toLowerCase());
+      }),
   );
 }
 
@@ -229,7 +232,7 @@ test(`the ledger says what is right for ${HEADER}`, async ({ expect: expectHere 
 });
 
 /** What shows an assumption, and what it shows. */
-const ASSUMED: Record<DeliveryAssumption, { read: (lab: Lab) => Promise<unknown>; value: unknown }> = {
+const ASSUMED: Record<DeliveryAssumption, { read: (setup: Setup) => Promise<unknown>; value: unknown }> = {
   'deliveries.success': {
     async read({ deliver, receiver }) {
       receiver.answer(200, 204, 299, { status: 302, headers: { location: '/hook' } }, 304, 400);
@@ -257,16 +260,16 @@ const ASSUMED: Record<DeliveryAssumption, { read: (lab: Lab) => Promise<unknown>
 
 describe('behaviours of deliveries', () => {
   for (const [id, { read, value }] of Object.entries(ASSUMED)) {
-    everywhere(`${id} shows in what is delivered`, (world) =>
-      inLab(world, async (lab) => expect(await read(lab)).toEqual(value)),
+    everywhere(`${id} shows in what is delivered`, (service) =>
+      withReceiver(service, async (setup) => expect(await read(setup)).toEqual(value)),
     );
   }
 
   for (const [id, { read, values, environment = {} }] of Object.entries<Readings<DeliveryChoice>>(READINGS)) {
     for (const [choice, value] of Object.entries(values)) {
       const behaviours = { [id]: choice } as BehaviourOptions;
-      everywhere(`${id}=${choice} shows in what is delivered`, { behaviours, environment }, (world) =>
-        inLab(world, async (lab) => expect(await read(lab)).toEqual(value)),
+      everywhere(`${id}=${choice} shows in what is delivered`, { behaviours, environment }, (service) =>
+        withReceiver(service, async (setup) => expect(await read(setup)).toEqual(value)),
       );
     }
 

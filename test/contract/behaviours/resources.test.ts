@@ -1,7 +1,7 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
 import type { Choice, ChoiceId } from '../../../src/contract/behaviours.ts';
-import { everywhere, interceptRequests, type Reply, type World } from '../../support/everywhere.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../../support/readings.ts';
 
@@ -26,9 +26,9 @@ const call =
 /** One request after another; the last reply counts. */
 const inTurn =
   (first: Call, ...rest: Call[]): Call =>
-  async (world) => {
-    let reply = await first(world);
-    for (const next of rest) reply = await next(world);
+  async (service) => {
+    let reply = await first(service);
+    for (const next of rest) reply = await next(service);
     return reply;
   };
 
@@ -244,8 +244,8 @@ describe('behaviours of resources', () => {
   testReadings(READINGS);
 
   for (const [title, request, named, unnamed] of NAMED) {
-    everywhere(`${title} names ${named.join(' and ')}`, async (world: World) => {
-      const ids = namedIn(await request(world));
+    everywhere(`${title} names ${named.join(' and ')}`, async (service: Service) => {
+      const ids = namedIn(await request(service));
       expect(ids).toEqual(expect.arrayContaining(named));
       expect(ids.filter((id) => unnamed.includes(id as BehaviourId))).toEqual([]);
     });
@@ -254,10 +254,10 @@ describe('behaviours of resources', () => {
   everywhere(
     'a suffixed slug skips the slug of a name that ends with the same number',
     { behaviours: { 'workspaces.create.slug-taken': 'suffixed' } },
-    async (world) => {
+    async (service) => {
       const slugs = [];
       for (const name of ['Sales 2', 'Sales', 'Sales']) {
-        slugs.push((await call('POST', '/v1/workspaces', { name })(world)).json.slug);
+        slugs.push((await call('POST', '/v1/workspaces', { name })(service)).json.slug);
       }
       expect(slugs).toEqual(['sales-2', 'sales-3', 'sales-4']);
     },
@@ -266,10 +266,10 @@ describe('behaviours of resources', () => {
   everywhere(
     'under domains.create.workspace=default-workspace a domain is for the default workspace only',
     { behaviours: { 'domains.create.workspace': 'default-workspace' } },
-    async (world) => {
-      await inTurn(register, call('GET', '/v1/domains/new.example/verify'))(world);
+    async (service) => {
+      await inTurn(register, call('GET', '/v1/domains/new.example/verify'))(service);
       const create = (workspaceId: string) =>
-        createInbox({ username: 'ada', domain: 'new.example', workspaceId })(world);
+        createInbox({ username: 'ada', domain: 'new.example', workspaceId })(service);
       expect([(await create(sales)).status, (await create(support)).status]).toEqual([400, 201]);
     },
   );

@@ -3,7 +3,7 @@ import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { fire } from '../../support/deliveries.ts';
-import { ADDRESS } from '../../support/desk.ts';
+import { ADDRESS } from '../../support/inbox-clients.ts';
 import { withoutTimes } from '../../support/log.ts';
 import { send } from '../../support/send.ts';
 import { senderTo } from '../../support/sender.ts';

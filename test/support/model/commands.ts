@@ -16,8 +16,8 @@ const SENDING = [200, 400, 403, 502];
 /** The commands of a sequence: each does one thing to an item that it picks, and updates the model. */
 export const COMMANDS: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
   async reset(turn) {
-    turn.world.mailbox.reset();
-    turn.state = turn.world.mailbox.snapshot();
+    turn.service.mailbox.reset();
+    turn.state = turn.service.mailbox.snapshot();
     turn.journal.push('reset');
     turn.tree.become(turn.start);
   },
@@ -114,7 +114,7 @@ export const COMMANDS: Readonly<Record<string, (turn: Turn) => Promise<void>>> =
       if (!reply) return;
       turn.tree.removeBelow(inbox.id, 'key');
       turn.tree.add('key', reply.json.key, inbox.id);
-      const refused = await turn.world.send('GET', '/v1/me', { key: previous?.key ?? '' });
+      const refused = await turn.service.send('GET', '/v1/me', { key: previous?.key ?? '' });
       expect(refused.status).toBe(401);
     });
   },

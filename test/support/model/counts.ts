@@ -1,8 +1,8 @@
 import type { MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
-import type { Reply, World } from '../everywhere.ts';
+import type { Reply, Service } from '../everywhere.ts';
 
-type Send = World['send'];
+type Send = Service['send'];
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads lists of every shape, and `send` has checked them.
 type Row = any;
@@ -10,7 +10,7 @@ type Row = any;
 const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 /** Asks with every key, and expects each count of a reply to be that of the list that it counts. */
-export async function expectCountsToAgree({ send, mailbox }: Pick<World, 'send' | 'mailbox'>): Promise<void> {
+export async function expectCountsToAgree({ send, mailbox }: Pick<Service, 'send' | 'mailbox'>): Promise<void> {
   const state = mailbox.snapshot();
   for (const tenant of state.tenants) {
     const [key] = tenant.apiKeys.filter(({ tier }) => tier === 'tenant');

@@ -2,7 +2,7 @@ import type { Mailbox, MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
 import type { Choose } from '../../../src/contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
-import type { Reply, SendOptions, World } from '../everywhere.ts';
+import type { Reply, SendOptions, Service } from '../everywhere.ts';
 import { expectNothingForeign, expectUntouchedNeighbours } from './neighbours.ts';
 import type { Tree } from './tree.ts';
 
@@ -35,11 +35,11 @@ export class Turn {
     readonly tree: Tree,
     readonly start: Tree,
     readonly journal: string[],
-    readonly world: Pick<World, 'mailbox' | 'send'>,
+    readonly service: Pick<Service, 'mailbox' | 'send'>,
     chances: readonly number[],
   ) {
     this.#chances = [...chances];
-    this.state = world.mailbox.snapshot();
+    this.state = service.mailbox.snapshot();
   }
 
   /** The state before the call, and after it. */
@@ -64,8 +64,8 @@ export class Turn {
     if (!caller) return undefined;
     const reply = await this.#send(operation, caller, call);
     this.journal.push(`${operation} by ${caller.key} ${JSON.stringify(call)}: ${reply.status}`);
-    this.state = this.world.mailbox.snapshot();
-    if (mayDo(this.world.mailbox, operation, caller, place)) expect(expected).toContain(reply.status);
+    this.state = this.service.mailbox.snapshot();
+    if (mayDo(this.service.mailbox, operation, caller, place)) expect(expected).toContain(reply.status);
     else if (reply.status < 400) expect(caller.tenantId).toBe(place.tenantId);
     expectNothingForeign(reply, caller.tenantId, before);
     expectUntouchedNeighbours(caller.tenantId ?? place.tenantId ?? reply.json?.id, before, this.state);
@@ -76,13 +76,13 @@ export class Turn {
     const callers = callersOf(this.state);
     // Where the path has no id, a stranger would do it to what is its own.
     const isStranger = /\{(?!domain)/.test(OPERATIONS[operation].path) && this.chance() % 6 === 0;
-    return this.pick(callers.filter((caller) => isStranger || mayDo(this.world.mailbox, operation, caller, place)));
+    return this.pick(callers.filter((caller) => isStranger || mayDo(this.service.mailbox, operation, caller, place)));
   }
 
   #send(operation: OperationId, { key }: Caller, { params = {}, ...rest }: Omit<Call, 'expected'>): Promise<Reply> {
     const { method, path } = OPERATIONS[operation];
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''));
-    return this.world.send(method, filled, { key, ...rest });
+    return this.service.send(method, filled, { key, ...rest });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { World } from './everywhere.ts';
+import type { Service } from './everywhere.ts';
 import { IDS } from './ids.ts';
 import type { Reply, SendOptions } from './send.ts';
 
@@ -27,7 +27,7 @@ export const ADDRESS = {
 type Json = any;
 
 /** A client of one inbox of `fixtures/default.json`, which uses the inbox key. */
-export interface Desk {
+export interface InboxClient {
   readonly id: string;
   readonly key: string;
   readonly address: string;
@@ -41,12 +41,12 @@ export interface Desk {
 }
 
 /** Creates a client for each inbox of both tenants. */
-export function openDesks({
+export function openInboxClients({
   mailbox,
   send,
-}: MailboxAccess): Record<'helpdesk' | 'billing' | 'outreach' | 'info', Desk> {
+}: MailboxAccess): Record<'helpdesk' | 'billing' | 'outreach' | 'info', InboxClient> {
   const { acme, globex } = mailbox.keys;
-  const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): Desk => {
+  const open = (name: 'helpdesk' | 'billing' | 'outreach' | 'info', id: string, key: string): InboxClient => {
     const call = (method: string, path: string, json?: unknown) =>
       send(method, `/v1/inboxes/${id}${path}`, { key, ...(json !== undefined && { json }) });
     const list = async (query = '') => (await call('GET', `/messages${query}`)).json.messages.reverse();
@@ -70,11 +70,11 @@ export function openDesks({
 }
 
 /** Writes and sends a draft, and answers the reply. */
-export async function sendDraft(desk: Desk, draft: object) {
-  const { json } = await desk.call('POST', '/drafts', draft);
-  return desk.call('POST', `/drafts/${json.id}/send`);
+export async function sendDraft(inboxClient: InboxClient, draft: object) {
+  const { json } = await inboxClient.call('POST', '/drafts', draft);
+  return inboxClient.call('POST', `/drafts/${json.id}/send`);
 }
 
 /** Gives an inbox of Acme a further address. */
-export const addAddress = ({ send, mailbox }: World, id: string, email: string, primary = false) =>
+export const addAddress = ({ send, mailbox }: Service, id: string, email: string, primary = false) =>
   send('POST', `/v1/inboxes/${id}/addresses`, { key: mailbox.keys.acme.tenant, json: { email, primary } });
