@@ -147,7 +147,7 @@ const WORKSPACES = [support, sales, globex.workspaces.main, nobody, helpdesk, ''
 
 describe('the scope of', () => {
   for (const [title, [key, inboxes, workspaces]] of Object.entries(REACHES)) {
-    everywhere(`${title} is what a stream hears of when it names nothing`, async (service) => {
+    everywhere(`${title} decides what a subscription without filters receives`, async (service) => {
       await using client = await listen(service, key);
       expect(await receivedInboxes(service, client)).toEqual(inboxes);
     });
