@@ -57,9 +57,9 @@ const OWNERS: Readonly<Record<Tier, string>> = {
 
 const MAY: Readonly<Record<Tier, string>> = {
   operator: 'create and delete tenants',
-  tenant: 'do everything in its tenant, and limit some operations to one workspace',
-  workspace: 'do what a tenant key may do, within its workspace; but not create or delete workspaces',
-  inbox: 'read its inbox; read and send its messages; its threads, drafts and lists',
+  tenant: 'do everything in its tenant',
+  workspace: 'do the same within its workspace, but not create or delete workspaces',
+  inbox: 'read its inbox, read and send its messages, and use its threads, drafts and lists',
 };
 
 function tiersTable(): string {
