@@ -18,7 +18,6 @@ import { isLoopbackHost } from './loopback.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
-import { createSmtpServer } from './smtp/smtp-server.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -95,7 +94,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, built));
   const app = new App({ ...settings, built, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = smtpPort === undefined ? undefined : createSmtpServer(reportSmtpFailures(mailbox, report));
+  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(mailbox, report));
 
   const boundPort = await http.listen(port, host);
   outgoing.refuseOwnPort(boundPort);
@@ -146,6 +145,12 @@ function parseSettings({
     colour,
     mailboxOptions,
   };
+}
+
+/** Loads the SMTP server and its packages, which is done only if a port is set. */
+async function loadSmtpServer(mailbox: ReturnType<typeof reportSmtpFailures>) {
+  const { createSmtpServer } = await import('./smtp/smtp-server.ts');
+  return createSmtpServer(mailbox);
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */

@@ -34,16 +34,21 @@ test.for([['--version'], ['--help'], ['help', 'start'], ['init']])('loads no pac
   test.expect(await packagesLoadedBy(test, args)).toEqual([]);
 });
 
-const SERVER_PACKAGES = ['@mswjs/data', 'smtp-server', 'undici', 'ws'];
+const SERVER_PACKAGES = ['undici', 'ws', 'zod'];
+const SMTP_PACKAGES = ['smtp-server', 'nodemailer'];
 
-test('loads a server to start one', async (test) => {
-  test.expect(await packagesLoadedBy(test, ['--port', '0'])).toEqual(test.expect.arrayContaining(SERVER_PACKAGES));
+test('loads a server to start one, and SMTP only with a port for it', async (test) => {
+  const loaded = await packagesLoadedBy(test, ['--port', '0']);
+  test.expect(loaded).toEqual(test.expect.arrayContaining(SERVER_PACKAGES));
+  test.expect(loaded.filter((name) => [...SMTP_PACKAGES, 'express', '@mswjs/data'].includes(name))).toEqual([]);
+  const withSmtp = await packagesLoadedBy(test, ['--port', '0', '--smtp-port', '0']);
+  test.expect(withSmtp).toEqual(test.expect.arrayContaining(SMTP_PACKAGES));
 });
 
 test.for([['behaviours'], ['receive', '--to', 'a@b.test', '--from', 'c@d.test', '--url', 'http://127.0.0.1:1']])(
   'loads nothing of a server for %j',
   async (args, test) => {
     const loaded = await packagesLoadedBy(test, args);
-    test.expect(loaded.filter((name) => SERVER_PACKAGES.includes(name))).toEqual([]);
+    test.expect(loaded.filter((name) => ['undici', 'ws'].includes(name))).toEqual([]);
   },
 );

@@ -160,6 +160,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'dist/THIRD-PARTY-LICENSES',
     'dist/index.d.ts',
     'dist/index.js',
     'dist/main.js',
@@ -255,8 +256,17 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
 const IMPORTED = /^(?:import|export)\b(?:[^;'"]* from)? ?["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/gm;
 
 test('loads nothing in the library entry that a browser or an app without express lacks', ({ expect }) => {
-  expect(packagesOf('index.js')).toEqual(['@mswjs/data', '@noble/hashes', 'ms', 'msw', 'postal-mime', 'uuid', 'zod']);
+  expect(packagesOf('index.js')).toEqual(['@noble/hashes', 'ms', 'msw', 'postal-mime', 'uuid', 'zod']);
   expect(packagesOf('server.js')).toEqual(expect.arrayContaining(['express', 'node:http', 'msw']));
+});
+
+test('bundles @mswjs/data without what the emulator never runs, and has the licence of each bundled package', ({
+  expect,
+}) => {
+  const licences = readFileSync(join(consumer, 'node_modules', packageJson.name, 'dist/THIRD-PARTY-LICENSES'), 'utf8');
+  const names = [...licences.matchAll(/^(\S+) \d+\.\d+\.\d+, (?:MIT|BSD-3-Clause|ISC)$/gm)].map(([, name]) => name);
+  expect(names).toEqual(expect.arrayContaining(['@mswjs/data', 'lodash', 'outvariant', 'strict-event-emitter']));
+  expect(names).not.toEqual(expect.arrayContaining(['graphql']));
 });
 
 test('loads only what receives and verifies in the receiver entry', ({ expect }) => {
