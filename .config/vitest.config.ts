@@ -81,7 +81,11 @@ export default defineConfig(({ mode }) => {
                 isolate: false,
                 include: ['test/**/*.test.ts'],
                 exclude: apart,
-                typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './tsconfig.json' },
+                typecheck: {
+                  enabled: true,
+                  include: ['test/types/*.test-d.ts'],
+                  tsconfig: './.config/tsconfig.type-tests.json',
+                },
               },
             },
           ],
