@@ -27,7 +27,7 @@ export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscrip
   };
 }
 
-/** Returns the first inbox or workspace that is out of reach of a key, as text; `undefined` if none is. */
+/** Returns the first inbox or workspace that is out of the scope of a key, as text; `undefined` if none is. */
 export function findOutOfScope(
   principal: TenantPrincipal,
   { inboxIds, workspaceIds }: Subscription,

@@ -6,7 +6,7 @@ import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { BuiltMailbox } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
 import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
-import { isStreamPath } from '../../stream/admit.ts';
+import { isStreamPath } from '../../stream/check-stream-access.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
 import { createStreamServer, type StreamServer } from '../websocket/stream-server.ts';
