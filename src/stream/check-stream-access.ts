@@ -1,5 +1,5 @@
 import { readStreamKey } from '../access/credentials.ts';
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -42,7 +42,7 @@ export function checkStreamAccess(
   const principal = findPrincipal(worlds, key);
   if (principal.tier === 'operator') throw wrongTier(choose);
   const id = STREAM_PATH.exec(request.path)?.[1];
-  const inbox = id === undefined ? undefined : findInReach({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
+  const inbox = id === undefined ? undefined : findInScope({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
   return { key, principal, inboxId: inbox?.id };
 }
 
