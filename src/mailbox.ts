@@ -73,8 +73,8 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   return buildMailbox(options).mailbox;
 }
 
-/** A mailbox with the internal parts that the server uses. */
-export interface BuiltMailbox extends Streams {
+/** A mailbox and its internal parts that are not public. The server uses them. */
+export interface MailboxInternals extends Streams {
   readonly mailbox: Mailbox<never, never>;
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
@@ -84,7 +84,7 @@ export interface BuiltMailbox extends Streams {
 }
 
 /** Creates a mailbox with the internal parts that the server uses. */
-export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbox {
+export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInternals {
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
@@ -136,7 +136,7 @@ function publishFailures(environment: Environment) {
 }
 
 /** Creates the functions and handlers that serve code in the same process. */
-function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMailbox, 'mailbox' | 'activity'>) {
+function createAdapters(baseUrl: string, { handle, admit, report }: Omit<MailboxInternals, 'mailbox' | 'activity'>) {
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
