@@ -88,13 +88,13 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInte
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, outside } = publishFailures(createEnvironment(options.environment));
-  const { report } = outside;
-  const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
+  const { activity, realEnvironment } = publishFailures(createEnvironment(options.environment));
+  const { report } = realEnvironment;
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const dispatcher = new Dispatcher(worlds, events, { outside, choices, activity, faults });
+  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
@@ -132,7 +132,7 @@ function publishFailures(environment: Environment) {
     environment.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, outside: { ...environment, report } };
+  return { activity, realEnvironment: { ...environment, report } };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */

@@ -31,7 +31,7 @@ export interface World extends Database {
   readonly id: string;
   /** The clock of the tenant. */
   readonly clock: Clock;
-  /** The outside world, with the time of the tenant. */
+  /** The environment of the mailbox, with the time of the tenant. */
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
@@ -49,8 +49,8 @@ export interface World extends Database {
 }
 
 /** Creates the world of a tenant, with only the tenant's own row. */
-export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Environment): World {
-  const clock = new Clock(outside);
+export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment: Environment): World {
+  const clock = new Clock(realEnvironment);
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
@@ -68,7 +68,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
     ...database,
     id: tenant.id,
     clock,
-    environment: { ...outside, now: () => clock.now() },
+    environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
     removeKey: keys.remove,
     addAddress: addresses.add,

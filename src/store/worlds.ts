@@ -14,22 +14,22 @@ interface WorldsSnapshot {
 export class Worlds {
   /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
-  /** The outside world, with the time of the operator. */
+  /** The environment of the mailbox, with the time of the operator. */
   readonly environment: Environment;
   /** The limit for the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
-  readonly #outside: Environment;
+  readonly #realEnvironment: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
   readonly #removedListeners = new Set<(world: World) => void>();
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
-  constructor(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
-    const clock = new Clock(outside);
+  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
+    const clock = new Clock(realEnvironment);
     this.clock = clock;
-    this.environment = { ...outside, now: () => clock.now() };
+    this.environment = { ...realEnvironment, now: () => clock.now() };
     this.maxMailBytes = maxMailBytes;
-    this.#outside = outside;
+    this.#realEnvironment = realEnvironment;
   }
 
   get(tenantId: string): World | undefined {
@@ -63,7 +63,7 @@ export class Worlds {
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World {
     if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
-    const world = createWorld(tenant, this.#indexes, this.#outside);
+    const world = createWorld(tenant, this.#indexes, this.#realEnvironment);
     world.clock.follow(this.clock);
     this.#worlds.set(tenant.id, world);
     return world;
@@ -119,7 +119,7 @@ export class Worlds {
   #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#outside);
+    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#realEnvironment);
     this.#worlds.set(tenant.id, world);
     world.restore(snapshot);
   }
