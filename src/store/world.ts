@@ -9,7 +9,7 @@ import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } fr
 export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
 
 /** The inbox that receives the mail of an address, and its world. */
-export interface AddressHolder {
+export interface InboxLocation {
   readonly world: World;
   readonly inboxId: string;
 }
@@ -17,7 +17,7 @@ export interface AddressHolder {
 /** The indexes of a mailbox, across all tenants. */
 export class Indexes {
   readonly keys = new KeyIndex<KeyHolder>();
-  readonly addresses = new AddressIndex<AddressHolder>();
+  readonly addresses = new AddressIndex<InboxLocation>();
 }
 
 /** The rows of a world at one moment. Rows are frozen, so they need no copy. */
@@ -59,7 +59,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
     holderOf: (row) => ({ world, row }),
     duplicateMessage: 'This key is already in use.',
   });
-  const addresses = indexRows<AddressRow, AddressHolder>(database.addresses, indexes.addresses, {
+  const addresses = indexRows<AddressRow, InboxLocation>(database.addresses, indexes.addresses, {
     textOf: ({ address }) => address,
     holderOf: ({ inboxId }) => ({ world, inboxId }),
     duplicateMessage: 'This address is already in use.',

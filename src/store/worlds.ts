@@ -2,7 +2,7 @@ import { Clock } from '../clock/clock.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
 import type { TenantRow } from './rows.ts';
-import { type AddressHolder, createWorld, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
+import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
 
 /** The operator keys and the rows of a mailbox at one moment. */
 interface WorldsSnapshot {
@@ -47,12 +47,12 @@ export class Worlds {
   }
 
   /** Finds the inbox of an address in lower case, across all tenants. */
-  findAddress(address: string): AddressHolder | undefined {
+  findAddress(address: string): InboxLocation | undefined {
     return this.#indexes.addresses.get(address);
   }
 
   /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
-  findTagged(address: string): AddressHolder[] {
+  findTagged(address: string): InboxLocation[] {
     return this.#indexes.addresses.tagged(address);
   }
 

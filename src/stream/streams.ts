@@ -56,9 +56,9 @@ export function createStreams(context: StreamContext): Streams {
   return {
     admit(request) {
       const access = checkStreamAccess({ worlds, choose: (id) => choices[id] }, request);
-      const holder = worlds.findKey(access.key);
+      const owner = worlds.findKey(access.key);
       return (connection) => {
-        const isKeyValid = worlds.findKey(access.key) === holder;
+        const isKeyValid = worlds.findKey(access.key) === owner;
         if (isKeyValid) return accept(context, openStreams, access, connection);
         closeOrReport(connection, KEY_ENDED, worlds.environment.report);
         return { receive() {}, end() {} };
