@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import {
   type AssumptionId,
+  affectsPart,
   type ChoiceId,
   type Choices,
   type Choose,
   choiceDefinition,
   isChoice,
-  isShapedBy,
 } from '../contract/behaviours.ts';
 import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
@@ -44,7 +44,7 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
   return {
     tiers: tiers?.value,
     tierChoices: tiers?.usedChoices ?? [],
-    tierAssumptions: assumes.filter((id) => isShapedBy(id, 'access')),
+    tierAssumptions: assumes.filter((id) => affectsPart(id, 'access')),
     tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
     params: row.params,
     query:
@@ -52,16 +52,16 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
       resolveSchema(
         row.query,
         choices,
-        assumes.filter((id) => isShapedBy(id, 'query')),
+        assumes.filter((id) => affectsPart(id, 'query')),
       ),
     body:
       row.body &&
       resolveSchema(
         row.body,
         choices,
-        assumes.filter((id) => isShapedBy(id, 'body')),
+        assumes.filter((id) => affectsPart(id, 'body')),
       ),
-    replyAssumptions: assumes.filter((id) => isShapedBy(id, 'reply')),
+    replyAssumptions: assumes.filter((id) => affectsPart(id, 'reply')),
   };
 }
 
