@@ -27,7 +27,7 @@ const DEFAULTS = {
 /** The flags of `start`, or the rule that they break. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
-  return line.action === 'start' ? parseStartSettings(line.given) : line;
+  return line.action === 'start' ? parseStartSettings(line.flags) : line;
 }
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([
@@ -108,7 +108,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
   [['validate', '--', '-h'], {}, 'validate', '-h'],
 ])('reads %j with %j in the environment as %s of %s', ([args, env, action, argument], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ action, argument, given: {} });
+  expect(parseCommandLine(args, env)).toEqual({ action, argument, flags: {} });
 });
 
 const SAMPLES: Record<string, string> = {
