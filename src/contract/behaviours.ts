@@ -27,7 +27,8 @@ export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origi
 
 /**
  * The ledger: the list of all behaviours, that is, of the points that the service document leaves open. A behaviour is
- * a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
+ * a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or
+ * `--behaviour id=value`.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,

@@ -18,7 +18,7 @@ import * as threads from './threads.ts';
 import * as webhooks from './webhooks.ts';
 import * as workspaces from './workspaces.ts';
 
-/** The function of every operation: all exports of these files. Types do not compile if an operation has none. */
+/** The function of every operation: all exports of these files. If an operation has none, this does not compile. */
 export const OPERATION_FUNCTIONS: { readonly [Id in OperationId]: Run<Id> } = {
   ...allMessages,
   ...attachments,
