@@ -73,8 +73,8 @@ export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailb
   return buildMailbox(options).mailbox;
 }
 
-/** A mailbox with the internal parts that the server uses. */
-export interface BuiltMailbox extends Streams {
+/** A mailbox and its internal parts that are not public. The server uses them. */
+export interface MailboxInternals extends Streams {
   readonly mailbox: Mailbox<never, never>;
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
@@ -84,17 +84,17 @@ export interface BuiltMailbox extends Streams {
 }
 
 /** Creates a mailbox with the internal parts that the server uses. */
-export function buildMailbox(options: MailboxOptions<NamedFixture>): BuiltMailbox {
+export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInternals {
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, outside } = publishFailures(createEnvironment(options.environment));
-  const { report } = outside;
-  const worlds = new Worlds(outside, parseMaxMailBytes(options.maxMailBytes));
+  const { activity, realEnvironment } = publishFailures(createEnvironment(options.environment));
+  const { report } = realEnvironment;
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const dispatcher = new Dispatcher(worlds, events, { outside, choices, activity, faults });
+  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const start = worlds.snapshot();
@@ -132,11 +132,11 @@ function publishFailures(environment: Environment) {
     environment.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, outside: { ...environment, report } };
+  return { activity, realEnvironment: { ...environment, report } };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */
-function createAdapters(baseUrl: string, { handle, admit, report }: Omit<BuiltMailbox, 'mailbox' | 'activity'>) {
+function createAdapters(baseUrl: string, { handle, admit, report }: Omit<MailboxInternals, 'mailbox' | 'activity'>) {
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const prefixOf = ({ url }: { readonly url: string }) =>

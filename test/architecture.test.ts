@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../src/contract/operations.ts';
-import { RUN } from '../src/operations/index.ts';
+import { OPERATION_FUNCTIONS } from '../src/operations/index.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -167,7 +167,7 @@ test('no two files have one name, but for those of the same resource', () => {
 });
 
 test('the files of operations export operations only', () => {
-  expect(Object.keys(RUN).sort()).toEqual([...OPERATION_IDS].sort());
+  expect(Object.keys(OPERATION_FUNCTIONS).sort()).toEqual([...OPERATION_IDS].sort());
 });
 
 test('nothing is kept in a variable at the top of a file', () => {

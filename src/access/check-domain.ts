@@ -1,6 +1,6 @@
 import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
-import type { Reach } from './find-in-reach.ts';
+import type { LookupContext } from './find-in-scope.ts';
 
 /** The behaviours that decide which error refuses a domain. */
 type DomainBehaviour = 'inboxes.create.domain' | 'inboxes.addresses.create.domain';
@@ -10,15 +10,20 @@ type DomainBehaviour = 'inboxes.create.domain' | 'inboxes.addresses.create.domai
  *
  * @throws {ApiError} VALIDATION_ERROR or FORBIDDEN, depending on the behaviour.
  */
-export function checkDomain(reach: Reach, workspaceId: string, domain: string, behaviour: DomainBehaviour): void {
-  if (mayUseDomain(reach, workspaceId, domain)) return;
+export function checkDomain(
+  context: LookupContext,
+  workspaceId: string,
+  domain: string,
+  behaviour: DomainBehaviour,
+): void {
+  if (mayUseDomain(context, workspaceId, domain)) return;
   throw new ApiError(
-    REFUSALS[reach.choose(behaviour)],
+    REFUSALS[context.choose(behaviour)],
     `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
   );
 }
 
-function mayUseDomain({ principal }: Reach, workspaceId: string, domain: string): boolean {
+function mayUseDomain({ principal }: LookupContext, workspaceId: string, domain: string): boolean {
   if (domain === DEFAULT_DOMAIN) return true;
   return principal.world.domains
     .by('domain', domain)

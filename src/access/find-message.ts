@@ -1,17 +1,17 @@
 import type { ParamsOf } from '../contract/operations.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
-import { findInInbox, notFound, type Reach } from './find-in-reach.ts';
+import { findInInbox, type LookupContext, notFound } from './find-in-scope.ts';
 
 /**
  * Finds a message of an inbox. Deleted messages are found only under `messages.deleted=shown`.
  *
- * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInReach` does.
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInScope` does.
  */
 export function findMessage(
-  reach: Reach,
+  context: LookupContext,
   { id, messageId }: ParamsOf<'getMessage'>,
 ): { readonly inbox: InboxRow; readonly message: MessageRow } {
-  const { inbox, row } = findInInbox(reach, 'messages', id, messageId);
-  if (row.deletedAt !== null && reach.choose('messages.deleted') === 'not-found') throw notFound('messages');
+  const { inbox, row } = findInInbox(context, 'messages', id, messageId);
+  if (row.deletedAt !== null && context.choose('messages.deleted') === 'not-found') throw notFound('messages');
   return { inbox, message: row };
 }

@@ -1,12 +1,12 @@
 import { withoutTag } from '../contract/email-address.ts';
-import type { Reach } from './find-in-reach.ts';
+import type { LookupContext } from './find-in-scope.ts';
 
 /**
  * Returns whether an address is unavailable to an inbox because another inbox would lose mail: that inbox has the
  * address itself, its form without the plus tag, or a form with a plus tag.
  */
 export function isAddressTaken(
-  { worlds, choose }: Pick<Reach, 'worlds' | 'choose'>,
+  { worlds, choose }: Pick<LookupContext, 'worlds' | 'choose'>,
   address: string,
   inboxId?: string,
 ): boolean {

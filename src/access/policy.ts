@@ -1,8 +1,8 @@
 import type { Tier } from '../contract/tiers.ts';
 import type { Principal } from './principal.ts';
 
-/** The place of a resource inside its tenant. An id is null if the resource belongs to no single workspace or inbox. */
-export interface Place {
+/** The workspace and inbox that a row belongs to; an id is null if it belongs to no single one. */
+export interface RowScope {
   readonly workspaceId: string | null;
   readonly inboxId: string | null;
 }
@@ -13,15 +13,15 @@ export function mayCall(principal: Principal, tiers: readonly Tier[]): boolean {
 }
 
 /** Returns whether a principal may access a resource of its own tenant (service document, section 5). */
-export function mayReach(principal: Principal, place: Place): boolean {
+export function isInScope(principal: Principal, scope: RowScope): boolean {
   switch (principal.tier) {
     case 'operator':
       return false;
     case 'tenant':
       return true;
     case 'workspace':
-      return place.workspaceId === principal.workspaceId;
+      return scope.workspaceId === principal.workspaceId;
     case 'inbox':
-      return place.inboxId === principal.inboxId;
+      return scope.inboxId === principal.inboxId;
   }
 }

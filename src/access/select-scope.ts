@@ -1,13 +1,13 @@
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
-import { findInReach, notFound, type Reach } from './find-in-reach.ts';
-import { mayReach } from './policy.ts';
+import { findInScope, type LookupContext, notFound } from './find-in-scope.ts';
+import { isInScope } from './policy.ts';
 import type { TenantPrincipal } from './principal.ts';
 
-/** Returns all inboxes within a principal's reach, oldest first. */
-function inboxesInReach(principal: TenantPrincipal): InboxRow[] {
+/** Returns all inboxes within the scope of a principal's key, oldest first. */
+function inboxesInScope(principal: TenantPrincipal): InboxRow[] {
   return findCandidates(principal).filter(
-    ({ id, workspaceId, deletedAt }) => deletedAt === null && mayReach(principal, { workspaceId, inboxId: id }),
+    ({ id, workspaceId, deletedAt }) => deletedAt === null && isInScope(principal, { workspaceId, inboxId: id }),
   );
 }
 
@@ -22,22 +22,25 @@ function findCandidates(principal: TenantPrincipal): InboxRow[] {
  * @throws {ApiError} FORBIDDEN or VALIDATION_ERROR for any other key, depending on `requests.selectors`; NOT_FOUND for
  *   an unknown workspace.
  */
-export function selectWorkspace(reach: Reach, workspaceId: string | null | undefined): WorkspaceRow | undefined {
+export function selectWorkspace(
+  context: LookupContext,
+  workspaceId: string | null | undefined,
+): WorkspaceRow | undefined {
   if (workspaceId === undefined || workspaceId === null) return undefined;
-  if (reach.principal.tier === 'tenant') return findInReach(reach, 'workspaces', workspaceId);
-  const choice = reach.choose('requests.selectors');
+  if (context.principal.tier === 'tenant') return findInScope(context, 'workspaces', workspaceId);
+  const choice = context.choose('requests.selectors');
   if (choice === 'ignored') return undefined;
   throw new ApiError(REFUSALS[choice], 'Only a tk_ key may select a workspace; this key always uses its own.');
 }
 
-/** Returns the inboxes in reach that match the selectors. @throws {ApiError} as `selectWorkspace` and `findInReach` do. */
+/** Returns the inboxes in scope that match the selectors. @throws {ApiError} as `selectWorkspace` and `findInScope` do. */
 export function selectInboxes(
-  reach: Reach,
+  context: LookupContext,
   selectors: { readonly workspace?: string | undefined; readonly inbox?: string | undefined },
 ): InboxRow[] {
-  const workspace = selectWorkspace(reach, selectors.workspace);
-  const inbox = selectors.inbox === undefined ? undefined : findInReach(reach, 'inboxes', selectors.inbox);
-  const inboxes = (inbox ? [inbox] : inboxesInReach(reach.principal)).filter(
+  const workspace = selectWorkspace(context, selectors.workspace);
+  const inbox = selectors.inbox === undefined ? undefined : findInScope(context, 'inboxes', selectors.inbox);
+  const inboxes = (inbox ? [inbox] : inboxesInScope(context.principal)).filter(
     ({ workspaceId }) => workspace === undefined || workspaceId === workspace.id,
   );
   if (inbox && inboxes.length === 0) throw notFound('inboxes');

@@ -3,7 +3,7 @@ import type { ApiError, ErrorCode } from '../contract/errors.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError } from '../pipeline/error-reply.ts';
-import { isStreamPath } from '../stream/admit.ts';
+import { isStreamPath } from '../stream/check-stream-access.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { Connect } from './connect-stream.ts';
 import type { Fetch } from './fetch.ts';

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
 import { TIERS } from '../contract/tiers.ts';
 import { NAME, VERSION } from '../version.ts';
-import { type AnyServer, findKeyHolders, type KeyHolders } from './key-holders.ts';
+import type { AnyServer } from './any-server.ts';
+import { type ExampleKeys, findExampleKeys } from './example-keys.ts';
 import { toColumns } from './layout.ts';
 
 /** The server that was started, and its fixture file. */
@@ -18,18 +19,18 @@ const STYLE_OPTIONS = { validateStream: false };
 export function bannerText({ server, fixtures }: Started, colour: boolean): string {
   const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, STYLE_OPTIONS) : text);
   const dim = (text: string) => style('dim', text);
-  const holders = findKeyHolders(server);
+  const exampleKeys = findExampleKeys(server);
   const facts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
     ['Control', server.control],
     ['Token', server.controlToken && `X-Mock-Token: ${server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
-    ['Write to', holders.inbox?.name],
+    ['Write to', exampleKeys.inbox?.name],
   ];
   const keys = TIERS.flatMap((tier) => {
-    const holder = holders[tier];
-    return holder ? [[tier, shorten(toPlain(holder.name)), holder.key]] : [];
+    const example = exampleKeys[tier];
+    return example ? [[tier, shorten(toPlain(example.name)), example.key]] : [];
   });
   return [
     `${style('bold', NAME)} ${VERSION}`,
@@ -40,14 +41,14 @@ export function bannerText({ server, fixtures }: Started, colour: boolean): stri
     '',
     ...toColumns(keys, dim),
     '',
-    `  ${exampleRequest(server.url, holders)}`,
+    `  ${exampleRequest(server.url, exampleKeys)}`,
     '',
     'Ready.',
   ].join('\n');
 }
 
 /** Returns a curl command that lists messages with the key of the smallest scope, or creates the first tenant. */
-function exampleRequest(url: string, { operator, tenant, workspace, inbox }: KeyHolders): string {
+function exampleRequest(url: string, { operator, tenant, workspace, inbox }: ExampleKeys): string {
   const reader = inbox ?? workspace ?? tenant;
   if (reader) return `curl ${url}/v1/messages -H 'X-API-Key: ${reader.key}'`;
   return `curl ${url}/v1/tenants -H 'X-API-Key: ${operator?.key}' -d '{"name":"Acme"}'`;
@@ -67,6 +68,6 @@ function shorten(name: string): string {
 /** Returns the line of JSON that `--json` prints once the server listens. */
 export function readyLine({ server, fixtures }: Started): string {
   const { url, port, control, controlToken, smtp, mailbox } = server;
-  const keys = Object.fromEntries(Object.entries(findKeyHolders(server)).map(([tier, { key }]) => [tier, key]));
+  const keys = Object.fromEntries(Object.entries(findExampleKeys(server)).map(([tier, { key }]) => [tier, key]));
   return JSON.stringify({ url, port, version: VERSION, keys, ids: mailbox.ids, control, controlToken, smtp, fixtures });
 }

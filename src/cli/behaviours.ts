@@ -10,12 +10,12 @@ import {
 } from '../contract/behaviours.ts';
 import { type GivenFlags, type RunCommand, UsageError } from './command.ts';
 import { type Entry, indent, toList, WIDTH, wrap } from './layout.ts';
-import { parseEach, parsePair } from './read-given.ts';
+import { parseEach, parsePair } from './read-flag.ts';
 
 /** Prints the behaviour ledger, or one entry of it. */
-export const behaviours: RunCommand = async (terminal, given, id) => {
-  const entries = readEntries(given, id);
-  if (given.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
+export const behaviours: RunCommand = async (terminal, flags, id) => {
+  const entries = readEntries(flags, id);
+  if (flags.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
   else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
 };
 
@@ -26,8 +26,8 @@ type LedgerEntry = BehaviourDefinition & {
   readonly value?: string;
 };
 
-function readEntries(given: GivenFlags, id: string | undefined): LedgerEntry[] {
-  const overrides = parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
+function readEntries(flags: GivenFlags, id: string | undefined): LedgerEntry[] {
+  const overrides = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   const values = parseOverrides(Object.fromEntries(overrides));
   // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
   if (id !== undefined && !isBehaviourId(id)) parseOverrides({ [id]: '' });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { findNearest } from '../contract/nearest.ts';
-import { type Command, type Flag, type Given, type GivenFlags, quote, UsageError } from './command.ts';
+import { type Command, type Flag, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, variableOf } from './flags.ts';
 
@@ -10,7 +10,7 @@ export type CommandLine =
   | { readonly action: 'version' }
   | {
       readonly action: CommandName;
-      readonly given: GivenFlags;
+      readonly flags: GivenFlags;
       readonly argument: string | undefined;
     };
 
@@ -36,10 +36,10 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
   const argument = parseArgument(name, command, rest);
-  const given = { ...fromEnvironment(env, flags), ...fromArguments(values) };
-  if (given.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
-  if (given.version?.value) return { action: 'version' };
-  return { action: name, given, argument };
+  const givenFlags = { ...fromEnvironment(env, flags), ...fromArguments(values) };
+  if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
+  if (givenFlags.version?.value) return { action: 'version' };
+  return { action: name, flags: givenFlags, argument };
 }
 
 /** The command that shows the usage of the others. */
@@ -66,7 +66,7 @@ function parseStrictly(args: readonly string[]) {
   const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true });
-    return { values: values as Readonly<Record<string, Given['value']>>, positionals };
+    return { values: values as Readonly<Record<string, GivenFlag['value']>>, positionals };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/\.?\s*\n|\. /);
     throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintFor(error, args)}see --help.`);
@@ -96,7 +96,7 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
-function fromArguments(values: Readonly<Record<string, Given['value']>>): GivenFlags {
+function fromArguments(values: Readonly<Record<string, GivenFlag['value']>>): GivenFlags {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
 }
 
@@ -111,7 +111,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
   return { ...port, ...Object.fromEntries(entries) };
 }
 
-function parseVariable(variable: string, flag: Flag, text: string): Given['value'] {
+function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {
   if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
   return flag.type === 'string' ? text : parseSwitch(variable, text);
 }

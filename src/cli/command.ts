@@ -33,15 +33,15 @@ export interface ParsedFlag<Value> extends Flag {
   readonly parse: (value: unknown) => Value | undefined;
 }
 
-/** The value that was given to a flag. */
-export interface Given {
+/** A flag that is set, with its value. */
+export interface GivenFlag {
   readonly value: string | boolean | readonly string[];
   /** The flag or the environment variable that was set, for error messages. */
   readonly source: string;
 }
 
-/** The flags that were given, by name. */
-export type GivenFlags = Readonly<Partial<Record<string, Given>>>;
+/** The flags that are set, by name. */
+export type GivenFlags = Readonly<Partial<Record<string, GivenFlag>>>;
 
 /** A command of `agent-mailbox-mock`. */
 export interface Command {
@@ -55,7 +55,7 @@ export interface Command {
 }
 
 /** Runs a command to its end. @throws {UsageError} {@link CannotRunError} */
-export type RunCommand = (terminal: Terminal, given: GivenFlags, argument: string | undefined) => Promise<void>;
+export type RunCommand = (terminal: Terminal, flags: GivenFlags, argument: string | undefined) => Promise<void>;
 
 /** Thrown for wrong usage; the message is one sentence for the user. */
 export class UsageError extends Error {

@@ -1,8 +1,8 @@
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../control/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
-import { CannotRunError, type Given, type GivenFlags, quote, UsageError } from './command.ts';
-import { textOf } from './read-given.ts';
+import { CannotRunError, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
+import { textOf } from './read-flag.ts';
 
 /** Calls the control plane of a running emulator. */
 export interface ControlClient {
@@ -25,9 +25,9 @@ export interface ControlClient {
  *
  * @throws {UsageError} on an invalid URL.
  */
-export function createControlClient(given: GivenFlags): ControlClient {
-  const url = parseUrl(given.url);
-  const token = textOf(given.token);
+export function createControlClient(flags: GivenFlags): ControlClient {
+  const url = parseUrl(flags.url);
+  const token = textOf(flags.token);
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
   return {
@@ -46,11 +46,11 @@ export function createControlClient(given: GivenFlags): ControlClient {
   };
 }
 
-function parseUrl(given: Given | undefined): string {
-  const url = String(given?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
+function parseUrl(flag: GivenFlag | undefined): string {
+  const url = String(flag?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
   if (isUrlWithProtocol(url, /^https?$/)) return url.replace(/\/+$/, '');
   throw new UsageError(
-    `${given?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
+    `${flag?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
   );
 }
 

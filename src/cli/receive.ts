@@ -4,18 +4,18 @@ import type { ReceivedMessage } from '../mail/accept-message.ts';
 import { type GivenFlags, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { readNamedFile } from './read-file.ts';
-import { textOf } from './read-given.ts';
+import { textOf } from './read-flag.ts';
 
 /** Delivers an inbound message to a running emulator. */
-export const receive: RunCommand = async (terminal, given) => {
-  await Promise.race([deliver(terminal, given), terminal.interrupted]);
+export const receive: RunCommand = async (terminal, flags) => {
+  await Promise.race([deliver(terminal, flags), terminal.interrupted]);
 };
 
-async function deliver(terminal: Terminal, given: GivenFlags): Promise<void> {
-  const client = createControlClient(given);
-  const message = given.eml ? await readEml(given) : await compose(terminal, given);
+async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
+  const client = createControlClient(flags);
+  const message = flags.eml ? await readEml(flags) : await compose(terminal, flags);
   const messages = await client.post<ReceivedMessage>('messages', message, 'messages');
-  if (given.json?.value === true) return terminal.out(JSON.stringify({ messages }));
+  if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }
@@ -24,24 +24,24 @@ async function deliver(terminal: Terminal, given: GivenFlags): Promise<void> {
 /** The flags that cannot be combined with `--eml`, because the file has these parts itself. */
 const FLAGS_WITHOUT_EML = ['from', 'subject', 'text', 'html', 'attach', 'in-reply-to'];
 
-async function readEml(given: GivenFlags): Promise<object> {
-  const excluded = FLAGS_WITHOUT_EML.flatMap((name) => given[name]?.source ?? []);
-  if (excluded.length > 0) throw new UsageError(`${given.eml?.source} takes no ${excluded.join(', ')} besides it.`);
-  return { eml: await readBase64(String(given.eml?.value)), to: given.to?.value };
+async function readEml(flags: GivenFlags): Promise<object> {
+  const excluded = FLAGS_WITHOUT_EML.flatMap((name) => flags[name]?.source ?? []);
+  if (excluded.length > 0) throw new UsageError(`${flags.eml?.source} takes no ${excluded.join(', ')} besides it.`);
+  return { eml: await readBase64(String(flags.eml?.value)), to: flags.to?.value };
 }
 
-async function compose(terminal: Terminal, given: GivenFlags): Promise<object> {
+async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {
   for (const name of ['to', 'from']) {
-    if (!given[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
+    if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
   }
-  const files = (given.attach?.value ?? []) as readonly string[];
-  const text = textOf(given.text);
+  const files = (flags.attach?.value ?? []) as readonly string[];
+  const text = textOf(flags.text);
   return {
-    to: given.to?.value,
-    from: textOf(given.from),
-    subject: textOf(given.subject),
-    html: textOf(given.html),
-    inReplyTo: textOf(given['in-reply-to']),
+    to: flags.to?.value,
+    from: textOf(flags.from),
+    subject: textOf(flags.subject),
+    html: textOf(flags.html),
+    inReplyTo: textOf(flags['in-reply-to']),
     attachments: await Promise.all(
       files.map(async (file) => ({ filename: basename(file), content: await readBase64(file) })),
     ),

@@ -20,5 +20,5 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<void> 
   if (line.action === 'version') return terminal.out(VERSION);
   const command: Command = COMMANDS[line.action];
   const runLoaded = await command.load();
-  await runLoaded(terminal, line.given, line.argument);
+  await runLoaded(terminal, line.flags, line.argument);
 }

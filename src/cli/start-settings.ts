@@ -1,7 +1,7 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
-import { type Given, type GivenFlags, type ParsedFlag, quote, UsageError } from './command.ts';
+import { type GivenFlag, type GivenFlags, type ParsedFlag, quote, UsageError } from './command.ts';
 import { START_FLAGS } from './flags.ts';
-import { parseEach, parsePair } from './read-given.ts';
+import { parseEach, parsePair } from './read-flag.ts';
 
 /** The settings of `agent-mailbox-mock start`. */
 export interface StartSettings {
@@ -23,39 +23,39 @@ export interface StartSettings {
  *
  * @throws {UsageError} on an invalid value.
  */
-export function parseStartSettings(given: GivenFlags): StartSettings {
+export function parseStartSettings(flags: GivenFlags): StartSettings {
   return {
-    port: parseOne(START_FLAGS.port, given.port) ?? DEFAULT_PORT,
-    host: parseOne(START_FLAGS.host, given.host) ?? DEFAULT_HOST,
-    smtpPort: parseOne(START_FLAGS['smtp-port'], given['smtp-port']),
-    fixtures: parseOne(START_FLAGS.fixtures, given.fixtures),
+    port: parseOne(START_FLAGS.port, flags.port) ?? DEFAULT_PORT,
+    host: parseOne(START_FLAGS.host, flags.host) ?? DEFAULT_HOST,
+    smtpPort: parseOne(START_FLAGS['smtp-port'], flags['smtp-port']),
+    fixtures: parseOne(START_FLAGS.fixtures, flags.fixtures),
     behaviours: Object.fromEntries(
-      parseEach(given.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
+      parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
-    allowHosts: parseList(START_FLAGS['allow-host'], given['allow-host']),
-    corsOrigins: parseList(START_FLAGS['cors-origin'], given['cors-origin']),
-    deliverTo: parseList(START_FLAGS['deliver-to'], given['deliver-to']),
-    maxMailBytes: parseOne(START_FLAGS['max-mail'], given['max-mail']),
-    json: given.json?.value === true,
-    quiet: given.quiet?.value === true,
+    allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
+    corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
+    deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
+    maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
+    json: flags.json?.value === true,
+    quiet: flags.quiet?.value === true,
   };
 }
 
-function parseOne<Value>(flag: ParsedFlag<Value>, given: Given | undefined): Value | undefined {
-  return given && parseText(flag, String(given.value), given.source);
+function parseOne<Value>(definition: ParsedFlag<Value>, flag: GivenFlag | undefined): Value | undefined {
+  return flag && parseText(definition, String(flag.value), flag.source);
 }
 
 /** Checks each text of a list and returns the texts unchanged, because `startServer` parses them itself. */
-function parseList(flag: ParsedFlag<string>, given: Given | undefined): string[] {
-  return parseEach(given, (text, source) => {
-    parseText(flag, text, source);
+function parseList(definition: ParsedFlag<string>, flag: GivenFlag | undefined): string[] {
+  return parseEach(flag, (text, source) => {
+    parseText(definition, text, source);
     return text;
   });
 }
 
-/** Parses and checks a value by the row of its flag. */
-function parseText<Value>(flag: ParsedFlag<Value>, text: string, source: string): Value {
-  const { multiple, expected, fromText, parse } = flag;
+/** Parses and checks a value by the definition of its flag. */
+function parseText<Value>(definition: ParsedFlag<Value>, text: string, source: string): Value {
+  const { multiple, expected, fromText, parse } = definition;
   if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
   const value = parse(fromText ? fromText(text) : text);
   if (value !== undefined) return value;

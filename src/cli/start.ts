@@ -3,16 +3,16 @@ import { MailLimitError } from '../contract/size.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { startServer } from '../server/index.ts';
+import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
-import type { AnyServer } from './key-holders.ts';
 import { explainFixtureError, readFixture } from './read-fixture.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. */
-export const start: RunCommand = async (terminal, given) => {
-  const settings = parseStartSettings(given);
+export const start: RunCommand = async (terminal, flags) => {
+  const settings = parseStartSettings(flags);
   const fixtures = settings.fixtures ?? findFixtureFile();
   await using server = await listen(terminal, { ...settings, fixtures });
   const started = { server, fixtures };

@@ -3,19 +3,19 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { outcomeText, waitForFirstAttempts } from './first-attempt.ts';
-import { parseEach, parsePair, textOf } from './read-given.ts';
+import { parseEach, parsePair, textOf } from './read-flag.ts';
 
 /** Fires an event in a running emulator. */
-export const trigger: RunCommand = async (terminal, given, event = '') => {
-  await Promise.race([fire(terminal, given, event), terminal.interrupted]);
+export const trigger: RunCommand = async (terminal, flags, event = '') => {
+  await Promise.race([fire(terminal, flags, event), terminal.interrupted]);
 };
 
-async function fire(terminal: Terminal, given: GivenFlags, event: string): Promise<void> {
+async function fire(terminal: Terminal, flags: GivenFlags, event: string): Promise<void> {
   checkKind(event);
-  const client = createControlClient(given);
-  const body = { ...payloadOf(given), ...targetOf(given), event };
+  const client = createControlClient(flags);
+  const body = { ...payloadOf(flags), ...targetOf(flags), event };
   const deliveries = await waitForFirstAttempts(client, await client.post<Delivery>('events', body, 'deliveries'));
-  if (given.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
+  if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
   for (const delivery of deliveries) terminal.out(describe(delivery));
 }
@@ -33,9 +33,9 @@ function checkKind(event: string): void {
 /** The flags that select the target of the event, and the field of the control call for each. */
 const TARGET_FIELDS = { tenant: 'tenant', webhook: 'webhookId', inbox: 'inboxId', message: 'messageId' };
 
-function targetOf(given: GivenFlags): object {
+function targetOf(flags: GivenFlags): object {
   return Object.fromEntries(
-    Object.entries(TARGET_FIELDS).flatMap(([flag, field]) => (given[flag] ? [[field, textOf(given[flag])]] : [])),
+    Object.entries(TARGET_FIELDS).flatMap(([flag, field]) => (flags[flag] ? [[field, textOf(flags[flag])]] : [])),
   );
 }
 

@@ -28,14 +28,14 @@ export interface ChoiceDefinition extends OpenPoint {
 }
 
 /** A part of an operation that an assumption can affect; `access` is the set of tiers that may call it. */
-export type Shaped = 'access' | 'query' | 'body' | 'reply';
+export type OperationPart = 'access' | 'query' | 'body' | 'reply';
 
 /** An open point with a single behaviour, which cannot be changed. */
 export interface AssumptionDefinition extends OpenPoint {
   /** What the emulator does. */
   readonly assumption: string;
-  /** The parts that it affects in the operations that name it in `assumes`. Default: the reply. */
-  readonly shapes?: readonly Shaped[];
+  /** The parts that it affects in the operations that list it in `assumes`. Default: the reply. */
+  readonly shapes?: readonly OperationPart[];
 }
 
 /** One entry of the ledger. */

@@ -2,9 +2,9 @@ import type {
   AssumptionDefinition,
   BehaviourDefinition,
   ChoiceDefinition,
+  OperationPart,
   Origin,
   OtherValues,
-  Shaped,
 } from './behaviour.ts';
 import { deliveryBehaviours } from './behaviours/deliveries.ts';
 import { domainBehaviours } from './behaviours/domains.ts';
@@ -26,8 +26,9 @@ import { findNearest } from './nearest.ts';
 export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origin, OtherValues };
 
 /**
- * The behaviour ledger: every point that the service document leaves open, as a choice or as an assumption.
- * A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`.
+ * The ledger: the list of all behaviours, that is, of the points that the service document leaves open. A behaviour is
+ * a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or
+ * `--behaviour id=value`.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,
@@ -61,19 +62,19 @@ export type ChoiceId = {
 export type AssumptionId = Exclude<BehaviourId, ChoiceId>;
 
 /** The possible values of the behaviour `Id`. */
-export type Choice<Id extends ChoiceId> =
+export type ChoiceValue<Id extends ChoiceId> =
   | keyof Entries[Id]['choices']
   // An intersection instead of `string`, so that editors still suggest the choices.
   | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
 /** A value for every choice. */
-export type Choices = { readonly [Id in ChoiceId]: Choice<Id> };
+export type Choices = { readonly [Id in ChoiceId]: ChoiceValue<Id> };
 
 /** The choices to change; all others keep their defaults. */
-export type BehaviourOptions = { readonly [Id in ChoiceId]?: Choice<Id> };
+export type BehaviourOptions = { readonly [Id in ChoiceId]?: ChoiceValue<Id> };
 
 /** Returns the value of a choice. */
-export type Choose = <Id extends ChoiceId>(id: Id) => Choice<Id>;
+export type Choose = <Id extends ChoiceId>(id: Id) => ChoiceValue<Id>;
 
 /** Records that an assumption affects a reply. */
 export type Assume = (id: AssumptionId) => void;
@@ -94,8 +95,11 @@ export function choiceDefinition(id: ChoiceId): ChoiceDefinition {
   return BEHAVIOURS[id];
 }
 
-/** Returns whether an assumption affects this part of the operations that name it in `assumes`. */
-export function isShapedBy(id: AssumptionId, part: Shaped): boolean {
+/**
+ * Whether an assumption affects `part` (query, body, reply …) of the operations that list the assumption in their
+ * `assumes`.
+ */
+export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
   const { shapes = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
   return shapes.includes(part);
 }
@@ -109,7 +113,7 @@ export class BehaviourError extends Error {
 /**
  * Checks the given options and adds the defaults.
  *
- * @throws {BehaviourError} for an unknown id, with similar ids, or for an unknown value, with the possible values.
+ * @throws {BehaviourError} if an id or a value is unknown. The message lists similar ids, or the possible values.
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
   const changed = Object.entries(options).filter(([, value]) => value !== undefined);
@@ -136,7 +140,7 @@ function parseBehaviour(id: string, value: unknown): string {
 
 function hintFor(id: string): string {
   const near = findNearest(id, BEHAVIOUR_IDS);
-  const all = `the command "agent-mailbox-mock behaviours" lists ${near.length > 0 ? 'all' : 'what there is'}.`;
+  const all = 'the command "agent-mailbox-mock behaviours" lists all behaviours.';
   return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
 }
 
@@ -146,8 +150,8 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Returns whether a reply that depends on this behaviour must name it in `X-Mock-Assumed`. It must unless the service
- * document states the behaviour.
+ * Whether a reply that depends on this behaviour must list it in `X-Mock-Assumed`. True unless the document states the
+ * behaviour and the choice still has its default value.
  */
 export function isAssumed(id: BehaviourId, choices: Choices): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];

@@ -58,17 +58,20 @@ export class ApiError extends Error {
 
   /** Additional headers of the reply, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns the private reason for the log, such as the owner of the resource. It must not appear in the reply. */
-  readonly explain: (() => string) | undefined;
+  /** Returns the reason for the log only, such as the owner of the resource. It never appears in the reply. */
+  readonly internalReason: (() => string) | undefined;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { headers = {}, explain }: { headers?: Readonly<Record<string, string>>; explain?: () => string } = {},
+    {
+      headers = {},
+      internalReason,
+    }: { headers?: Readonly<Record<string, string>>; internalReason?: () => string } = {},
   ) {
     super(message);
     this.headers = headers;
-    this.explain = explain;
+    this.internalReason = internalReason;
   }
 
   get status(): number {

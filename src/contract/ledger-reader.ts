@@ -6,21 +6,21 @@ export interface Ledger {
   readonly assume: Assume;
 }
 
-/** Reads the ledger and records each entry that was read. */
+/** Reads the ledger and records each entry that is used. */
 export interface LedgerReader extends Ledger {
-  /** The choices and assumptions read so far, in the order of first use. */
-  readonly read: ReadonlySet<BehaviourId>;
+  /** The choices and assumptions used so far, in the order of first use. */
+  readonly usedBehaviours: ReadonlySet<BehaviourId>;
 }
 
 export function createLedgerReader(choices: Choices): LedgerReader {
-  const read = new Set<BehaviourId>();
+  const usedBehaviours = new Set<BehaviourId>();
   return {
-    read,
+    usedBehaviours,
     choose: (id) => {
-      read.add(id);
+      usedBehaviours.add(id);
       return choices[id];
     },
-    assume: (id) => void read.add(id),
+    assume: (id) => void usedBehaviours.add(id),
   };
 }
 

@@ -79,8 +79,8 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: D
       return dispatcher.losses(tenant?.toLowerCase());
     },
     redeliver(id) {
-      const { delivery, deliveries } = dispatcher.find(id);
-      deliveries.redeliver(delivery);
+      const { delivery, schedule } = dispatcher.find(id);
+      schedule.redeliver(delivery);
       return dispatcher.find(id).delivery;
     },
     trigger: (kind, options) => dispatcher.collect(() => trigger({ worlds, events }, kind, options)),

@@ -4,7 +4,7 @@ import type { EventBus, MailEvent } from '../events/event-bus.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
-import type { DeliveryContext } from './attempt.ts';
+import type { DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-filter.ts';
 import { toPayload } from './request.ts';
@@ -15,7 +15,7 @@ export class Dispatcher {
   readonly #worlds: Worlds;
   readonly #context: DeliveryContext;
   readonly #schedules = new Map<World, Schedule>();
-  /** The ids of the deliveries that were opened since `collect` began; `undefined` if it does not run. */
+  /** The ids of the deliveries that were created since `collect` began; `undefined` otherwise. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -24,8 +24,8 @@ export class Dispatcher {
     this.#context = context;
     events.subscribe((event) => {
       const world = worlds.get(event.tenantId);
-      const opened = world ? openDeliveries(event, world, this.scheduleOf(world), context.choices) : [];
-      this.#collected?.push(...opened);
+      const created = world ? createDeliveries(event, world, this.scheduleOf(world), context.choices) : [];
+      this.#collected?.push(...created);
     });
     worlds.onRemoved((world) => {
       this.#schedules.get(world)?.end();
@@ -46,7 +46,7 @@ export class Dispatcher {
   }
 
   /** @throws {ApiError} NOT_FOUND if no log has this delivery. */
-  find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule } {
+  find(id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
     const found = this.#lookUp(id);
     if (found) return found;
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
@@ -62,14 +62,14 @@ export class Dispatcher {
     } finally {
       this.#collected = outer;
     }
-    // A full log may have removed the first of many.
+    // If the events created more deliveries than the log can hold, the oldest are already gone.
     return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
   }
 
-  /** Counts the losses of the full logs of one tenant, or of all, since the last reset. */
+  /** How many deliveries were removed because a log was full, in one tenant or in all, since the last reset. */
   losses(tenantId?: string): DeliveryLosses {
-    const worlds = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
-    const losses = worlds.map(([, schedule]) => schedule.losses());
+    const entries = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
+    const losses = entries.map(([, schedule]) => schedule.losses());
     return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
   }
 
@@ -94,9 +94,9 @@ export class Dispatcher {
   }
 
   #lookUp(id: string) {
-    for (const deliveries of this.#all()) {
-      const delivery = deliveries.log.get(String(id).toLowerCase());
-      if (delivery) return { delivery, deliveries };
+    for (const schedule of this.#all()) {
+      const delivery = schedule.log.get(String(id).toLowerCase());
+      if (delivery) return { delivery, schedule };
     }
     return undefined;
   }
@@ -115,17 +115,20 @@ function matchesFilter(delivery: Delivery, { tenant, webhookId, event, state }: 
   );
 }
 
-/** Opens a delivery for each webhook that matches an event and returns the ids of the deliveries. */
-function openDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedule, choices: Choices): string[] {
+/** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */
+function createDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedule, choices: Choices): string[] {
   const matching = webhooks.all().filter((webhook) => matches(webhook, event));
   if (matching.length === 0) return [];
   const payload = toPayload(event, choices);
   // The payload is serialized once for all deliveries.
   const content = JSON.stringify(payload);
-  return matching.map((webhook) => schedule.open(event, webhook, payload, content));
+  return matching.map((webhook) => schedule.create(event, webhook, payload, content));
 }
 
-/** Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. */
+/**
+ * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event fired
+ * for one webhook goes only to that webhook, even if it is inactive.
+ */
 function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;
   return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);

@@ -1,4 +1,4 @@
-import type { MadeAttempt } from './attempt.ts';
+import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
 /** The limits for the log of one tenant: the number of deliveries, and their characters in all. */
@@ -47,12 +47,12 @@ export class DeliveryLog {
   /** Adds an attempt to a delivery and changes its state; does nothing if the log does not have it any more. */
   addAttempt(
     id: string,
-    { isRefused: _, ...made }: MadeAttempt,
+    { isRefused: _, ...result }: AttemptResult,
     changes: Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>,
   ): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
-    const attempt = Object.freeze({ ...made, nextAttemptAt: changes.nextAttemptAt });
+    const attempt = Object.freeze({ ...result, nextAttemptAt: changes.nextAttemptAt });
     const attempts = Object.freeze([...previous.attempts, attempt]);
     this.#put({ ...previous, ...changes, attempts }, lengthOfAttempt(attempt));
   }

@@ -9,7 +9,7 @@ export interface Job {
   readonly id: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** The sequence number by the time of opening. */
+  /** The sequence number by the time of creation. */
   readonly order: number;
   /** Whether a test requested it, so that it is sent even if the webhook is not active. */
   readonly isRequested: boolean;
@@ -27,13 +27,13 @@ export interface Job {
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #waitingForNext = new Set<Job>();
-  #opened = 0;
+  #created = 0;
 
-  /** Opens a delivery, or opens it again. */
-  open({ id, webhookId, event }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
+  /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
+  create({ id, webhookId, event }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
     this.end(id);
-    this.#opened += 1;
-    const job: Job = { id, webhookId, event, order: this.#opened, ...how, failures: 0, cancel: () => {} };
+    this.#created += 1;
+    const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };
     this.#jobs.set(id, job);
     return job;
   }

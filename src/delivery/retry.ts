@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 import { parseDuration } from '../clock/duration.ts';
 import type { Choices } from '../contract/behaviours.ts';
-import type { MadeAttempt } from './attempt.ts';
+import type { AttemptResult } from './attempt-sender.ts';
 import type { DeliveryState } from './delivery.ts';
 
 /** The effect of an attempt on its delivery. */
@@ -26,7 +26,7 @@ const GONE: Outcome = {
 
 /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
 export function outcomeOf(
-  { status, error, isRefused, responseHeaders }: MadeAttempt,
+  { status, error, isRefused, responseHeaders }: AttemptResult,
   failures: number,
   clock: Clock,
   choices: Choices,

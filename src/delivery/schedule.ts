@@ -5,7 +5,7 @@ import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind, Fault } from '../faults/fault.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import { Attempts, type DeliveryContext, type MadeAttempt } from './attempt.ts';
+import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import { type Delivery, type DeliveryLosses, type DeliveryState, messageOf } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
@@ -20,7 +20,7 @@ export class Schedule {
   readonly log = new DeliveryLog(() => this.#dropOldest());
   readonly #jobs = new Jobs();
   readonly #queues: Queues;
-  readonly #attempts: Attempts;
+  readonly #sender: AttemptSender;
   readonly #world: World;
   readonly #context: DeliveryContext;
   #dropped = 0;
@@ -29,17 +29,17 @@ export class Schedule {
     this.#world = world;
     this.#context = context;
     this.#queues = new Queues(world.clock, context.choices);
-    this.#attempts = new Attempts(world, context);
+    this.#sender = new AttemptSender(world, context);
   }
 
   /** Sends a delivery again at once. @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted. */
   redeliver(delivery: Delivery): void {
     if (!this.#world.webhooks.get(delivery.webhookId))
       throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
-    if (this.#attempts.inFlight().has(delivery.id))
+    if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const content = JSON.stringify(delivery.payload);
-    this.#release(this.#jobs.open(delivery, { isRequested: true, content, fault: undefined }));
+    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -52,7 +52,7 @@ export class Schedule {
 
   /** Returns the deliveries in flight. */
   inFlight(): Delivery[] {
-    return [...this.#attempts.inFlight()].flatMap((id) => this.log.get(id) ?? []);
+    return [...this.#sender.inFlight()].flatMap((id) => this.log.get(id) ?? []);
   }
 
   /** How many deliveries wait in the queues. */
@@ -67,13 +67,13 @@ export class Schedule {
 
   /** Aborts the deliveries in flight and removes every delivery. */
   end(): void {
-    this.#attempts.end();
+    this.#sender.end();
     this.#jobs.endAll();
     this.log.clear();
   }
 
-  /** Opens the delivery of an event to a webhook, applies a fault if one matches, and returns the delivery's id. */
-  open(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
+  /** Creates the delivery of an event to a webhook, applies a fault if one matches, and returns the delivery's id. */
+  create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const delivery = this.log.add({
       id: newId(this.#world.environment),
       tenantId: this.#world.id,
@@ -89,7 +89,7 @@ export class Schedule {
     });
     const fault = this.#context.faults.take({ on: 'delivery', tenantId: this.#world.id, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;
-    const job = this.#jobs.open(delivery, { isRequested, content, fault: fault?.kind });
+    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind });
     void this.#guard(job, async () => {
       const start = fault && this.#startWithFault[fault.kind];
       if (start) start(job, fault);
@@ -161,16 +161,16 @@ export class Schedule {
     if (!this.#jobs.has(job)) return;
     const webhook = this.#findWebhook(job);
     if (typeof webhook === 'string') return this.#drop(job, 'dropped', webhook);
-    const made = await this.#send(job, webhook);
-    if (!made) return;
-    if (this.#jobs.has(job)) this.#conclude(job, made);
-    else this.#recordAttempt(job, made);
+    const result = await this.#send(job, webhook);
+    if (!result) return;
+    if (this.#jobs.has(job)) this.#conclude(job, result);
+    else this.#recordAttempt(job, result);
     for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
   }
 
   /** Ends the oldest delivery that has had an attempt and waits for the next, so that the log can remove it. */
   #dropOldest(): void {
-    const inFlight = this.#attempts.inFlight();
+    const inFlight = this.#sender.inFlight();
     const waiting = this.#jobs.all().find(({ id }) => !inFlight.has(id) && this.log.get(id)?.attempts.length !== 0);
     if (!waiting) return;
     this.#dropped += 1;
@@ -184,33 +184,33 @@ export class Schedule {
     return webhook.isActive || isRequested ? webhook : 'Its webhook is not active.';
   }
 
-  #send(job: Job, webhook: WebhookRow): Promise<MadeAttempt | undefined> | undefined {
+  #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> | undefined {
     const delivery = this.log.get(job.id);
     const { content, fault } = job;
     job.fault = undefined;
-    return delivery && this.#attempts.make(delivery, webhook, { content, fault });
+    return delivery && this.#sender.send(delivery, webhook, { content, fault });
   }
 
   /** Ends a delivery after an attempt, or schedules the next attempt. */
-  #conclude(job: Job, made: MadeAttempt): void {
-    const outcome = outcomeOf(made, job.failures + 1, this.#world.clock, this.#context.choices);
+  #conclude(job: Job, result: AttemptResult): void {
+    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.choices);
     const { state, reason, nextAt, isGone } = outcome;
     if (isGone && this.#world.webhooks.get(job.webhookId))
       this.#world.webhooks.update(job.webhookId, { isActive: false });
     if (!nextAt) this.#jobs.end(job.id);
-    this.log.addAttempt(job.id, made, { nextAttemptAt: nextAt?.toISOString() ?? null, state, reason });
+    this.log.addAttempt(job.id, result, { nextAttemptAt: nextAt?.toISOString() ?? null, state, reason });
     if (nextAt) {
       job.failures += 1;
       this.#scheduleAttempt(job, nextAt);
     }
-    this.#publishAttempt(job, made, outcome);
+    this.#publishAttempt(job, result, outcome);
   }
 
   /** Logs an attempt that does not change the state of the delivery. */
-  #recordAttempt(job: Job, made: MadeAttempt): void {
+  #recordAttempt(job: Job, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
-    this.log.addAttempt(job.id, made, { state, reason, nextAttemptAt });
-    this.#publishAttempt(job, made, { state, reason });
+    this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
+    this.#publishAttempt(job, result, { state, reason });
   }
 
   #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
@@ -224,7 +224,7 @@ export class Schedule {
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Job, { at, status, error, durationMs }: MadeAttempt, outcome: Outcome): void {
+  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: Outcome): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
     const activity = this.#activityOf(job, outcome);
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
@@ -237,9 +237,9 @@ export class Schedule {
   /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */
   async #sendDuplicate(job: Job): Promise<void> {
     const webhook = this.#findWebhook(job);
-    const made = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
-    if (!made) return;
-    this.#recordAttempt(job, made);
-    if (made.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
+    const result = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
+    if (!result) return;
+    this.#recordAttempt(job, result);
+    if (result.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
   }
 }

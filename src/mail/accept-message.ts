@@ -5,7 +5,7 @@ import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
-import type { AddressHolder } from '../store/world.ts';
+import type { InboxLocation } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
@@ -38,13 +38,13 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   }
   const read = 'eml' in message ? await readRaw(context, message) : readComposed(context, message);
   const { mail } = read;
-  const holders = findInboxes(context, read);
-  checkRoom(context, holders.length * sizeOfMail(mail));
-  return holders.map((holder) => {
-    const message = receiveMail(context, holder, mail);
+  const inboxes = findInboxes(context, read);
+  checkRoom(context, inboxes.length * sizeOfMail(mail));
+  return inboxes.map((inbox) => {
+    const message = receiveMail(context, inbox, mail);
     if (!message) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
     const { id, inboxId, threadId } = message;
-    return { id, inboxId, threadId, tenantId: holder.world.id };
+    return { id, inboxId, threadId, tenantId: inbox.world.id };
   });
 }
 
@@ -108,19 +108,19 @@ function checkSize(bytes: number): void {
 }
 
 /** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
-function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): AddressHolder[] {
+function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): InboxLocation[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
-  const holders = recipients.flatMap((recipient) => {
+  const found = recipients.flatMap((recipient) => {
     const inbox = findInbox(context, toBareAddress(recipient));
     return !inbox || (tenant !== undefined && inbox.world.id !== tenant) ? [] : [{ recipient, inbox }];
   });
-  const known = new Set(holders.map(({ recipient }) => recipient));
+  const known = new Set(found.map(({ recipient }) => recipient));
   const unknown = recipients.filter((recipient) => !known.has(recipient));
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return uniqueInboxes(holders.map(({ inbox }) => inbox));
+  return uniqueInboxes(found.map(({ inbox }) => inbox));
 }

@@ -1,4 +1,4 @@
-import type { Choice } from '../contract/behaviours.ts';
+import type { ChoiceValue } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InboxRow } from '../store/rows.ts';
@@ -10,7 +10,7 @@ import { findSimulator } from './simulators.ts';
 export interface Guard {
   readonly recipients: readonly string[];
   /** The values of `sending.verified.scope` with which the guard applies; if left out, it always applies. */
-  readonly scopes?: readonly Choice<'sending.verified.scope'>[];
+  readonly scopes?: readonly ChoiceValue<'sending.verified.scope'>[];
 }
 
 /**

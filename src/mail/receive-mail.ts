@@ -1,11 +1,11 @@
 import { toBareAddress } from '../contract/email-address.ts';
 import { newId } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
-import type { AddressHolder, World } from '../store/world.ts';
+import type { InboxLocation, World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
-/** A mail that an inbox is to receive. */
+/** A mail to store in an inbox. */
 export interface IncomingMail
   extends Pick<
     MessageRow,
@@ -31,7 +31,7 @@ export interface IncomingMail
  */
 export function receiveMail(
   context: MailContext,
-  { world, inboxId }: AddressHolder,
+  { world, inboxId }: InboxLocation,
   { attachments, ...mail }: IncomingMail,
 ): MessageRow | undefined {
   if (!world.inboxes.get(inboxId)) return undefined;
@@ -52,9 +52,8 @@ export function receiveMail(
 }
 
 /**
- * Finds the thread that a mail continues: that of the message in In-Reply-To, otherwise of the latest known message in
- * References (reference, "Threading of inbound mail"). An inbox that writes to itself has two messages with the same
- * Message-ID; the inbound one counts, because replies refer to that.
+ * Finds the thread that a mail continues: the thread of the message named in In-Reply-To; otherwise the thread of the
+ * last message in References that this inbox has (see "Threading of inbound mail" in the reference).
  */
 export function findThread(
   world: World,
@@ -62,6 +61,8 @@ export function findThread(
   { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
 ): string | undefined {
   for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
+    // An inbox that writes to itself has two messages with this id. `findLast` picks the inbound copy, which is stored
+    // second; replies belong to its thread.
     const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
     if (known) return known.threadId;
   }

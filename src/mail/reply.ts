@@ -1,4 +1,4 @@
-import type { Reach } from '../access/find-in-reach.ts';
+import type { LookupContext } from '../access/find-in-scope.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -18,7 +18,7 @@ interface ReplyRecipients {
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
-  { principal, assume }: Pick<Reach, 'principal'> & Pick<Ledger, 'assume'>,
+  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<Ledger, 'assume'>,
   inbox: InboxRow,
   message: MessageRow,
 ): ReplyRecipients {

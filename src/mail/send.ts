@@ -30,12 +30,12 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const recipients = recipientsOf(mail);
   checkSending(context, world, inbox, recipients, mail.guard);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
-  const holders = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
-  checkRoom(context, (1 + holders.length) * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
+  const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
+  checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
   const message = store(context, world, inbox, mail);
   publish(context, world, 'message.sent', message);
   if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
-  for (const holder of holders) receiveMail(context, holder, { ...message, attachments: mail.attachments });
+  for (const location of inboxes) receiveMail(context, location, { ...message, attachments: mail.attachments });
   return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
 }
 

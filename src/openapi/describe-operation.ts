@@ -9,7 +9,7 @@ import { tagOf } from './tags.ts';
 
 /** Describes one row of the operation table under the given choices. */
 export function describeOperation(id: string, row: OperationDefinition, choices: Choices): DescribedRow {
-  const { choose, assume, read } = createLedgerReader(choices);
+  const { choose, assume, usedBehaviours } = createLedgerReader(choices);
   const query = row.query?.(choose);
   const body = row.body?.(choose);
   const successes = successesOf(row, choose);
@@ -19,7 +19,7 @@ export function describeOperation(id: string, row: OperationDefinition, choices:
     method: row.method,
     path: row.path,
     summary: row.summary,
-    description: describe(row, choose, read, choices),
+    description: describe(row, choose, usedBehaviours, choices),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
     params: row.params,
@@ -31,10 +31,10 @@ export function describeOperation(id: string, row: OperationDefinition, choices:
   };
 }
 
-function describe(row: OperationDefinition, choose: Choose, read: ReadonlySet<BehaviourId>, choices: Choices): string {
+function describe(row: OperationDefinition, choose: Choose, used: ReadonlySet<BehaviourId>, choices: Choices): string {
   const tiers = row.tiers === 'public' ? 'no key' : row.tiers(choose).map((tier) => `\`${TIER_PREFIX[tier]}\``);
   const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
-  const behaviours = [...read].map((id) => `\`${isChoice(id) ? `${id}=${choices[id]}` : id}\``).join(', ');
+  const behaviours = [...used].map((id) => `\`${isChoice(id) ? `${id}=${choices[id]}` : id}\``).join(', ');
   return [
     `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
     ...(behaviours ? [`Behaviours: ${behaviours}.`] : []),

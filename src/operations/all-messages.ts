@@ -1,4 +1,4 @@
-import type { Reach } from '../access/find-in-reach.ts';
+import type { LookupContext } from '../access/find-in-scope.ts';
 import { selectInboxes } from '../access/select-scope.ts';
 import type { Ledger } from '../contract/ledger-reader.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
@@ -20,19 +20,19 @@ const FOLDER_FILTERS: Record<Folder, (message: MessageRow) => boolean> = {
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   const { principal, choose } = context;
   const { world } = principal;
-  const found = messagesInReach(context, query).filter(createFolderFilter(query.folder, context));
+  const found = messagesInScope(context, query).filter(createFolderFilter(query.folder, context));
   const isGrouped = query.group === 'thread';
   const page = paginate(isGrouped ? latestOfEachThread(found) : found, query, choose);
   return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, context, isGrouped) };
 };
 
-/** Returns the messages of the inboxes within reach that match the selectors, in order of arrival. */
-function messagesInReach(
-  reach: Reach,
+/** Returns the messages of the inboxes in scope that match the selectors, in order of arrival. */
+function messagesInScope(
+  context: LookupContext,
   { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
 ): MessageRow[] {
-  const inboxIds = new Set(selectInboxes(reach, { workspace, inbox }).map(({ id }) => id));
-  return reach.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
+  const inboxIds = new Set(selectInboxes(context, { workspace, inbox }).map(({ id }) => id));
+  return context.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
 }
 
 function createFolderFilter(folder: Folder | undefined, { choose, assume }: Ledger): (message: MessageRow) => boolean {
@@ -51,7 +51,7 @@ function latestOfEachThread(messages: readonly MessageRow[]): MessageRow[] {
 }
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
-  const messages = messagesInReach(context, query);
+  const messages = messagesInScope(context, query);
   const count = (folder: Folder) => messages.filter(FOLDER_FILTERS[folder]).length;
   const unread = messages.filter((message) => FOLDER_FILTERS.inbox(message) && !message.isRead).length;
   const inbox = { unread, total: count('inbox') };

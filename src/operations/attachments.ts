@@ -1,4 +1,4 @@
-import { outOfReach, withId } from '../access/find-in-reach.ts';
+import { outOfScope, withId } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import { fromBase64 } from '../contract/base64.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
@@ -15,7 +15,7 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const row = context.principal.world.attachments.get(params.attachmentId);
   if (row?.messageId !== message.id) {
-    throw outOfReach(
+    throw outOfScope(
       context,
       withId('attachment'),
       (world) => world.attachments.get(params.attachmentId) !== undefined,

@@ -1,8 +1,8 @@
 import { checkDomain } from '../access/check-domain.ts';
 import { createKey } from '../access/create-key.ts';
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import { isAddressTaken } from '../access/is-address-taken.ts';
-import { mayReach } from '../access/policy.ts';
+import { isInScope } from '../access/policy.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
@@ -42,7 +42,7 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   const { principal, assume } = context;
   const selected = selectWorkspace(context, workspaceId);
   if (selected) return selected;
-  if (principal.tier === 'workspace') return findInReach(context, 'workspaces', principal.workspaceId);
+  if (principal.tier === 'workspace') return findInScope(context, 'workspaces', principal.workspaceId);
   assume('inboxes.create.workspace');
   const defaultRow = defaultWorkspace(principal.world);
   if (defaultRow) return defaultRow;
@@ -58,7 +58,7 @@ function generateUsername({ environment, assume }: CreateContext): string {
 function findReachableInbox({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
   const owner = worlds.findAddress(address);
   const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;
-  return inbox && mayReach(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
+  return inbox && isInScope(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
 }
 
 function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {

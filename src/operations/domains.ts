@@ -1,5 +1,5 @@
-import { outOfReach, type Reach } from '../access/find-in-reach.ts';
-import { mayReach } from '../access/policy.ts';
+import { type LookupContext, outOfScope } from '../access/find-in-scope.ts';
+import { isInScope } from '../access/policy.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
 import { EMULATOR_DOMAINS } from '../contract/emulator-domains.ts';
@@ -42,24 +42,26 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId: string | nu
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
   const { principal, choose } = context;
   const workspace = selectWorkspace(context, query.workspace);
-  const rows = domainsInReach(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
+  const rows = domainsInScope(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
   return { body: showDomains(rows, choose) };
 };
 
-function domainsInReach(principal: TenantPrincipal): DomainRow[] {
-  return principal.world.domains.all().filter(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
+function domainsInScope(principal: TenantPrincipal): DomainRow[] {
+  return principal.world.domains
+    .all()
+    .filter(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
 }
 
 export const getDomain: Run<'getDomain'> = (context, { params }) => ({
   body: showDomain(findDomain(context, params.domain), context.choose),
 });
 
-function findDomain(reach: Reach, domain: string): DomainRow {
-  const { principal } = reach;
+function findDomain(context: LookupContext, domain: string): DomainRow {
+  const { principal } = context;
   const rows = principal.world.domains.by('domain', domain);
-  const row = rows.find(({ workspaceId }) => mayReach(principal, { workspaceId, inboxId: null }));
+  const row = rows.find(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
   if (row) return row;
-  throw outOfReach(reach, 'domain with this name', (world) => world.domains.by('domain', domain).length > 0);
+  throw outOfScope(context, 'domain with this name', (world) => world.domains.by('domain', domain).length > 0);
 }
 
 /** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */

@@ -1,4 +1,4 @@
-import { findInInbox, findInReach, notFound, type Reach } from '../access/find-in-reach.ts';
+import { findInInbox, findInScope, type LookupContext, notFound } from '../access/find-in-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { BodyOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -12,7 +12,7 @@ import { paginate } from './replies/paginate.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
   const { principal, environment } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const now = timestampNow(environment);
   const content = { ...EMPTY, ...changesOf(context, inbox.id, body) };
   checkRoom(context, sizeOfMailRow(content));
@@ -40,18 +40,19 @@ const EMPTY: DraftContent = {
 
 /** Returns the changes that a request makes: null clears a field, and a field that is not sent is unchanged. */
 function changesOf(
-  reach: Reach,
+  context: LookupContext,
   inboxId: string,
   body: BodyOf<'createDraft'>,
   { replyToMessageId }: Pick<DraftContent, 'replyToMessageId'> = EMPTY,
 ): Partial<DraftContent> {
   const { replyToMessageId: newMessageId } = body;
-  if (typeof newMessageId === 'string' && newMessageId !== replyToMessageId) checkMessage(reach, inboxId, newMessageId);
+  if (typeof newMessageId === 'string' && newMessageId !== replyToMessageId)
+    checkMessage(context, inboxId, newMessageId);
   const sent = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
 }
 
-function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: string): void {
+function checkMessage({ principal, choose }: LookupContext, inboxId: string, messageId: string): void {
   const message = principal.world.messages.get(messageId);
   if (message?.inboxId === inboxId && message.deletedAt === null) return;
   throw choose('drafts.unknown-message') === 'not-found'
@@ -64,7 +65,7 @@ function checkMessage({ principal, choose }: Reach, inboxId: string, messageId: 
 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
   const { principal, choose, assume } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const { rows, pagination } = paginate(
     principal.world.drafts.by('inboxId', inbox.id),
     query,

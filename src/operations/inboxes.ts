@@ -1,5 +1,5 @@
 import { checkDomain } from '../access/check-domain.ts';
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import { isAddressTaken } from '../access/is-address-taken.ts';
 import { selectInboxes } from '../access/select-scope.ts';
 import { domainOf } from '../contract/emulator-domains.ts';
@@ -23,11 +23,11 @@ export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
 const SHOW_INBOX = { omitted: showPlainInbox, included: showInbox };
 
 export const getInbox: Run<'getInbox'> = (context, { params }) => {
-  return { body: showInbox(context.principal.world, findInReach(context, 'inboxes', params.id), context) };
+  return { body: showInbox(context.principal.world, findInScope(context, 'inboxes', params.id), context) };
 };
 
 export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
-  const { id } = findInReach(context, 'inboxes', params.id);
+  const { id } = findInScope(context, 'inboxes', params.id);
   const { displayName, metadata } = body;
   context.principal.world.inboxes.update(id, {
     ...(displayName !== undefined && { displayName: displayName || null }),
@@ -39,7 +39,7 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
 /** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
   const { principal, environment, choose } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   removeInbox(principal.world, inbox, timestampNow(environment));
   return { body: DELETED[choose('inboxes.delete.body')](inbox.id) };
 };
@@ -47,7 +47,7 @@ export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
   const { principal, environment, assume } = context;
   const { world } = principal;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
   assume('inboxes.addresses.create.reply');
   if (isAddressTaken(context, body.email, inbox.id))
@@ -72,7 +72,7 @@ function makePrimary(world: World, { id, inboxId }: AddressRow): void {
 export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
   const { principal, choose, assume } = context;
   const { world } = principal;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const addresses = world.addresses.by('inboxId', inbox.id);
   const row = addresses.find(({ address }) => address === params.address);
   if (!row) throw new ApiError('NOT_FOUND', 'This inbox has no such address.');

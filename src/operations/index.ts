@@ -18,8 +18,8 @@ import * as threads from './threads.ts';
 import * as webhooks from './webhooks.ts';
 import * as workspaces from './workspaces.ts';
 
-/** The code of every operation: whatever these files export. The compiler refuses a table row without one. */
-export const RUN: { readonly [Id in OperationId]: Run<Id> } = {
+/** The function of every operation: all exports of these files. If an operation has none, this does not compile. */
+export const OPERATION_FUNCTIONS: { readonly [Id in OperationId]: Run<Id> } = {
   ...allMessages,
   ...attachments,
   ...createInbox,

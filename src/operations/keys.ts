@@ -1,5 +1,5 @@
 import { createKey } from '../access/create-key.ts';
-import { findInReach, notFound } from '../access/find-in-reach.ts';
+import { findInScope, notFound } from '../access/find-in-scope.ts';
 import { keyPrefix } from '../contract/tiers.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
@@ -8,7 +8,7 @@ import type { Run } from './context.ts';
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const { principal, environment, choose } = context;
   const { world } = principal;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
   const row = world.addKey(createKey(environment, { tier: 'inbox', ownerId: inbox.id }));
   for (const { id } of previous) world.removeKey(id);
@@ -28,14 +28,14 @@ const ROTATE_BODIES = {
 
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
   const { principal, environment } = context;
-  const workspaceId = findInReach(context, 'workspaces', params.id).id;
+  const workspaceId = findInScope(context, 'workspaces', params.id).id;
   const created = createKey(environment, { tier: 'workspace', ownerId: workspaceId, name: body.name });
   const { id, key, name, createdAt } = principal.world.addKey(created);
   return { body: { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt } };
 };
 
 export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
-  const workspace = findInReach(context, 'workspaces', params.id);
+  const workspace = findInScope(context, 'workspaces', params.id);
   const rows = context.principal.world.apiKeys.by('ownerId', workspace.id);
   return {
     body: { keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })) },
@@ -44,8 +44,8 @@ export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params })
 
 /** Revokes a workspace key (service document, section 4.4). `createWorkspaceKey` issues a replacement. */
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
-  const workspace = findInReach(context, 'workspaces', params.id);
-  const key = findInReach(context, 'apiKeys', params.key_id);
+  const workspace = findInScope(context, 'workspaces', params.id);
+  const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys');
   context.principal.world.removeKey(key.id);
   return { body: DELETE_BODIES[context.choose('workspaces.keys.delete.body')](key.id) };

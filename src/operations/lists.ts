@@ -1,4 +1,4 @@
-import { findInInbox, findInReach, outOfReach, type Reach, withId } from '../access/find-in-reach.ts';
+import { findInInbox, findInScope, type LookupContext, outOfScope, withId } from '../access/find-in-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -10,7 +10,7 @@ import { DELETED } from './replies/confirmations.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
   const { principal, environment } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const row = principal.world.lists.insert({
     id: newId(environment),
     inboxId: inbox.id,
@@ -23,7 +23,7 @@ export const createList: Run<'createList'> = (context, { params, body }) => {
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
   const { principal, choose } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const show = LIST_ITEMS[choose('lists.list.entries')];
   const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
   return { body: { lists } };
@@ -82,11 +82,11 @@ export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => 
   return { body: DELETED[context.choose('lists.entries.delete.body')](id) };
 };
 
-function findEntry(reach: Reach, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
-  const { row: list } = findInInbox(reach, 'lists', id, listId);
-  const entry = reach.principal.world.listEntries.get(entryId);
+function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
+  const { row: list } = findInInbox(context, 'lists', id, listId);
+  const entry = context.principal.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
-  throw outOfReach(reach, withId('entry'), (world) => world.listEntries.get(entryId) !== undefined);
+  throw outOfScope(context, withId('entry'), (world) => world.listEntries.get(entryId) !== undefined);
 }
 
 function showList(world: World, { id, name, description, createdAt }: ListRow) {

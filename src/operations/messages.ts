@@ -1,4 +1,4 @@
-import { findInInbox, findInReach, type Reach } from '../access/find-in-reach.ts';
+import { findInInbox, findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { timestampNow } from '../environment.ts';
@@ -13,7 +13,7 @@ import { showMessage } from './replies/show-message.ts';
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
   const { principal, choose, assume } = context;
   const { world } = principal;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const messages = world.messages
     .by('inboxId', inbox.id)
     .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
@@ -27,7 +27,7 @@ export const getMessage: Run<'getMessage'> = (context, { params }) => {
   return { body: showMessage(principal.world, markRead(context, message), choose) };
 };
 
-function markRead({ principal, choose }: Reach, message: MessageRow): MessageRow {
+function markRead({ principal, choose }: LookupContext, message: MessageRow): MessageRow {
   if (message.isRead || choose('messages.get.marks-read') === 'no') return message;
   return principal.world.messages.update(message.id, { isRead: true });
 }
@@ -43,10 +43,10 @@ export const updateMessage: Run<'updateMessage'> = (context, { params, body }) =
 };
 
 /** Finds a message that may be changed. Deleted messages are included unless `messages.update.deleted` hides them. */
-function findUpdatable(reach: Reach, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
-  const { row } = findInInbox(reach, 'messages', id, messageId);
-  if (row.deletedAt === null || reach.choose('messages.update.deleted') === 'changed') return row;
-  return findMessage(reach, { id, messageId }).message;
+function findUpdatable(context: LookupContext, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
+  const { row } = findInInbox(context, 'messages', id, messageId);
+  if (row.deletedAt === null || context.choose('messages.update.deleted') === 'changed') return row;
+  return findMessage(context, { id, messageId }).message;
 }
 
 /** Soft-deletes a message: lists no longer contain it, but its thread still does. */

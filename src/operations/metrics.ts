@@ -1,4 +1,4 @@
-import { mayReach } from '../access/policy.ts';
+import { isInScope } from '../access/policy.ts';
 import { selectInboxes } from '../access/select-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timestampNow } from '../environment.ts';
@@ -57,6 +57,6 @@ function countDomains({ principal }: Context<'getMetrics'>, scope: ReturnType<ty
   const domains = principal.world.domains.all();
   return domains.filter(({ workspaceId }) => {
     const isSelected = scope.workspaceId === null || workspaceId === scope.workspaceId;
-    return isSelected && mayReach(principal, { workspaceId, inboxId: null });
+    return isSelected && isInScope(principal, { workspaceId, inboxId: null });
   }).length;
 }

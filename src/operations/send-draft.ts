@@ -1,4 +1,4 @@
-import { findInInbox } from '../access/find-in-reach.ts';
+import { findInInbox } from '../access/find-in-scope.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../contract/email-address-schema.ts';
 import { ApiError } from '../contract/errors.ts';

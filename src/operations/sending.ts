@@ -1,4 +1,4 @@
-import { findInReach, type Reach } from '../access/find-in-reach.ts';
+import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
@@ -12,7 +12,7 @@ import type { Outcome, Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
 
 /** The context of every operation that sends mail. */
-export type Sending = MailContext & Reach;
+export type Sending = MailContext & LookupContext;
 
 /** The bodies of a mail in a request. */
 interface Bodies {
@@ -29,7 +29,7 @@ interface CopyRecipients {
 const EMPTY_MAIL = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
 
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const { to, subject, replyTo = null, verified } = body;
   const { cc, bcc } = copiesOf(body);
   const guard = { recipients: verified ? [] : [...to, ...cc, ...bcc] };

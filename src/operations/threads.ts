@@ -1,4 +1,4 @@
-import { findInReach, outOfReach, withId } from '../access/find-in-reach.ts';
+import { findInScope, outOfScope, withId } from '../access/find-in-scope.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
@@ -9,7 +9,7 @@ import { showMessage } from './replies/show-message.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { principal, choose } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const threads = groupByThread(principal.world.messages.by('inboxId', inbox.id), choose);
   const { rows, pagination } = paginate(threads, query, choose);
   return { body: { threads: rows.map(summarise), pagination } };
@@ -47,9 +47,9 @@ function summarise(thread: Thread) {
 /** Returns a thread with all its messages, including deleted ones. */
 export const getThread: Run<'getThread'> = (context, { params }) => {
   const { principal, choose, assume } = context;
-  const inbox = findInReach(context, 'inboxes', params.id);
+  const inbox = findInScope(context, 'inboxes', params.id);
   const rows = principal.world.messages.by('threadId', params.threadId).filter(({ inboxId }) => inboxId === inbox.id);
-  if (rows.length === 0) throw outOfReach(context, withId('thread'), (world) => hasThread(world, params.threadId));
+  if (rows.length === 0) throw outOfScope(context, withId('thread'), (world) => hasThread(world, params.threadId));
   const messages = limitBodies(rows, assume).map((row) => showMessage(principal.world, row, choose));
   return { body: { threadId: params.threadId, messageCount: messages.length, messages } };
 };

@@ -1,4 +1,4 @@
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import type { Principal } from '../access/principal.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
 import type { Choose } from '../contract/behaviours.ts';
@@ -58,12 +58,12 @@ export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
   const { principal, choose } = context;
   const row = principal.world.webhooks.get(params.id);
   const isListed = row?.workspaceId === null && visibleWebhooks(principal, choose).includes(row);
-  return { body: showWebhook(isListed ? row : findInReach(context, 'webhooks', params.id), choose) };
+  return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), choose) };
 };
 
 export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) => {
   const { principal, choose } = context;
-  const { id } = findInReach(context, 'webhooks', params.id);
+  const { id } = findInScope(context, 'webhooks', params.id);
   const { url, events, isActive } = body;
   const row = principal.world.webhooks.update(id, {
     ...(url !== undefined && { url }),
@@ -78,7 +78,7 @@ function showWebhook(row: WebhookRow, choose: Choose) {
 }
 
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
-  const { id } = findInReach(context, 'webhooks', params.id);
+  const { id } = findInScope(context, 'webhooks', params.id);
   context.principal.world.webhooks.remove(id);
   return { body: DELETE_BODIES[context.choose('webhooks.delete.body')](id) };
 };

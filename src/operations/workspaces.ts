@@ -1,4 +1,4 @@
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
 import type { Assume, Choose } from '../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
@@ -57,13 +57,13 @@ function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
 }
 
 export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
-  return { body: showWorkspace(context.principal.world, findInReach(context, 'workspaces', params.id)) };
+  return { body: showWorkspace(context.principal.world, findInScope(context, 'workspaces', params.id)) };
 };
 
 /** Deletes a workspace with its inboxes, domains, webhooks and keys. The keys are refused from now on. */
 export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => {
   const { principal, choose } = context;
-  const { id, isDefault } = findInReach(context, 'workspaces', params.id);
+  const { id, isDefault } = findInScope(context, 'workspaces', params.id);
   if (isDefault) {
     throw new ApiError(REFUSALS[choose('workspaces.delete.default')], 'The default workspace cannot be deleted.');
   }

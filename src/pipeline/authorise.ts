@@ -23,7 +23,7 @@ export function authenticate({ worlds }: Service, { request, choose }: Exchange)
  * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND (`auth.wrong-tier`) for a wrong tier.
  */
 export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
-  const { tiers, tierChoices, tierAssumptions, tiersByChoice } = service.resolve(row.id);
+  const { tiers, tierChoices, tierAssumptions, tiersByChoice } = service.operationFor(row.id);
   if (!tiers) return undefined;
   const principal = authenticate(service, exchange);
   const isAllowed = mayCall(principal, tiers);

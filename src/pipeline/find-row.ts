@@ -29,7 +29,11 @@ export function findRow<Row extends Routable>(
 
 /** Creates the error for an unknown path. If the path is known but hidden, `reason` is the true reason for the log. */
 export function routeNotFound(reason?: string): ApiError {
-  return new ApiError('NOT_FOUND', 'There is no such route.', reason === undefined ? {} : { explain: () => reason });
+  return new ApiError(
+    'NOT_FOUND',
+    'There is no such route.',
+    reason === undefined ? {} : { internalReason: () => reason },
+  );
 }
 
 /** Reads the ledger only if the slash matters, so that `X-Mock-Assumed` names the choice only then. */

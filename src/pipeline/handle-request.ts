@@ -2,8 +2,8 @@ import { isAssumed } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATHS } from '../contract/stream-protocol.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
-import { RUN } from '../operations/index.ts';
-import { admit } from '../stream/admit.ts';
+import { OPERATION_FUNCTIONS } from '../operations/index.ts';
+import { checkStreamAccess } from '../stream/check-stream-access.ts';
 import { authenticate, authorise } from './authorise.ts';
 import { toApiError, toErrorReply } from './error-reply.ts';
 import { createExchange, type Exchange, type FinishedExchange } from './exchange.ts';
@@ -22,7 +22,10 @@ import { readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
 import type { Service } from './service.ts';
 
-/** The event stream paths, for requests without an upgrade. The server and msw serve requests with one. */
+/**
+ * Stream paths requested by plain HTTP. WebSocket upgrades are handled in `server/websocket` and by the msw stream
+ * handler, not here.
+ */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 
 type Row = OperationRow | (typeof STREAM_ROWS)[number];
@@ -58,7 +61,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const received = await readBody(request);
   // Everything below is synchronous, so the key cannot be revoked before the reply is made.
   exchange.principal = authorise(service, exchange, row);
-  const operation = service.resolve(row.id);
+  const operation = service.operationFor(row.id);
   const input = parseInput(operation, { request, params: found.params, received }, exchange);
   const outcome = runOperation(service, exchange, row, input);
   operation.replyAssumptions.forEach(exchange.assume);
@@ -74,9 +77,9 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
   }
 }
 
-/** Returns the error that asks for a WebSocket. Throws first if the client may not open an event stream. */
+/** Creates the 426 error. If the client may not open the stream, throws the error of that refusal instead. */
 function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): ApiError {
-  admit({ worlds, choose }, request);
+  checkStreamAccess({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
   return new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
 }
@@ -88,13 +91,14 @@ function runOperation(
   input: unknown,
 ): Outcome {
   const { environment } = principal && 'world' in principal ? principal.world : worlds;
-  // The types guarantee that a row's code matches its input, but TypeScript cannot see that in a look-up by id.
-  const run = RUN[id] as (context: Context, input: Input<never>) => Outcome;
+  // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
+  // link when `id` is a union.
+  const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
   return run({ principal, worlds, environment, events, choose, assume } as Context, input as never);
 }
 
-/** Adds a header that lists the behaviours that shaped the reply and that the service document does not state. */
-function addAssumedHeader({ choices }: Service, { read }: Exchange, reply: ApiReply): ApiReply {
-  const assumed = [...read].filter((id) => isAssumed(id, choices)).join(', ');
+/** Adds a header that lists the behaviours used for this reply, except those that the service document states. */
+function addAssumedHeader({ choices }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
+  const assumed = [...usedBehaviours].filter((id) => isAssumed(id, choices)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

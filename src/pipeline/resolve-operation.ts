@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import {
   type AssumptionId,
+  affectsPart,
   type ChoiceId,
   type Choices,
   type Choose,
   choiceDefinition,
   isChoice,
-  isShapedBy,
 } from '../contract/behaviours.ts';
 import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
@@ -43,8 +43,8 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
   const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
   return {
     tiers: tiers?.value,
-    tierChoices: tiers?.read ?? [],
-    tierAssumptions: assumes.filter((id) => isShapedBy(id, 'access')),
+    tierChoices: tiers?.usedChoices ?? [],
+    tierAssumptions: assumes.filter((id) => affectsPart(id, 'access')),
     tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
     params: row.params,
     query:
@@ -52,16 +52,16 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
       resolveSchema(
         row.query,
         choices,
-        assumes.filter((id) => isShapedBy(id, 'query')),
+        assumes.filter((id) => affectsPart(id, 'query')),
       ),
     body:
       row.body &&
       resolveSchema(
         row.body,
         choices,
-        assumes.filter((id) => isShapedBy(id, 'body')),
+        assumes.filter((id) => affectsPart(id, 'body')),
       ),
-    replyAssumptions: assumes.filter((id) => isShapedBy(id, 'reply')),
+    replyAssumptions: assumes.filter((id) => affectsPart(id, 'reply')),
   };
 }
 
@@ -75,24 +75,24 @@ function resolveSchema(
   return { schema, assumes, alternatives };
 }
 
-/** Returns whether a different value of any single choice would admit or refuse a tier differently. */
+/** Returns whether a different value of any single choice would let a tier call the operation or forbid it. */
 function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
   if (tiers === 'public') return false;
-  const isAdmitted = trace(tiers, choices).value.includes(tier);
-  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== isAdmitted);
+  const mayCall = trace(tiers, choices).value.includes(tier);
+  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== mayCall);
 }
 
-/** Evaluates `build` under each other value of each choice that it reads, changing one choice at a time. */
+/** Evaluates `build` under each other value of each choice that it uses, changing one choice at a time. */
 function evaluateAlternatives<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  return trace(build, choices).read.flatMap((id) =>
+  return trace(build, choices).usedChoices.flatMap((id) =>
     Object.keys(choiceDefinition(id).choices)
       .filter((value) => value !== choices[id])
       .map((value) => ({ id, value: trace(build, { ...choices, [id]: value } as Choices).value })),
   );
 }
 
-/** What `build` makes under these choices, and those that it reads. */
+/** Calls `build` with these choices and records which of them it uses. */
 function trace<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  const { choose, read } = createLedgerReader(choices);
-  return { value: build(choose), read: [...read].filter(isChoice) };
+  const { choose, usedBehaviours } = createLedgerReader(choices);
+  return { value: build(choose), usedChoices: [...usedBehaviours].filter(isChoice) };
 }

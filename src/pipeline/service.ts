@@ -12,17 +12,17 @@ export interface Service {
   readonly choices: Choices;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
-  /** Returns the row of an operation under this mailbox's choices. */
-  resolve(id: OperationId): ResolvedOperation;
+  /** Returns the row of an operation with this mailbox's choices applied. */
+  operationFor(id: OperationId): ResolvedOperation;
 }
 
 /** Creates the service of one mailbox. Each row is resolved on its first call. */
-export function createService(parts: Omit<Service, 'resolve' | 'observers'>): Service {
+export function createService(parts: Omit<Service, 'operationFor' | 'observers'>): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
   return {
     ...parts,
     observers: [],
-    resolve(id) {
+    operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.choices);
       resolved.set(id, operation);
       return operation;

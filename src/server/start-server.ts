@@ -8,7 +8,7 @@ import type { Activity } from '../events/activity.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { type BuiltMailbox, buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import { buildMailbox, type Mailbox, type MailboxInternals, type MailboxOptions } from '../mailbox.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -88,11 +88,11 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
-  const built = buildMailbox({ ...mailboxOptions, environment });
-  const { mailbox, activity, report } = built;
+  const internals = buildMailbox({ ...mailboxOptions, environment });
+  const { mailbox, activity, report } = internals;
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
-  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, built));
-  const app = new App({ ...settings, built, userHandlers, controlToken, log });
+  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
+  const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
   const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(mailbox, report));
 
@@ -154,7 +154,7 @@ async function loadSmtpServer(mailbox: ReturnType<typeof reportSmtpFailures>) {
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
-async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: BuiltMailbox) {
+async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: MailboxInternals) {
   const { createUserHandlers } = await import('./http/user-handlers.ts');
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }

@@ -1,19 +1,19 @@
 import { withoutTag } from '../contract/email-address.ts';
 
-/** Every address of all tenants, in lower case, with the inbox (`Holder`) that receives its mail. */
-export class AddressIndex<Holder> extends Map<string, Holder> {
-  /** For each address, the holders of its tagged forms. The address itself need not be in the index. */
-  readonly #tagged = new Map<string, Map<string, Holder>>();
+/** Every address of all tenants, in lower case, with the inbox that receives its mail. */
+export class AddressIndex<Inbox> extends Map<string, Inbox> {
+  /** For each address, the inboxes of its tagged forms. The address itself need not be in the index. */
+  readonly #tagged = new Map<string, Map<string, Inbox>>();
 
-  /** Returns the holders of the tagged forms of an address, such as `helpdesk+orders@acme.test`. */
-  tagged(address: string): Holder[] {
+  /** Returns the inboxes of the tagged forms of an address, such as `helpdesk+orders@acme.test`. */
+  tagged(address: string): Inbox[] {
     return [...(this.#tagged.get(address)?.values() ?? [])];
   }
 
-  override set(address: string, holder: Holder): this {
+  override set(address: string, inbox: Inbox): this {
     const base = withoutTag(address);
-    if (base !== address) this.#tagged.set(base, (this.#tagged.get(base) ?? new Map()).set(address, holder));
-    return super.set(address, holder);
+    if (base !== address) this.#tagged.set(base, (this.#tagged.get(base) ?? new Map()).set(address, inbox));
+    return super.set(address, inbox);
   }
 
   override delete(address: string): boolean {

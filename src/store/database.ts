@@ -1,5 +1,5 @@
 // Only this file and models.ts import @mswjs/data. They work around three properties of that library:
-// - every query scans all rows, even by primary key, so keyed access uses the library's own Map;
+// - every query scans all rows, even by primary key, so look-ups by id read the library's internal Map directly;
 // - if `window` and `BroadcastChannel` exist, factory() mirrors writes to other tabs and keeps the process alive;
 // - a nullable property that is left out becomes '', so every row sets every property.
 import { factory } from '@mswjs/data';
@@ -14,7 +14,10 @@ type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 /** One tenant's database: a collection for each kind of row. */
 export type Database = { readonly [Kind in RowKind]: Collection<Kind> };
 
-/** The part of the library's database that collections use; the types of users must not lead into the library. */
+/**
+ * The part of the library's database that collections use. It is declared here so that the public type declarations do
+ * not import types from @mswjs/data.
+ */
 interface LibraryDatabase {
   getModel(kind: RowKind): Map<string, unknown>;
   update(kind: RowKind, previous: unknown, next: unknown): void;
@@ -52,7 +55,7 @@ class Collection<Kind extends RowKind> {
     this.#indexes = createPropertyIndexes<Rows[Kind]>(INDEXED[kind] as readonly (keyof Rows[Kind])[]);
   }
 
-  /** The size of the rows as stored mail, in bytes. */
+  /** How many bytes these rows count towards the limit on stored mail. */
   get mailBytes(): number {
     return this.#mailBytes;
   }
@@ -127,21 +130,21 @@ function createPropertyIndexes<Row extends { readonly id: string }>(properties: 
   return {
     idsBy: (property: keyof Row, value: unknown) => [...(indexes.get(property)?.get(value) ?? [])],
     add(row: Row) {
-      for (const [property, ids] of indexes) {
-        const same = ids.get(row[property]);
-        if (same) same.add(row.id);
-        else ids.set(row[property], new Set([row.id]));
+      for (const [property, idsByValue] of indexes) {
+        const idsOfValue = idsByValue.get(row[property]);
+        if (idsOfValue) idsOfValue.add(row.id);
+        else idsByValue.set(row[property], new Set([row.id]));
       }
     },
     remove(row: Row) {
-      for (const [property, ids] of indexes) {
-        const same = ids.get(row[property]);
-        same?.delete(row.id);
-        if (same?.size === 0) ids.delete(row[property]);
+      for (const [property, idsByValue] of indexes) {
+        const idsOfValue = idsByValue.get(row[property]);
+        idsOfValue?.delete(row.id);
+        if (idsOfValue?.size === 0) idsByValue.delete(row[property]);
       }
     },
     clear() {
-      for (const ids of indexes.values()) ids.clear();
+      for (const idsByValue of indexes.values()) idsByValue.clear();
     },
   };
 }

@@ -9,7 +9,7 @@ import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } fr
 export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
 
 /** The inbox that receives the mail of an address, and its world. */
-export interface AddressHolder {
+export interface InboxLocation {
   readonly world: World;
   readonly inboxId: string;
 }
@@ -17,7 +17,7 @@ export interface AddressHolder {
 /** The indexes of a mailbox, across all tenants. */
 export class Indexes {
   readonly keys = new KeyIndex<KeyHolder>();
-  readonly addresses = new AddressIndex<AddressHolder>();
+  readonly addresses = new AddressIndex<InboxLocation>();
 }
 
 /** The rows of a world at one moment. Rows are frozen, so they need no copy. */
@@ -31,7 +31,7 @@ export interface World extends Database {
   readonly id: string;
   /** The clock of the tenant. */
   readonly clock: Clock;
-  /** The outside world, with the time of the tenant. */
+  /** The environment of the mailbox, with the time of the tenant. */
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
@@ -49,8 +49,8 @@ export interface World extends Database {
 }
 
 /** Creates the world of a tenant, with only the tenant's own row. */
-export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Environment): World {
-  const clock = new Clock(outside);
+export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment: Environment): World {
+  const clock = new Clock(realEnvironment);
   const database = createDatabase();
   const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
@@ -59,7 +59,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
     holderOf: (row) => ({ world, row }),
     duplicateMessage: 'This key is already in use.',
   });
-  const addresses = indexRows<AddressRow, AddressHolder>(database.addresses, indexes.addresses, {
+  const addresses = indexRows<AddressRow, InboxLocation>(database.addresses, indexes.addresses, {
     textOf: ({ address }) => address,
     holderOf: ({ inboxId }) => ({ world, inboxId }),
     duplicateMessage: 'This address is already in use.',
@@ -68,7 +68,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, outside: Enviro
     ...database,
     id: tenant.id,
     clock,
-    environment: { ...outside, now: () => clock.now() },
+    environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
     removeKey: keys.remove,
     addAddress: addresses.add,

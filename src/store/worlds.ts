@@ -2,7 +2,7 @@ import { Clock } from '../clock/clock.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
 import type { TenantRow } from './rows.ts';
-import { type AddressHolder, createWorld, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
+import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
 
 /** The operator keys and the rows of a mailbox at one moment. */
 interface WorldsSnapshot {
@@ -14,22 +14,22 @@ interface WorldsSnapshot {
 export class Worlds {
   /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
-  /** The outside world, with the time of the operator. */
+  /** The environment of the mailbox, with the time of the operator. */
   readonly environment: Environment;
   /** The limit for the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
-  readonly #outside: Environment;
+  readonly #realEnvironment: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
   readonly #removedListeners = new Set<(world: World) => void>();
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
-  constructor(outside: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
-    const clock = new Clock(outside);
+  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
+    const clock = new Clock(realEnvironment);
     this.clock = clock;
-    this.environment = { ...outside, now: () => clock.now() };
+    this.environment = { ...realEnvironment, now: () => clock.now() };
     this.maxMailBytes = maxMailBytes;
-    this.#outside = outside;
+    this.#realEnvironment = realEnvironment;
   }
 
   get(tenantId: string): World | undefined {
@@ -47,12 +47,12 @@ export class Worlds {
   }
 
   /** Finds the inbox of an address in lower case, across all tenants. */
-  findAddress(address: string): AddressHolder | undefined {
+  findAddress(address: string): InboxLocation | undefined {
     return this.#indexes.addresses.get(address);
   }
 
   /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
-  findTagged(address: string): AddressHolder[] {
+  findTagged(address: string): InboxLocation[] {
     return this.#indexes.addresses.tagged(address);
   }
 
@@ -63,7 +63,7 @@ export class Worlds {
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World {
     if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
-    const world = createWorld(tenant, this.#indexes, this.#outside);
+    const world = createWorld(tenant, this.#indexes, this.#realEnvironment);
     world.clock.follow(this.clock);
     this.#worlds.set(tenant.id, world);
     return world;
@@ -119,7 +119,7 @@ export class Worlds {
   #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A world without a tenant cannot be restored.');
-    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#outside);
+    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#realEnvironment);
     this.#worlds.set(tenant.id, world);
     world.restore(snapshot);
   }

@@ -3,7 +3,7 @@ import type { Choices } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
-import type { Admission } from './admit.ts';
+import type { StreamAccess } from './check-stream-access.ts';
 import {
   connectedFrame,
   type EncodedFrame,
@@ -40,12 +40,13 @@ export class Stream {
   #cancelPing = () => {};
 
   /** Starts a stream on an open connection and sends the first frames. */
-  constructor({ principal, inboxId }: Admission, connection: StreamConnection, choices: Choices) {
+  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, choices: Choices) {
     this.#principal = principal;
     this.#connection = connection;
     this.#pingMs = PING_MS[choices['stream.ping']];
     this.#subscription = firstSubscription(inboxId, choices);
     this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
+    // `stream.alias`: what /v1/inboxes/{id}/ws sends after the connected frame.
     if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
       this.#send(subscribedFrame(subscribeToAll([inboxId])));
     }
@@ -74,7 +75,7 @@ export class Stream {
     closeOrReport(this.#connection, [code, reason], this.#principal.world.environment.report);
   }
 
-  /** Ends the stream after its connection has closed. */
+  /** Marks the stream as ended and stops its pings; does not close the connection. */
   end(): void {
     this.#isOpen = false;
     this.#cancelPing();
@@ -87,7 +88,7 @@ export class Stream {
     const subscription = toSubscription(frame);
     const outOfScope = findOutOfScope(this.#principal, subscription);
     if (outOfScope !== undefined) {
-      return { type: 'error', message: `This key reaches no ${outOfScope}; the subscription is as before.` };
+      return { type: 'error', message: `This key has no access to ${outOfScope}; the subscription is unchanged.` };
     }
     this.#subscription = subscription;
     return subscribedFrame(subscription);

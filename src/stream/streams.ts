@@ -3,7 +3,7 @@ import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
-import { type Admission, admit, type StreamRequest } from './admit.ts';
+import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 
@@ -55,11 +55,11 @@ export function createStreams(context: StreamContext): Streams {
   });
   return {
     admit(request) {
-      const admission = admit({ worlds, choose: (id) => choices[id] }, request);
-      const holder = worlds.findKey(admission.key);
+      const access = checkStreamAccess({ worlds, choose: (id) => choices[id] }, request);
+      const owner = worlds.findKey(access.key);
       return (connection) => {
-        const isKeyValid = worlds.findKey(admission.key) === holder;
-        if (isKeyValid) return accept(context, openStreams, admission, connection);
+        const isKeyValid = worlds.findKey(access.key) === owner;
+        if (isKeyValid) return accept(context, openStreams, access, connection);
         closeOrReport(connection, KEY_ENDED, worlds.environment.report);
         return { receive() {}, end() {} };
       };
@@ -70,11 +70,11 @@ export function createStreams(context: StreamContext): Streams {
 function accept(
   { choices, activity }: StreamContext,
   openStreams: OpenStreams,
-  admission: Admission,
+  access: StreamAccess,
   connection: StreamConnection,
 ): StreamSession {
-  const { key, principal } = admission;
-  const stream = new Stream(admission, connection, choices);
+  const { key, principal } = access;
+  const stream = new Stream(access, connection, choices);
   const details = { tenantId: principal.world.id, tier: principal.tier, key };
   let isOpen = true;
   openStreams.set(stream, key);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { mayReach } from '../access/policy.ts';
+import { isInScope } from '../access/policy.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { subscribeFrame } from '../contract/stream-protocol.ts';
@@ -27,7 +27,7 @@ export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscrip
   };
 }
 
-/** Returns the first inbox or workspace that is out of reach of a key, as text; `undefined` if none is. */
+/** Returns the first inbox or workspace that is out of the scope of a key, as text; `undefined` if none is. */
 export function findOutOfScope(
   principal: TenantPrincipal,
   { inboxIds, workspaceIds }: Subscription,
@@ -35,11 +35,11 @@ export function findOutOfScope(
   const { inboxes, workspaces } = principal.world;
   const inbox = inboxIds.find((id) => {
     const row = inboxes.get(id);
-    return !row || row.deletedAt !== null || !mayReach(principal, { workspaceId: row.workspaceId, inboxId: id });
+    return !row || row.deletedAt !== null || !isInScope(principal, { workspaceId: row.workspaceId, inboxId: id });
   });
   if (inbox !== undefined) return `inbox ${inbox}`;
   const workspace = workspaceIds.find(
-    (id) => !workspaces.get(id) || !mayReach(principal, { workspaceId: id, inboxId: null }),
+    (id) => !workspaces.get(id) || !isInScope(principal, { workspaceId: id, inboxId: null }),
   );
   return workspace === undefined ? undefined : `workspace ${workspace}`;
 }
@@ -51,7 +51,7 @@ export function isSubscribed(
   event: MailEvent,
 ): boolean {
   const { tenantId, kind, workspaceId, inboxId } = event;
-  if (tenantId !== principal.world.id || !kinds.includes(kind) || !mayReach(principal, { workspaceId, inboxId })) {
+  if (tenantId !== principal.world.id || !kinds.includes(kind) || !isInScope(principal, { workspaceId, inboxId })) {
     return false;
   }
   const isUnrestricted = inboxIds.length === 0 && workspaceIds.length === 0;

@@ -337,7 +337,7 @@ describe('policy', () => {
     ],
   ];
   for (const [path, read, expected] of LISTS) {
-    everywhere(`${path} shows each key only the rows within its reach`, async ({ send, mailbox }) => {
+    everywhere(`${path} shows each key only the rows within its scope`, async ({ send, mailbox }) => {
       for (const [caller, value] of Object.entries(expected) as [Caller, unknown][]) {
         const key = KEYS[caller](mailbox.keys) ?? '';
         expect(read(await send('GET', path, { key })), caller).toEqual(value);

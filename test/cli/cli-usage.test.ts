@@ -27,7 +27,7 @@ const DEFAULTS = {
 /** The flags of `start`, or the rule that they break. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
-  return line.action === 'start' ? parseStartSettings(line.given) : line;
+  return line.action === 'start' ? parseStartSettings(line.flags) : line;
 }
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([
@@ -108,7 +108,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
   [['validate', '--', '-h'], {}, 'validate', '-h'],
 ])('reads %j with %j in the environment as %s of %s', ([args, env, action, argument], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ action, argument, given: {} });
+  expect(parseCommandLine(args, env)).toEqual({ action, argument, flags: {} });
 });
 
 const SAMPLES: Record<string, string> = {
@@ -142,7 +142,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--prot', '1'], {}, /unknown option '--prot'; did you mean --port\? If not, see --help\.$/i],
   [['receive', '--form=x'], {}, /unknown option '--form'; did you mean --from\? If not, see --help\.$/i],
   [['start', '--form=x'], {}, /unknown option '--form'; see --help\.$/i],
-  [['behaviours', 'x.y'], {}, /no behaviour "x\.y"; the command "agent-mailbox-mock behaviours" lists what there is/],
+  [['behaviours', 'x.y'], {}, /no behaviour "x\.y"; the command "agent-mailbox-mock behaviours" lists all behaviours/],
   [['behaviours', '__proto__'], {}, /no behaviour "__proto__"/],
   [['behaviours', 'a', 'b'], {}, /behaviours takes one id, but got "b" too/],
   [['behaviours', '--behaviour', 'health.body=x'], {}, /"health\.body" cannot be "x"; it can be: status, empty/],
@@ -176,7 +176,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--behaviour', '=omitted'], {}, /--behaviour must be <id>=<value>, not "=omitted"/],
   [['--behaviour', 'webhooks.list.secret='], {}, /cannot be ""; it can be: included, omitted/],
   [[], { AGENT_MAILBOX_BEHAVIOUR: 'webhooks' }, /AGENT_MAILBOX_BEHAVIOUR must be <id>=<value>, not "webhooks"/],
-  [['--behaviour', 'a=b=c'], {}, /no behaviour "a"; the command "agent-mailbox-mock behaviours" lists what there is/],
+  [['--behaviour', 'a=b=c'], {}, /no behaviour "a"; the command "agent-mailbox-mock behaviours" lists all behaviours/],
   [
     ['--behaviour', 'webhooks.list.secrets=omitted'],
     {},

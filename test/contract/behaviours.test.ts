@@ -1,6 +1,6 @@
 import { BEHAVIOURS, BehaviourError, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { type BehaviourDefinition, isShapedBy } from '../../src/contract/behaviours.ts';
+import { affectsPart, type BehaviourDefinition } from '../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
@@ -297,14 +297,14 @@ describe('behaviours', () => {
     const behaviours = { 'webhooks.list.secrets': 'omitted' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(BehaviourError);
     expect(() => createMailbox({ behaviours })).toThrow(
-      /no behaviour "webhooks\.list\.secrets"; did you mean webhooks\.list\.secret, (\S+, ){1,3}\S+\? Otherwise, the command "agent-mailbox-mock behaviours" lists all\.$/,
+      /no behaviour "webhooks\.list\.secrets"; did you mean webhooks\.list\.secret, (\S+, ){1,3}\S+\? Otherwise, the command "agent-mailbox-mock behaviours" lists all behaviours\.$/,
     );
   });
 
   test('an unknown behaviour without similar ids is refused with where to find the list', () => {
     const behaviours = { 'x.y': 'z' } as BehaviourOptions;
     expect(() => createMailbox({ behaviours })).toThrow(
-      'There is no behaviour "x.y"; the command "agent-mailbox-mock behaviours" lists what there is.',
+      'There is no behaviour "x.y"; the command "agent-mailbox-mock behaviours" lists all behaviours.',
     );
   });
 
@@ -345,6 +345,6 @@ describe('behaviours', () => {
       ({ assumes = [] }: OperationDefinition) => assumes,
     );
     const parts = ['access', 'query', 'body', 'reply'] as const;
-    expect(named.filter((id) => !parts.some((part) => isShapedBy(id, part)))).toEqual([]);
+    expect(named.filter((id) => !parts.some((part) => affectsPart(id, part)))).toEqual([]);
   });
 });

@@ -139,7 +139,7 @@ everywhere('a response without a valid HTTP status fails the attempt, with an er
     const { id } = await createWebhook(service, `http://127.0.0.1:${port}/in`);
     const { state, attempts } = await fire(service, id);
     server.close();
-    const error = 'What the receiver answered is not valid HTTP.';
+    const error = "The receiver's response is not valid HTTP.";
     expect([state, attempts]).toMatchObject(['pending', [{ status: null, error }]]);
   }
 });

@@ -53,7 +53,7 @@ async function sortMail(service: Service): Promise<void> {
 }
 
 describe('all messages', () => {
-  everywhere('the list has every message in reach that is not deleted, newest first', async (service) => {
+  everywhere('the list has every message in scope that is not deleted, newest first', async (service) => {
     expect(await ids(service)).toEqual([talk, invoice, thanks, linkSent, cannotLogIn]);
     await service.send('DELETE', `/v1/inboxes/${billing}/messages/${invoice}`, asTenant(service));
     const { json } = await list(service);
@@ -206,7 +206,7 @@ describe('all messages', () => {
     expect(await ids(service, { folder: 'inbox', limit: 2, offset: 1 })).toEqual([thanks, cannotLogIn]);
   });
 
-  everywhere('inboxId narrows the list to one inbox in reach, and finds no other', async (service) => {
+  everywhere('inboxId narrows the list to one inbox in scope, and finds no other', async (service) => {
     const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
     expect(await ids(service, { inboxId: billing.toUpperCase() })).toEqual([invoice]);
     const refused: [key: string, inboxId: string][] = [

@@ -75,7 +75,7 @@ describe('inboxes', () => {
     ]);
   });
 
-  everywhere('a number is also appended to a name out of reach of a workspace key', async (service) => {
+  everywhere('a number is also appended to a name out of the scope of a workspace key', async (service) => {
     const { support, sales } = service.mailbox.keys.acme.workspaces;
     await create(service, { username: 'ada' }, { key: sales });
     const { status, json } = await create(service, { username: 'ada' }, { key: support });

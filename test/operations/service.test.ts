@@ -86,7 +86,7 @@ describe('metrics', () => {
     }
   });
 
-  everywhere('an inbox out of reach, or of another workspace than the one selected, is not found', async (service) => {
+  everywhere('an inbox out of scope, or of another workspace than the one selected, is not found', async (service) => {
     const { tenant, workspaces, inboxes } = service.mailbox.keys.acme;
     const refused: [key: string, query: object][] = [
       [tenant, { inbox: IDS.globex.inboxes.info }],

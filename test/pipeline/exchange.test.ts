@@ -50,7 +50,7 @@ test.for([
   ['tk_globex_tenant_key', 'The inbox with this id belongs to another tenant.'],
 ])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
-  expect(error?.explain?.()).toBe(reason);
+  expect(error?.internalReason?.()).toBe(reason);
   expect(JSON.parse(new TextDecoder().decode(reply.body ?? undefined))).toEqual({
     error: 'There is no inbox with this id.',
     code: 'NOT_FOUND',
@@ -61,5 +61,5 @@ test('an observer receives the error of a wrong tier, even if the reply hides it
   const hidden = { 'auth.wrong-tier': 'not-found' } as const;
   const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
   expect(reply.status).toBe(404);
-  expect(error?.explain?.()).toBe('This tk_ key may not call POST /v1/tenants; use a sa_ key.');
+  expect(error?.internalReason?.()).toBe('This tk_ key may not call POST /v1/tenants; use a sa_ key.');
 });

@@ -178,11 +178,11 @@ test('a bug during an SMTP mail is reported, and the client may retry', async ()
 
 test('a bug during the opening of a stream is reported and results in 500', async () => {
   const { environment, reported } = createBreakable();
-  const built = buildMailbox({ environment });
+  const internals = buildMailbox({ environment });
   const admit = () => {
     throw CAUSE;
   };
-  const { app, mailbox } = createBareApp({ ...built, admit });
+  const { app, mailbox } = createBareApp({ ...internals, admit });
   const http = createHttpServer(app);
   await using server = { port: await http.listen(0, '127.0.0.1'), [Symbol.asyncDispose]: http.close };
   const key = mailbox.keys.acme.tenant;

@@ -161,7 +161,7 @@ describe('the scope of', () => {
       ];
       for (const { id, isThere, wanted } of tries) {
         const answer = await client.subscribe(wanted);
-        const refused = { type: 'error', message: expect.stringContaining(`${id}; the subscription is as before.`) };
+        const refused = { type: 'error', message: expect.stringContaining(`${id}; the subscription is unchanged.`) };
         expect(answer).toEqual(isThere ? expect.objectContaining({ type: 'subscribed' }) : refused);
         const heard = await receivedInboxes(service, client);
         expect(heard.filter((inbox) => !inboxes.includes(inbox))).toEqual([]);
@@ -180,7 +180,7 @@ describe('the scope of', () => {
     await using client = await listen(service, KEYS.acme.workspaces.support, { inbox_ids: [billing] });
     expect(await client.subscribe({ inbox_ids: [helpdesk, outreach] })).toEqual({
       type: 'error',
-      message: `This key reaches no inbox ${outreach}; the subscription is as before.`,
+      message: `This key has no access to inbox ${outreach}; the subscription is unchanged.`,
     });
     expect(await client.subscribe({ inbox_ids: [helpdesk], workspace_ids: [sales] })).toMatchObject({ type: 'error' });
     expect(await receivedInboxes(service, client)).toEqual([billing]);

@@ -3,15 +3,15 @@ import { buildMailbox } from '../../src/mailbox.ts';
 import { App } from '../../src/server/http/app.ts';
 
 /** A mailbox with its application as they are by default, for tests that give its HTTP server limits of their own. */
-export function createBareApp(built = buildMailbox({})) {
+export function createBareApp(internals = buildMailbox({})) {
   const none = new Set<string>();
   const app = new App({
-    built,
+    internals,
     userHandlers: undefined,
     allowedHosts: none,
     allowedOrigins: none,
     controlToken: undefined,
     log: undefined,
   });
-  return { app, mailbox: built.mailbox as Mailbox };
+  return { app, mailbox: internals.mailbox as Mailbox };
 }

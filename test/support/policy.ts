@@ -202,7 +202,7 @@ export function call({ send, mailbox }: Service, id: OperationId, caller: Caller
 const masterOf = ({ mailbox }: Service, target: Target) =>
   target === 'foreign' ? mailbox.keys.globex.tenant : mailbox.keys.acme.tenant;
 
-/** What the fixture lacks, made through the API: so a 404 is about reach, and not about absence. */
+/** What the fixture lacks, made through the API: so a 404 is about scope, and not about absence. */
 const MAKE: { readonly [Segment in string]?: (service: Service, target: Target, things: Things) => Promise<string> } = {
   async addresses(service, target, { inboxes }) {
     const email = `further-${target}@mailbox.test`;

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { ApiError } from '../../contract/errors.ts';
 import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
-import type { BuiltMailbox } from '../../mailbox.ts';
+import type { MailboxInternals } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
 import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
-import { isStreamPath } from '../../stream/admit.ts';
+import { isStreamPath } from '../../stream/check-stream-access.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
 import { createStreamServer, type StreamServer } from '../websocket/stream-server.ts';
-import { allowOrigin, createOriginRule, type OriginRule } from './cors.ts';
+import { createOriginRule, isPreflight, type OriginRule, setCorsHeaders } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
 import type { ServerApp } from './http-server.ts';
 import { readRequest, sendReply } from './node-adapter.ts';
@@ -19,7 +19,7 @@ import type { UserHandlers } from './user-handlers.ts';
 
 /** The parts of a server that handle its requests, and the clients that it accepts. */
 export interface AppOptions {
-  readonly built: BuiltMailbox;
+  readonly internals: MailboxInternals;
   /** The user's own msw handlers, which run before the emulator; `undefined` without any. */
   readonly userHandlers: UserHandlers | undefined;
   /** Host names, besides loopback ones, that a request's `Host` may have. */
@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly log: Log | undefined;
 }
 
-/** Handles each request of Node: checks the guards, then routes to the mailbox, its streams or its control plane. */
+/** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
 export class App implements ServerApp {
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
@@ -42,13 +42,13 @@ export class App implements ServerApp {
   constructor(options: AppOptions) {
     this.#options = options;
     this.#isOriginAllowed = createOriginRule(options.allowedOrigins);
-    this.#streams = createStreamServer(options.built, this.#isOriginAllowed);
-    this.#control = createControl(options.built.mailbox, options.built.report);
+    this.#streams = createStreamServer(options.internals, this.#isOriginAllowed);
+    this.#control = createControl(options.internals.mailbox, options.internals.report);
   }
 
   /** Handles a request; it never rejects. */
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { built, log } = this.#options;
+    const { internals, log } = this.#options;
     let error: ApiError | undefined;
     if (log) logRequest(log, message, response, () => error);
     try {
@@ -56,12 +56,12 @@ export class App implements ServerApp {
       error = result?.error;
       if (result) await sendReply(response, result.reply);
     } catch (thrown) {
-      error = toApiError(thrown, built.report);
+      error = toApiError(thrown, internals.report);
       if (response.headersSent) response.destroy();
       else
         await sendReply(
           response,
-          toErrorReply(error, (id) => built.mailbox.behaviours[id]),
+          toErrorReply(error, (id) => internals.mailbox.behaviours[id]),
         );
     }
   }
@@ -75,11 +75,14 @@ export class App implements ServerApp {
   async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
     const request = this.#guard(message);
     if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#control(request));
-    if (this.#hasCors(request.path) && allowOrigin(message, response, this.#isOriginAllowed)) return PREFLIGHT;
+    if (this.#mayPageCall(message.headers.origin, request.path)) {
+      setCorsHeaders(message, response);
+      if (isPreflight(message)) return PREFLIGHT_REPLY;
+    }
     const upgrade = this.upgrades.get(message);
     if (upgrade && isStreamPath(request.path)) return this.#streams.open({ message, request, response, upgrade });
-    const { built, userHandlers } = this.#options;
-    return userHandlers ? userHandlers(message, response, built.handle) : built.handle(request);
+    const { internals, userHandlers } = this.#options;
+    return userHandlers ? userHandlers(message, response, internals.handle) : internals.handle(request);
   }
 
   /** Checks the client and the target of a request, then reads the request. */
@@ -87,23 +90,28 @@ export class App implements ServerApp {
     guardHost(message.headers, this.#options.allowedHosts);
     guardTarget(message);
     const request = readRequest(message);
-    if (isUnder(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
+    if (isUnderIgnoringCase(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
     return request;
   }
 
-  /** Returns whether pages may call a path: the service and, with user handlers, every path. */
-  #hasCors(path: string): boolean {
-    return isUnder('/v1', path) || this.#options.userHandlers !== undefined;
+  /**
+   * Whether web pages of an origin may call this path. They may call the paths of the service; if there are user
+   * handlers, they may call any path.
+   */
+  #mayPageCall(origin: string | undefined, path: string): boolean {
+    if (origin === undefined || !this.#isOriginAllowed(origin)) return false;
+    return isUnderIgnoringCase('/v1', path) || this.#options.userHandlers !== undefined;
   }
 }
 
-const PREFLIGHT: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
+const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
 /** Ignores letter case, so that no other spelling of a path can bypass a guard. */
-function isUnder(folder: string, path: string): boolean {
+function isUnderIgnoringCase(folder: string, path: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 
+/** Case-sensitive: `/__MOCK` is guarded like the control plane but is not routed to it. */
 function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }

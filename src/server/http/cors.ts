@@ -24,20 +24,19 @@ const PREFLIGHT_HEADERS = {
 
 const EXPOSED_HEADERS = [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate', 'Content-Disposition'].join(',');
 
-/**
- * Sets the CORS headers of a response if the origin is allowed. Returns whether the request is a preflight of such an
- * origin, which needs no further handling.
- */
-export function allowOrigin(message: IncomingMessage, response: ServerResponse, isAllowed: OriginRule): boolean {
-  const { method, headers } = message;
-  if (headers.origin === undefined || !isAllowed(headers.origin)) return false;
+/** Sets the CORS headers of the response to a request from an allowed origin. */
+export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {
   const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
   const corsHeaders = {
-    'Access-Control-Allow-Origin': headers.origin,
+    'Access-Control-Allow-Origin': String(headers.origin),
     Vary: 'Origin',
     ...preflightHeaders,
     'Access-Control-Expose-Headers': EXPOSED_HEADERS,
   };
   for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
+}
+
+/** Returns whether a request is a preflight, which needs no further handling. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && 'access-control-request-method' in headers;
 }

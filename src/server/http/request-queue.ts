@@ -32,7 +32,7 @@ export class RequestQueue {
 
   /** Handles a request as soon as all requests before it are finished. */
   enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
-    // Requests after the last reply are ignored, because Node may have assigned the socket to another response.
+    // Once the connection is closing, later requests are ignored: Node may have assigned the socket to another response.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
     if (!this.#isBusy && this.#pending.length === 0) {
       this.#input.resume();
@@ -43,7 +43,7 @@ export class RequestQueue {
     this.#input.pause();
   }
 
-  /** Detaches Node's HTTP parser: from now on, only the new owner of the socket reads it. */
+  /** Stops reading for HTTP, because Node has released the socket: from now on, only a WebSocket reads it. */
   detach(): void {
     this.#input.detach();
     // Node removes its listeners for these two events when it releases the socket, but the response needs them.
@@ -98,13 +98,12 @@ interface InputControl {
   /** Stops reading: enough requests are queued. */
   pause(): void;
   resume(): void;
-  /** Stops reading until the new owner takes the socket. */
+  /** Stops reading for HTTP. Bytes that arrive are kept for the WebSocket. */
   detach(): void;
 }
 
 /**
- * Node resumes a socket after each request and reply, so `pause` also disables the socket's `resume` method. A detached
- * socket is not resumed: its bytes are for its new owner.
+ * Node resumes a socket after each request and reply, so `pause` also disables the socket's `resume` method.
  */
 function createInputControl(socket: Socket): InputControl {
   let isPaused = false;
@@ -122,7 +121,7 @@ function createInputControl(socket: Socket): InputControl {
       isPaused = false;
       Reflect.deleteProperty(socket, 'resume');
       if (!isDetached) socket.resume();
-      // Node removed its listeners while the socket was paused. push('') makes the stream continue reading.
+      // Detached: Node's listeners are gone, so `resume()` would lose bytes. `push('')` only makes the stream read on.
       else socket.push('');
     },
     detach() {

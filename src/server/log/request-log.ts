@@ -29,7 +29,7 @@ function resultOf({ statusCode }: ServerResponse, error: ApiError | undefined): 
 
 /** Formats the reason of a refusal. It may quote the client's input, so control characters are replaced. */
 function reasonOf(error: ApiError | undefined): string {
-  const reason = error?.explain?.();
+  const reason = error?.internalReason?.();
   return reason === undefined ? '' : ` (${reason.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
-import type { StreamRequest } from '../../stream/admit.ts';
+import type { StreamRequest } from '../../stream/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../stream/streams.ts';
 import type { OriginRule } from '../http/cors.ts';
 import type { Upgrade } from '../http/upgrade.ts';

@@ -3,7 +3,7 @@ import { BEHAVIOURS, type BehaviourOptions, createMailbox, type Delivery, type E
 import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import type { AssumptionId, Choice, ChoiceId } from '../../../src/contract/behaviours.ts';
+import type { AssumptionId, ChoiceId, ChoiceValue } from '../../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 
 interceptRequests();
@@ -47,7 +47,7 @@ async function withReceiver(service: Service, body: (setup: Setup) => Promise<vo
 /** What shows a behaviour, and what it shows under each choice. */
 interface Readings<Id extends DeliveryChoice> {
   readonly read: (setup: Setup) => Promise<unknown>;
-  readonly values: Readonly<Record<Choice<Id>, unknown>>;
+  readonly values: Readonly<Record<ChoiceValue<Id>, unknown>>;
   readonly environment?: Partial<Environment>;
 }
 

@@ -1,6 +1,6 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
-import type { Choice, ChoiceId } from '../../../src/contract/behaviours.ts';
+import type { ChoiceId, ChoiceValue } from '../../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../../support/readings.ts';
@@ -39,7 +39,7 @@ const error = ({ status: answered, json }: Reply) => [answered, json.code];
 /** A row of the table: a choice, the request that shows it, what of its reply, and what that is. */
 function row<Id extends ChoiceId>(
   id: Id,
-  choice: Choice<Id>,
+  choice: ChoiceValue<Id>,
   request: Call,
   expected: Reading['expected'],
   value: unknown,

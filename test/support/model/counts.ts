@@ -133,7 +133,7 @@ interface Holder {
   readonly inboxIds: ReadonlySet<string>;
 }
 
-/** Every key of a tenant, workspace or inbox, with the inboxes in its reach. */
+/** Every key of a tenant, workspace or inbox, with the inboxes in its scope. */
 function holdersOf({ tenants }: MailboxState): Holder[] {
   return tenants.flatMap((tenant) => {
     const inboxes = tenant.inboxes.filter(({ deletedAt }) => deletedAt === null);

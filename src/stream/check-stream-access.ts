@@ -1,5 +1,5 @@
 import { readStreamKey } from '../access/credentials.ts';
-import { findInReach } from '../access/find-in-reach.ts';
+import { findInScope } from '../access/find-in-scope.ts';
 import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
 import type { Choose } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -15,8 +15,8 @@ export interface StreamRequest {
   readonly headers: HeaderReader;
 }
 
-/** The result of `admit`: the key and the principal of the stream. */
-export interface Admission {
+/** The result of `checkStreamAccess`: the key and the principal of the stream. */
+export interface StreamAccess {
   readonly key: string;
   readonly principal: TenantPrincipal;
   /** The id of the inbox in the path; `undefined` if the path has none. */
@@ -32,17 +32,17 @@ export function isStreamPath(path: string): boolean {
  * Checks that a client may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
- *   reach; the ledger can change the last two, as for any request.
+ *   scope; the ledger can change the last two, as for any request.
  */
-export function admit(
+export function checkStreamAccess(
   { worlds, choose }: { readonly worlds: Worlds; readonly choose: Choose },
   request: StreamRequest,
-): Admission {
+): StreamAccess {
   const key = readStreamKey(request, choose);
   const principal = findPrincipal(worlds, key);
   if (principal.tier === 'operator') throw wrongTier(choose);
   const id = STREAM_PATH.exec(request.path)?.[1];
-  const inbox = id === undefined ? undefined : findInReach({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
+  const inbox = id === undefined ? undefined : findInScope({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
   return { key, principal, inboxId: inbox?.id };
 }
 

@@ -11,28 +11,29 @@ import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 
 /** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
-  /** The outside world with real time, because receivers run in real time. */
-  readonly outside: Environment;
+  /** Network access and real time; receivers are not affected by a frozen clock. */
+  readonly realEnvironment: Environment;
   readonly choices: Choices;
+  /** Reports attempts, for the log. */
   readonly activity: Activity;
   readonly faults: Faults;
 }
 
 /** The content of a request, and the fault to apply to it. */
-interface Sending {
+interface AttemptInput {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
 }
 
-/** An attempt that was made; the time of the next one is not decided yet. */
-export interface MadeAttempt extends Omit<Attempt, 'nextAttemptAt'> {
+/** The result of an attempt; the time of the next one is not decided yet. */
+export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
   /** Whether the receiver was not called, because the emulator may not call its address. */
   readonly isRefused: boolean;
 }
 
 /** The result of a call to a receiver. */
-type CallResult = Pick<MadeAttempt, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
+type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
 const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '15s': 15_000,
@@ -42,14 +43,16 @@ const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
   '100ms': 100,
 };
 
-/** Makes the attempts of one tenant and tracks those in flight. */
-export class Attempts {
+/** Sends the attempts of one tenant and tracks those in flight. */
+export class AttemptSender {
   readonly #world: World;
   readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Unused calls, each with the abort signal of an earlier call. */
-  readonly #nextCalls: AbortableCall[] = [];
+  /**
+   * `AbortableCall`s ready for reuse. They share signals because creating a signal is slow (see CALLS_PER_SIGNAL).
+   */
+  readonly #reusableCalls: AbortableCall[] = [];
   #isEnded = false;
 
   constructor(world: World, context: DeliveryContext) {
@@ -63,16 +66,16 @@ export class Attempts {
   }
 
   /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
-  async make(delivery: Delivery, webhook: WebhookRow, sending: Sending): Promise<MadeAttempt | undefined> {
-    const call = this.#nextCalls.pop() ?? new AbortableCall();
+  async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
+    const call = this.#reusableCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
     try {
-      const made = await this.#call(call, delivery, webhook, sending);
-      return this.#isEnded ? undefined : made;
+      const result = await this.#call(call, delivery, webhook, input);
+      return this.#isEnded ? undefined : result;
     } finally {
       this.#calls.delete(call);
       const next = call.next();
-      if (next) this.#nextCalls.push(next);
+      if (next) this.#reusableCalls.push(next);
     }
   }
 
@@ -86,9 +89,9 @@ export class Attempts {
     call: AbortableCall,
     delivery: Delivery,
     webhook: WebhookRow,
-    { content, fault }: Sending,
-  ): Promise<MadeAttempt> {
-    const { outside, choices } = this.#context;
+    { content, fault }: AttemptInput,
+  ): Promise<AttemptResult> {
+    const { realEnvironment, choices } = this.#context;
     const { clock, environment } = this.#world;
     const now = clock.now();
     const { href, login } = splitLogin(webhook.url);
@@ -102,21 +105,24 @@ export class Attempts {
       choices,
     });
     const headers = login ? { ...signed, ...login } : signed;
-    const startedMs = outside.now().getTime();
+    const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
-    const result = await callReceiver(outside, href, { headers, body }, { timeoutMs, call });
+    const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
     return {
       at: now.toISOString(),
       url: webhook.url,
       requestHeaders: headers,
       requestBody: body,
       ...result,
-      durationMs: Math.max(outside.now().getTime() - startedMs, 0),
+      durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
     };
   }
 }
 
-/** How many calls share an abort signal: creating one is slow, but each call leaves a listener on it for a while. */
+/**
+ * How many calls reuse one abort signal. Creating a signal is slow, but each call leaves a listener on the signal, so
+ * reuse is limited.
+ */
 const CALLS_PER_SIGNAL = 5;
 
 /** A call that can be aborted. */
@@ -144,7 +150,10 @@ class AbortableCall {
     this.#controller.abort(reason);
   }
 
-  /** Returns a new call that uses the same signal after this one has ended; `undefined` if that is not possible. */
+  /**
+   * To be used after this call has ended: returns another call with the same signal, or `undefined` if the signal
+   * cannot be reused.
+   */
   next(): AbortableCall | undefined {
     if (this.#callsLeft === 1 || this.signal.aborted) return undefined;
     return new AbortableCall(this.#controller, this.#callsLeft - 1);
@@ -158,8 +167,8 @@ async function callReceiver(
   { headers, body }: OutgoingRequest,
   { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
 ): Promise<CallResult> {
-  const abortLate = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
-  const cancelTimer = environment.setTimer(timeoutMs, abortLate);
+  const abortOnTimeout = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
+  const cancelTimer = environment.setTimer(timeoutMs, abortOnTimeout);
   try {
     const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
     return await Promise.race([environment.fetch(url, init).then(toResult), call.aborted.then(failedResult)]);
@@ -225,8 +234,7 @@ function failedResult(error: unknown): CallResult {
 function describeError(error: unknown): string {
   const cause = innermostCause(error);
   // Node throws an assertion error without a useful message on some invalid responses, such as one with status 000.
-  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION')
-    return 'What the receiver answered is not valid HTTP.';
+  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION') return "The receiver's response is not valid HTTP.";
   const detail = cause?.message ?? '';
   if (detail.endsWith('.')) return detail;
   return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;

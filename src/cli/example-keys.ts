@@ -1,26 +1,19 @@
 import type { Tier } from '../contract/tiers.ts';
-import type { TenantIds } from '../fixture/fixture-ids.ts';
 import type { TenantKeys } from '../fixture/fixture-keys.ts';
-import type { MailboxServer } from '../server/start-server.ts';
 import type { TenantState } from '../store/state.ts';
-
-/** A server with any fixture. */
-export type AnyServer = MailboxServer<
-  Readonly<Record<string, string | TenantKeys>>,
-  Readonly<Record<string, TenantIds>>
->;
+import type { AnyServer } from './any-server.ts';
 
 /** A key, and the name of the tenant, workspace or inbox that it belongs to. */
-export interface KeyHolder {
+export interface ExampleKey {
   readonly key: string;
   readonly name: string;
 }
 
 /** One key of each tier; a tier without a key is left out. */
-export type KeyHolders = Partial<Readonly<Record<Tier, KeyHolder>>>;
+export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 
-/** Finds the operator key, and the tenant key and the first workspace and inbox keys of the first tenant. */
-export function findKeyHolders({ mailbox }: AnyServer): KeyHolders {
+/** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
+export function findExampleKeys({ mailbox }: AnyServer): ExampleKeys {
   const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
   const [first] = Object.entries(mailbox.ids);
   if (!first) return { operator };
@@ -31,18 +24,18 @@ export function findKeyHolders({ mailbox }: AnyServer): KeyHolders {
   return {
     operator,
     tenant: { key: keys.tenant, name: String(tenant?.name) },
-    ...holderOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
-    ...holderOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
+    ...exampleKeyOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
+    ...exampleKeyOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
   };
 }
 
-/** Returns the first key of a tier with the name of its holder. `keys` and `ids` have the same handles. */
-function holderOf(
+/** Returns the first key of a tier with the name of its owner. `keys` and `ids` have the same handles. */
+function exampleKeyOf(
   tier: Tier,
   keys: Readonly<Record<string, string>>,
   ids: Readonly<Record<string, string>>,
   nameOf: (id: string) => string | undefined,
-): KeyHolders {
+): ExampleKeys {
   const [first] = Object.entries(keys);
   if (!first) return {};
   const [handle, key] = first;

@@ -1,13 +1,13 @@
-import { type Given, quote, UsageError } from './command.ts';
+import { type GivenFlag, quote, UsageError } from './command.ts';
 
-/** Returns the text of a flag; `undefined` if the flag was not given. */
-export function textOf(given: Given | undefined): string | undefined {
-  return given && String(given.value);
+/** Returns the text of a flag; `undefined` if the flag is not set. */
+export function textOf(flag: GivenFlag | undefined): string | undefined {
+  return flag && String(flag.value);
 }
 
-/** Parses each text of a repeatable flag; returns an empty list if the flag was not given. */
-export function parseEach<Item>(given: Given | undefined, parse: (text: string, source: string) => Item): Item[] {
-  const { value, source } = given ?? { value: [], source: '' };
+/** Parses each text of a repeatable flag; returns an empty list if the flag is not set. */
+export function parseEach<Item>(flag: GivenFlag | undefined, parse: (text: string, source: string) => Item): Item[] {
+  const { value, source } = flag ?? { value: [], source: '' };
   return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];
 }
 
