@@ -109,11 +109,11 @@ export function outOfScope(
 ): ApiError {
   const choice = choose('errors.foreign-resource');
   if (choice === 'forbidden' && worlds.some(isElsewhere)) {
-    return new ApiError('FORBIDDEN', `This key does not reach the ${what}.`);
+    return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
     if (isElsewhere(principal.world))
-      return `The ${what} is in this tenant, but not within reach of this ${principal.tier} key.`;
+      return `The ${what} is in this tenant, but outside the scope of this ${principal.tier} key.`;
     return worlds.some(isElsewhere) ? `The ${what} belongs to another tenant.` : `No tenant has a ${what}.`;
   };
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });

@@ -16,7 +16,7 @@ import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
 type CreateContext = Context<'createInbox'>;
 
 /**
- * Creates an inbox with an address, a key and a password. If the caller can already reach an inbox with this address,
+ * Creates an inbox with an address, a key and a password. If an inbox with this address is in the caller's scope,
  * that inbox is returned without credentials. Otherwise a number is appended to a taken name (reference).
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
@@ -54,7 +54,7 @@ function generateUsername({ environment, assume }: CreateContext): string {
   return `agent-${newHex(environment, 4)}`;
 }
 
-/** Finds the inbox with an address, if it is within reach. */
+/** Finds the inbox with an address, if it is in scope. */
 function findReachableInbox({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
   const owner = worlds.findAddress(address);
   const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;

@@ -158,7 +158,7 @@ describe('policy', () => {
               await call(service, id, caller, NOTHING),
             ];
             expect([elsewhere.status, nowhere.status], `${caller} on ${target}`).toEqual([403, 404]);
-            expect(elsewhere.json.error).toMatch(/^This key does not reach the \w+ with this (id|name)\.$/);
+            expect(elsewhere.json.error).toMatch(/^This key has no access to the \w+ with this (id|name)\.$/);
           }
         }
       },

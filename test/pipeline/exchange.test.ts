@@ -46,7 +46,7 @@ test('an observer receives a request for an unknown path, too', async () => {
 });
 
 test.for([
-  ['ak_acme_billing_key', 'The inbox with this id is in this tenant, but not within reach of this inbox key.'],
+  ['ak_acme_billing_key', 'The inbox with this id is in this tenant, but outside the scope of this inbox key.'],
   ['tk_globex_tenant_key', 'The inbox with this id belongs to another tenant.'],
 ])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
