@@ -75,7 +75,7 @@ export type BehaviourOptions = { readonly [Id in ChoiceId]?: Choice<Id> };
 /** Returns the value of a choice. */
 export type Choose = <Id extends ChoiceId>(id: Id) => Choice<Id>;
 
-/** Records that an assumption affects a reply. */
+/** Records that an assumption of the ledger shaped this reply. */
 export type Assume = (id: AssumptionId) => void;
 
 /** Every ledger id, in the ledger's order. */

@@ -15,7 +15,7 @@ export class Dispatcher {
   readonly #worlds: Worlds;
   readonly #context: DeliveryContext;
   readonly #schedules = new Map<World, Schedule>();
-  /** The ids of the deliveries that were opened since `collect` began; `undefined` if it does not run. */
+  /** The ids of the deliveries that were opened since `deliveriesCreatedBy` began; `undefined` if it does not run. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -46,14 +46,14 @@ export class Dispatcher {
   }
 
   /** @throws {ApiError} NOT_FOUND if no log has this delivery. */
-  find(id: string): { readonly delivery: Delivery; readonly deliveries: Schedule } {
+  find(id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
     const found = this.#lookUp(id);
     if (found) return found;
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
   }
 
   /** Runs `publish` and returns the deliveries of the events that it publishes. */
-  collect(publish: () => void): Delivery[] {
+  deliveriesCreatedBy(publish: () => void): Delivery[] {
     const ids: string[] = [];
     const outer = this.#collected;
     this.#collected = ids;
@@ -94,9 +94,9 @@ export class Dispatcher {
   }
 
   #lookUp(id: string) {
-    for (const deliveries of this.#all()) {
-      const delivery = deliveries.log.get(String(id).toLowerCase());
-      if (delivery) return { delivery, deliveries };
+    for (const schedule of this.#all()) {
+      const delivery = schedule.log.get(String(id).toLowerCase());
+      if (delivery) return { delivery, schedule };
     }
     return undefined;
   }

@@ -36,7 +36,8 @@ export const sendBehaviours = defineBehaviours({
     choices: {
       send: 'a plain send, the only one with the field verified',
       'send-and-forward': 'a plain send and a forward',
-      'every-send': 'a plain send, a forward, a reply to all and sending a draft',
+      'every-send':
+        'a plain send, a forward, a reply (only the cc and bcc of the request), a reply to all and sending a draft',
     },
     default: 'send',
     origin: 'assumed',
