@@ -116,8 +116,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.deleted': {
-    question:
-      'What is the reply to reading, answering, forwarding or deleting a message that was already deleted?',
+    question: 'What is the reply to reading, answering, forwarding or deleting a message that was already deleted?',
     section: '4.4',
     choices: {
       'not-found': '404; only its thread and the trash folder still show it; for updates, see messages.update.deleted',
