@@ -63,8 +63,8 @@ export class Clock {
   }
 
   /**
-   * Moves the clock forward and runs the tasks that become due, in order. Resolves to true when these tasks are done, or
-   * to false if `reset` interrupted it.
+   * Moves the clock forward and runs the tasks that become due, in order. Resolves to true when these tasks are done,
+   * or to false if `reset` interrupted it.
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
@@ -74,7 +74,7 @@ export class Clock {
     return moved;
   }
 
-  /** Runs the task at the given time, or immediately if that time is in the past. Returns a function that cancels it. */
+  /** Runs the task at the given time, or immediately if it is in the past. Returns a function that cancels the task. */
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);

@@ -38,8 +38,8 @@ export interface Receiver extends AsyncDisposable {
   /** The requests so far, oldest first. */
   readonly requests: readonly ReceivedRequest[];
   /**
-   * The secret or secrets. Set it after you create the webhook: the service returns the secret only then, and creating a
-   * webhook needs the URL of this receiver.
+   * The secret or secrets. Set it after you create the webhook: the service returns the secret only then, and creating
+   * a webhook needs the URL of this receiver.
    */
   secret: string | readonly string[] | undefined;
   /** Adds answers to the script: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} on an invalid answer. */
