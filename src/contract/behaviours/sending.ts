@@ -63,7 +63,7 @@ export const sendBehaviours = defineBehaviours({
     question: 'Where is sent mail delivered?',
     section: '4.4',
     assumption:
-      'in the inboxes of this emulator, of any tenant, at once; mail to any other address counts as delivered, but never leaves the emulator',
+      'in the inboxes of this emulator, of any tenant, immediately; mail to any other address counts as delivered, but never leaves the emulator',
     origin: 'assumed',
   },
   'sending.unknown-user': {
