@@ -14,11 +14,11 @@ export type {
   IncomingMessage,
   RawMessage,
 } from './contract/incoming-message.ts';
+export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
-export type { ReleaseOptions, WebhookLab } from './control/webhook-lab.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';

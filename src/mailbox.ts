@@ -4,11 +4,11 @@ import { createHandlers } from './adapters/msw.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
+import { createDeliveryControls } from './control/delivery-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
 import { createMailboxFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { settle } from './control/settled.ts';
-import { createWebhookLab } from './control/webhook-lab.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -117,7 +117,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInte
     receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
-    ...createWebhookLab(worlds, events, dispatcher),
+    ...createDeliveryControls(worlds, events, dispatcher),
     ...createMailboxFaults(worlds, faults),
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(choices),

@@ -13,7 +13,7 @@ const STEPS_PER_TURN = 1000;
 
 /**
  * The clock of one tenant: it shows real time until it is frozen or advanced, and runs scheduled tasks when they are
- * due. When a test advances it by three days, the retries of these days run at once.
+ * due. When a test advances it by three days, the retries of these days run immediately, one after another.
  */
 export class Clock {
   readonly #source: TimeSource;
@@ -22,7 +22,7 @@ export class Clock {
   #offsetMs = 0;
   #frozenMs: number | undefined;
   #cancelTimer = () => {};
-  #moves: Promise<unknown> = Promise.resolve();
+  #lastMove: Promise<unknown> = Promise.resolve();
   #resets = 0;
   #steps = 0;
 
@@ -63,18 +63,18 @@ export class Clock {
   }
 
   /**
-   * Moves the clock forward and runs the tasks that become due, in order. Resolves when they are done: with false if a
-   * reset has ended the move.
+   * Moves the clock forward and runs the tasks that become due, in order. Resolves to true when these tasks are done,
+   * or to false if `reset` interrupted it.
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
-    const moved = this.#moves.then(() => this.#move(durationMs, resetsBefore));
+    const moved = this.#lastMove.then(() => this.#move(durationMs, resetsBefore));
     // The caller gets the error of a failed move, but the next moves still run.
-    this.#moves = Promise.allSettled([moved]);
+    this.#lastMove = Promise.allSettled([moved]);
     return moved;
   }
 
-  /** Runs a task at a time, or at once if that is in the past. Returns a function that cancels it. */
+  /** Runs the task at the given time, or immediately if it is in the past. Returns a function that cancels the task. */
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);
@@ -107,7 +107,7 @@ export class Clock {
 
   /** Resolves when no task is running or due. */
   async idle(): Promise<void> {
-    await this.#moves;
+    await this.#lastMove;
     this.#startDue();
     await this.#work.finish();
   }

@@ -12,7 +12,7 @@ export interface OtherValues {
 interface OpenPoint {
   /** The point that the service document leaves open. */
   readonly question: string;
-  /** The section of the service document to which the question belongs. */
+  /** The section of the service document that leaves the question open, such as `4.4`. See README.md. */
   readonly section: string;
   /** The source of the default or of the assumption. */
   readonly origin: Origin;

@@ -76,7 +76,7 @@ export type BehaviourOptions = { readonly [Id in ChoiceId]?: ChoiceValue<Id> };
 /** Returns the value of a choice. */
 export type Choose = <Id extends ChoiceId>(id: Id) => ChoiceValue<Id>;
 
-/** Records that an assumption affects a reply. */
+/** Records that an assumption of the ledger shaped this reply. */
 export type Assume = (id: AssumptionId) => void;
 
 /** Every ledger id, in the ledger's order. */

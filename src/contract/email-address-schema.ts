@@ -66,7 +66,7 @@ export const emailAddressOrArray = z
   .meta({ description: 'One address or an array of them, bare or in display form.' });
 
 /** Addresses that may be incomplete, as in a draft; the parsed value is always a list. */
-export const typedAddresses = z
+export const unvalidatedAddresses = z
   .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
     error: expected('a string or an array of strings'),
   })

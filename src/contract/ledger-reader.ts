@@ -3,6 +3,7 @@ import type { Assume, BehaviourId, Choices, Choose } from './behaviours.ts';
 /** Access to the ledger: reads choices and records assumptions. */
 export interface Ledger {
   readonly choose: Choose;
+  /** Records that an assumption of the ledger shaped this reply. */
   readonly assume: Assume;
 }
 

@@ -7,12 +7,12 @@ export const uuid = z.uuid();
 export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** An id in a request. Ids are compared in lower case. */
-export const lookupId = z
+export const idInRequest = z
   .guid('must be a UUID')
   .transform((id) => id.toLowerCase())
   .meta({ type: 'string', format: 'uuid' });
 
-export const idParams = z.object({ id: lookupId });
+export const idParams = z.object({ id: idInRequest });
 
 /** Creates the message for a value that is missing or has the wrong type. */
 export function expected(what: string) {
@@ -86,7 +86,7 @@ export const username = text(64).regex(
 );
 
 /** A name in a request path. Names are compared in lower case. */
-export const lookupName = z
+export const nameInRequest = z
   .string()
   .transform((value) => value.toLowerCase())
   .meta({ type: 'string' });

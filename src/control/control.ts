@@ -10,7 +10,7 @@ import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import type { Controlled, ControlRow } from './row.ts';
+import type { ControllableMailbox, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -19,19 +19,19 @@ const LEDGER = readSilently(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: Controlled,
+  mailbox: ControllableMailbox,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
-  const fixedReplies = new Map<ControlRow, AnyReply>();
+  const constantReplies = new Map<ControlRow, AnyReply>();
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const input = { params, ...(await parseInput(row, request)) };
-    const known = fixedReplies.get(row);
+    const known = constantReplies.get(row);
     if (known) return known;
     const reply = writeReply(row, await row.run(mailbox, input as never));
-    if (row.isFixed) fixedReplies.set(row, reply);
+    if (row.isConstantReply) constantReplies.set(row, reply);
     return reply;
   }
 
@@ -60,10 +60,10 @@ function withoutSlash({ method, path }: ApiRequest) {
 
 const ANY_OBJECT = z.looseObject({});
 
-async function parseInput({ query, body, uncheckedBody, maxBodyBytes }: ControlRow, request: ApiRequest) {
+async function parseInput({ query, body, bodyCheckedByMailbox, maxBodyBytes }: ControlRow, request: ApiRequest) {
   const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
   if (query) refuseUnknownParameters(query, request.query);
-  const bodySchema = uncheckedBody ? ANY_OBJECT : body;
+  const bodySchema = bodyCheckedByMailbox ? ANY_OBJECT : body;
   return {
     query: parseQuery(query && resolve(query), request.query, LEDGER),
     body:

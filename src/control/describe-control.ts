@@ -29,7 +29,7 @@ export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocume
 }
 
 function describeControl(row: ControlRow): DescribedRow {
-  const { id, method, path, summary, params, query, body = row.uncheckedBody, reply, content } = row;
+  const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, reply, content } = row;
   const codes = controlErrors(row);
   return {
     id,
@@ -58,14 +58,14 @@ const ANY_CALL: readonly ErrorCode[] = [
 const ANY_BODY: readonly ErrorCode[] = ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'];
 
 /** Returns the errors that a control call can reply with. */
-export function controlErrors({ query, body, uncheckedBody, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
-  const ofBody = body || uncheckedBody ? ANY_BODY : [];
+export function controlErrors({ query, body, bodyCheckedByMailbox, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
+  const ofBody = body || bodyCheckedByMailbox ? ANY_BODY : [];
   return new Set([...ANY_CALL, ...ofBody, ...(query ? (['VALIDATION_ERROR'] as const) : []), ...errors]);
 }
 
 /** Returns the names of the query and body fields of a call. */
-export function fieldsOf({ query, body, uncheckedBody }: ControlRow): string[] {
-  return [query, body, uncheckedBody].flatMap((schema) => (schema ? namesIn(schema) : []));
+export function fieldsOf({ query, body, bodyCheckedByMailbox }: ControlRow): string[] {
+  return [query, body, bodyCheckedByMailbox].flatMap((schema) => (schema ? namesIn(schema) : []));
 }
 
 function namesIn(schema: z.ZodType): string[] {

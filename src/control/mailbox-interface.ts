@@ -7,13 +7,13 @@ import type { ReceivedMessage } from '../mail/accept-message.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import type { MailboxState } from '../store/state.ts';
 import type { AcceptStream } from '../stream/streams.ts';
+import type { DeliveryControls } from './delivery-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Settled, SettledOptions } from './settled.ts';
-import type { WebhookLab } from './webhook-lab.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
-export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends WebhookLab, MailboxFaults {
+export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryControls, MailboxFaults {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
   /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */

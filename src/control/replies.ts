@@ -101,7 +101,7 @@ const deliveries = z.array(deliveryReply);
 
 export const deliveriesReply = z.strictObject({ deliveries, losses });
 
-export const eventsReply = z.strictObject({ deliveries });
+export const affectedDeliveriesReply = z.strictObject({ deliveries });
 
 export const settledReply = z.strictObject({ settled: z.literal(true), losses });
 

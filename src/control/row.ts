@@ -2,14 +2,21 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
+import type { DeliveryControls } from './delivery-controls.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
-import type { WebhookLab } from './webhook-lab.ts';
 
 /** The part of a mailbox that the control plane uses. */
-export type Controlled = Pick<
+export type ControllableMailbox = Pick<
   Mailbox,
-  'behaviours' | 'clock' | 'receiveMessage' | 'settled' | 'reset' | 'openApi' | keyof WebhookLab | keyof MailboxFaults
+  | 'behaviours'
+  | 'clock'
+  | 'receiveMessage'
+  | 'settled'
+  | 'reset'
+  | 'openApi'
+  | keyof DeliveryControls
+  | keyof MailboxFaults
 >;
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
@@ -22,7 +29,7 @@ interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly body: Body;
 }
 
-interface RowBase<Params, Query, Body, UncheckedBody, Reply> extends Routable {
+interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Routable {
   /** The `operationId` in the OpenAPI document. */
   readonly id: string;
   /** One sentence that describes the call. */
@@ -32,22 +39,22 @@ interface RowBase<Params, Query, Body, UncheckedBody, Reply> extends Routable {
   /** The schema of the body; without one, the body is not read. */
   readonly body?: Body;
   /** The schema of a body that the mailbox itself validates, so that its errors are the same as in code. */
-  readonly uncheckedBody?: UncheckedBody;
+  readonly bodyCheckedByMailbox?: BodyCheckedByMailbox;
   /** Maximum size of the body. Default: 1 MiB. */
   readonly maxBodyBytes?: number;
   /** The schema of the reply body, or of each item of an event stream. */
   readonly reply: Reply;
   /** The errors that are specific to this call. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether the reply of a mailbox never changes and can be cached. */
-  readonly isFixed?: true;
+  /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
+  readonly isConstantReply?: true;
 }
 
 /** One call of the control plane. */
 export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
   /** Default: JSON. */
   readonly content?: ContentType;
-  run(mailbox: Controlled, input: ControlInput<never, never, never>): unknown;
+  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>): unknown;
 }
 
 type NoFields = z.ZodObject<Record<never, never>>;
@@ -62,20 +69,22 @@ export function defineControl<
   Params extends z.ZodObject = NoFields,
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject = NoFields,
-  UncheckedBody extends z.ZodType = z.ZodNever,
+  BodyCheckedByMailbox extends z.ZodType = z.ZodNever,
   Content extends ContentType = 'application/json',
 >(
-  row: RowBase<Params, Query, Body, UncheckedBody, Reply> & {
+  row: RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> & {
     readonly content?: Content;
     run(
-      mailbox: Controlled,
-      input: ControlInput<z.output<Params>, z.output<Query>, BodyOf<Body, UncheckedBody>>,
+      mailbox: ControllableMailbox,
+      input: ControlInput<z.output<Params>, z.output<Query>, BodyOf<Body, BodyCheckedByMailbox>>,
     ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
   },
 ): ControlRow {
   return row as ControlRow;
 }
 
-type BodyOf<Body extends z.ZodType, UncheckedBody extends z.ZodType> = [z.input<UncheckedBody>] extends [never]
+type BodyOf<Body extends z.ZodType, BodyCheckedByMailbox extends z.ZodType> = [z.input<BodyCheckedByMailbox>] extends [
+  never,
+]
   ? z.output<Body>
-  : ReadonlyDeep<z.input<UncheckedBody>>;
+  : ReadonlyDeep<z.input<BodyCheckedByMailbox>>;

@@ -9,15 +9,16 @@ import { deliveryFilter } from '../delivery/delivery-filter.ts';
 import { faultOptions } from '../faults/fault.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
+import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import {
+  affectedDeliveriesReply,
   behavioursReply,
   callsReply,
   clockReply,
   deliveriesReply,
   deliveryReply,
-  eventsReply,
   faultReply,
   faultsReply,
   healthReply,
@@ -26,10 +27,9 @@ import {
   resetReply,
   settledReply,
 } from './replies.ts';
-import { type Controlled, type ControlRow, defineControl } from './row.ts';
+import { type ControllableMailbox, type ControlRow, defineControl } from './row.ts';
 import { settledOptions } from './settled.ts';
 import { triggerOptions } from './trigger.ts';
-import { releaseOptions } from './webhook-lab.ts';
 
 const tenant = tenantField.optional();
 
@@ -49,7 +49,7 @@ const clockChange = z
     'must have one of freeze, advance and resume',
   );
 
-const ofDelivery = z.object({ id: z.string().describe('The id of a delivery.') });
+const deliveryParams = z.object({ id: z.string().describe('The id of a delivery.') });
 
 /** The control calls, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = [
@@ -59,7 +59,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: CONTROL_PATH,
     summary: 'Lists the control calls.',
     reply: callsReply,
-    isFixed: true,
+    isConstantReply: true,
     run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
   }),
   defineControl({
@@ -76,7 +76,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/control.json`,
     summary: 'Shows the OpenAPI 3.1 document of the control calls.',
     reply: openApiReply,
-    isFixed: true,
+    isConstantReply: true,
     run: () => createControlOpenApi(CONTROL_TABLE),
   }),
   defineControl({
@@ -85,7 +85,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/openapi.json`,
     summary: 'Shows the OpenAPI 3.1 document of the emulated service.',
     reply: openApiReply,
-    isFixed: true,
+    isConstantReply: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   defineControl({
@@ -94,7 +94,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/behaviours`,
     summary: 'Lists every behaviour with its choices and its current value.',
     reply: behavioursReply,
-    isFixed: true,
+    isConstantReply: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
   }),
   defineControl({
@@ -140,7 +140,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
     summary: 'Delivers an inbound mail, given by its parts or as raw RFC 5322.',
-    uncheckedBody: z.union([composedMessage, rawMessage]),
+    bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
@@ -151,8 +151,8 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/events`,
     summary: 'Triggers an event and shows the deliveries that it created.',
-    uncheckedBody: triggerOptions.extend({ event: z.enum(EVENT_KINDS) }),
-    reply: eventsReply,
+    bodyCheckedByMailbox: triggerOptions.extend({ event: z.enum(EVENT_KINDS) }),
+    reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),
   }),
@@ -171,7 +171,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries/{id}`,
     summary: 'Shows one delivery.',
-    params: ofDelivery,
+    params: deliveryParams,
     reply: deliveryReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { params }) => mailbox.delivery(params.id),
@@ -181,7 +181,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/{id}/redeliver`,
     summary: 'Sends a delivery again, immediately.',
-    params: ofDelivery,
+    params: deliveryParams,
     reply: deliveryReply,
     errors: ['NOT_FOUND', 'CONFLICT'],
     run: (mailbox, { params }) => mailbox.redeliver(params.id),
@@ -191,8 +191,8 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/release`,
     summary: 'Sends held deliveries.',
-    uncheckedBody: releaseOptions,
-    reply: eventsReply,
+    bodyCheckedByMailbox: releaseOptions,
+    reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
   }),
@@ -209,7 +209,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/faults`,
     summary: 'Adds a fault, which happens once or the given number of times.',
-    uncheckedBody: faultOptions,
+    bodyCheckedByMailbox: faultOptions,
     reply: faultReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => mailbox.addFault(body),
@@ -254,7 +254,7 @@ function showBehaviour(id: BehaviourId, values: Choices) {
   return 'choices' in entry ? { id, ...entry, value: values[id as ChoiceId] } : { id, ...entry };
 }
 
-function showClock({ clock }: Controlled, tenantId: string | undefined) {
+function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {
   const options = { tenant: tenantId };
   return { now: clock.now(options).toISOString(), frozen: clock.isFrozen(options) };
 }

@@ -15,7 +15,7 @@ export class Dispatcher {
   readonly #worlds: Worlds;
   readonly #context: DeliveryContext;
   readonly #schedules = new Map<World, Schedule>();
-  /** The ids of the deliveries that were created since `collect` began; `undefined` otherwise. */
+  /** The ids of the deliveries that were created since `deliveriesCreatedBy` began; `undefined` otherwise. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -53,7 +53,7 @@ export class Dispatcher {
   }
 
   /** Runs `publish` and returns the deliveries of the events that it publishes. */
-  collect(publish: () => void): Delivery[] {
+  deliveriesCreatedBy(publish: () => void): Delivery[] {
     const ids: string[] = [];
     const outer = this.#collected;
     this.#collected = ids;

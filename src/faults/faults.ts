@@ -29,8 +29,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault that applies, if any, and reduces its `times` by one. A fault for the webhook has priority over
-   * one for its tenant, that over one for any, and an older fault over a newer one.
+   * Returns the fault that applies, if any, and reduces its `times` by one. The order of priority is: for this webhook,
+   * for its tenant, for any tenant. Of faults with the same priority, the oldest is taken.
    */
   take(query: FaultQuery): Fault | undefined {
     const matching = this.#faults.filter((fault) => matches(fault, query));
@@ -41,9 +41,9 @@ export class Faults {
   }
 }
 
-function matches(fault: Fault, { on, tenantId, webhookId }: FaultQuery): boolean {
+function matches(fault: Fault, { on: target, tenantId, webhookId }: FaultQuery): boolean {
   const isForTenant = fault.tenantId === null || fault.tenantId === tenantId;
-  return fault.on === on && isForTenant && (fault.webhookId === null || fault.webhookId === webhookId);
+  return fault.on === target && isForTenant && (fault.webhookId === null || fault.webhookId === webhookId);
 }
 
 function specificityOf({ tenantId, webhookId }: Fault): number {

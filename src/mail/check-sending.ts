@@ -7,15 +7,15 @@ import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
 /** The recipients that must have written to the inbox before. */
-export interface Guard {
+export interface MustHaveWritten {
   readonly recipients: readonly string[];
-  /** The values of `sending.verified.scope` with which the guard applies; if left out, it always applies. */
-  readonly scopes?: readonly ChoiceValue<'sending.verified.scope'>[];
+  /** The values of `sending.verified.scope` under which this is checked; if left out, it is always checked. */
+  readonly onlyUnder?: readonly ChoiceValue<'sending.verified.scope'>[];
 }
 
 /**
- * Refuses mail from a paused inbox, mail to guarded recipients that have never written to it, and mail that a simulator
- * refuses, before it is stored. Mail to `pause@simulator.test` pauses the inbox; mail to `resume@simulator.test` ends that.
+ * Refuses mail before it is stored: from a paused inbox, to recipients that must have written to it but have not, or to
+ * a simulator that refuses it. Mail to `pause@simulator.test` pauses the inbox; mail to `resume@simulator.test` ends that.
  *
  * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
@@ -24,12 +24,12 @@ export function checkSending(
   world: World,
   { id }: InboxRow,
   recipients: readonly string[],
-  guard: Guard,
+  mustHaveWritten: MustHaveWritten,
 ): void {
   const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
   if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
-  checkVerifiedRecipients(context, world, id, guard);
+  checkVerifiedRecipients(context, world, id, mustHaveWritten);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
     throw inboxPaused(context);
@@ -44,16 +44,20 @@ function inboxPaused({ assume }: MailContext): ApiError {
 }
 
 /** Checks that recipients have written before; those at a simulator need not. */
-function checkVerifiedRecipients({ choose }: MailContext, world: World, inboxId: string, guard: Guard): void {
-  const { recipients, scopes } = guard;
+function checkVerifiedRecipients(
+  { choose }: MailContext,
+  world: World,
+  inboxId: string,
+  { recipients, onlyUnder }: MustHaveWritten,
+): void {
   const unverified = recipients
     .map(toBareAddress)
     .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));
-  if (unverified === undefined || (scopes && !scopes.includes(choose('sending.verified.scope')))) return;
+  if (unverified === undefined || (onlyUnder && !onlyUnder.includes(choose('sending.verified.scope')))) return;
   const choice = choose('sending.verified');
   if (choice === 'sent') return;
-  // Only a plain send, to which the guard always applies, has the field `verified`.
-  const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
+  // Only a plain send, which is always checked, has the field `verified`.
+  const advice = onlyUnder ? '' : '; send with "verified": true if you know the address to be right';
   throw new ApiError(REFUSALS[choice], `${unverified} has never written to this inbox${advice}.`);
 }
 

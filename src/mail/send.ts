@@ -5,19 +5,22 @@ import { primaryAddress } from '../store/inbox-address.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
-import { checkSending, type Guard } from './check-sending.ts';
+import { checkSending, type MustHaveWritten } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
-/** A mail for `sendMail`. */
-export interface OutgoingMail
-  extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
-  /** The message that it replies to; null if it starts a thread. */
-  readonly repliesTo: MessageRow | null;
+/** The part of an outgoing mail that is stored, and that counts towards the storage limit. */
+interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
   readonly attachments: readonly AttachedFile[];
-  readonly guard: Guard;
+}
+
+/** A mail for `sendMail`. */
+export interface OutgoingMail extends StoredMail {
+  /** The message that it replies to; null if it starts a thread. */
+  readonly originalMessage: MessageRow | null;
+  readonly mustHaveWritten: MustHaveWritten;
 }
 
 /**
@@ -28,11 +31,12 @@ export interface OutgoingMail
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const recipients = recipientsOf(mail);
-  checkSending(context, world, inbox, recipients, mail.guard);
+  const { originalMessage, mustHaveWritten, ...stored } = mail;
+  checkSending(context, world, inbox, recipients, mustHaveWritten);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
   const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
-  checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...mail, repliesTo: null, guard: null }));
-  const message = store(context, world, inbox, mail);
+  checkRoom(context, (1 + inboxes.length) * sizeOfMail(stored));
+  const message = store(context, world, inbox, stored, originalMessage);
   publish(context, world, 'message.sent', message);
   if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
   for (const location of inboxes) receiveMail(context, location, { ...message, attachments: mail.attachments });
@@ -44,9 +48,14 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
   return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
 }
 
-function store(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
+function store(
+  context: MailContext,
+  world: World,
+  inbox: InboxRow,
+  { attachments, ...content }: StoredMail,
+  originalMessage: MessageRow | null,
+): MessageRow {
   const { environment } = world;
-  const { repliesTo, attachments, guard: _, ...content } = mail;
   context.assume('threads.outbound');
   const id = newId(environment);
   const address = primaryAddress(world, inbox);
@@ -54,14 +63,14 @@ function store(context: MailContext, world: World, inbox: InboxRow, mail: Outgoi
     ...content,
     id,
     inboxId: inbox.id,
-    threadId: repliesTo?.threadId ?? newId(environment),
+    threadId: originalMessage?.threadId ?? newId(environment),
     direction: 'outbound' as const,
     from: formatAddress({ name: inbox.displayName ?? '', address }),
     fromAddress: address,
     isRead: true,
     messageIdHeader: `<${id}@${domainOf(address)}>`,
-    inReplyTo: repliesTo?.messageIdHeader ?? null,
-    references: repliesTo ? referencesTo(repliesTo) : [],
+    inReplyTo: originalMessage?.messageIdHeader ?? null,
+    references: originalMessage ? referencesTo(originalMessage) : [],
     headers: null,
     raw: null,
   };

@@ -2,7 +2,7 @@ import type { Choices } from '../contract/behaviours.ts';
 import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { describeOperation } from './describe-operation.ts';
 import { createDocument, type OpenApiDocument } from './document.ts';
-import { ASSUMED } from './error-responses.ts';
+import { ASSUMED_HEADER } from './error-responses.ts';
 import { TAGS } from './tags.ts';
 
 const DESCRIPTION = `The API that agent-mailbox-mock emulates, under its current behaviours.
@@ -26,12 +26,13 @@ export function createOpenApi(choices: Choices): OpenApiDocument {
       bearer: { type: 'http', scheme: 'bearer' },
     },
     headers: {
-      Assumed: {
-        description: 'The behaviours that affected this reply and that the service document does not state.',
+      'X-Mock-Assumed': {
+        description:
+          'The behaviours that shaped this reply although the specification of the service does not define them (see the command `agent-mailbox-mock behaviours`).',
         schema: { type: 'string' },
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },
     },
-    errorForm: { hasCode: choices['errors.shape'] !== 'error-only', headers: ASSUMED },
+    errorForm: { hasCode: choices['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
   });
 }

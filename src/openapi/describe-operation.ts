@@ -3,7 +3,7 @@ import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
-import { ASSUMED } from './error-responses.ts';
+import { ASSUMED_HEADER } from './error-responses.ts';
 import { errorResponses } from './operation-errors.ts';
 import { tagOf } from './tags.ts';
 
@@ -42,7 +42,7 @@ function describe(row: OperationDefinition, choose: Choose, used: ReadonlySet<Be
 }
 
 function successesOf({ status, reply, otherReply, content }: OperationDefinition, choose: Choose): DescribedSuccess[] {
-  const usual = { status, schema: reply(choose), content, headers: ASSUMED };
-  const other = otherReply && { status: otherReply.status, schema: otherReply.reply(choose), headers: ASSUMED };
+  const usual = { status, schema: reply(choose), content, headers: ASSUMED_HEADER };
+  const other = otherReply && { status: otherReply.status, schema: otherReply.reply(choose), headers: ASSUMED_HEADER };
   return [usual, ...(other ? [other] : [])];
 }

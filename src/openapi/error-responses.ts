@@ -46,7 +46,7 @@ function errorResponse(codes: readonly ErrorCode[], { hasCode, headers }: ErrorF
 const ERROR = { $ref: '#/components/schemas/Error' };
 
 /** The header that every reply of an operation can have. */
-export const ASSUMED: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/Assumed' } };
+export const ASSUMED_HEADER: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/X-Mock-Assumed' } };
 
 const CHALLENGE: Json = {
   'WWW-Authenticate': {

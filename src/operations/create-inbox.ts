@@ -11,19 +11,21 @@ import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import { defaultWorkspace } from '../store/world.ts';
 import type { Context, Input, Run } from './context.ts';
-import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
+import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
 
 type CreateContext = Context<'createInbox'>;
 
 /**
  * Creates an inbox with an address, a key and a password. If an inbox with this address is in the caller's scope,
- * that inbox is returned without credentials. Otherwise a number is appended to a taken name (reference).
+ * that inbox is returned without credentials. Otherwise a number is appended to a taken name (reference; see src/contract/README.md, "The
+ * sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
+  // The parts are already valid, so only the length can be wrong.
   if (!isBareAddress(address)) throw addressTooLong(context, address);
   const existing = findReachableInbox(context, address);
   if (existing) return returnExisting(context, existing, address);
@@ -63,22 +65,29 @@ function findReachableInbox({ principal, worlds }: CreateContext, address: strin
 
 function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
   if (context.choose('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
-  return { status: 200, body: { ...showPlainInbox(context.principal.world, inbox, context), existed: true } };
+  return {
+    status: 200,
+    body: { ...showInboxWithoutCredentials(context.principal.world, inbox, context), existed: true },
+  };
 }
 
-/** A user name for a new inbox, or the existing inbox that has it. */
+/** The name to use; `inbox` is set if an inbox with this numbered name exists and is to be returned instead. */
 interface PickedName {
   readonly name: string;
   readonly inbox?: InboxRow | undefined;
 }
 
-/** Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. */
+/**
+ * Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. With
+ * `inboxes.create.again=existing`, picks a numbered inbox that the caller can already reach.
+ */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, choose, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // Recorded for every owner, so that a workspace key cannot detect that another workspace of its tenant has the name.
+  // This assumption is recorded no matter who has the name. Otherwise the reply would show a workspace key that another
+  // workspace of its tenant has it.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);

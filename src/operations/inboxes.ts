@@ -11,7 +11,7 @@ import type { AddressRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
-import { showInbox, showPlainInbox } from './replies/show-inbox.ts';
+import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const { principal, choose } = context;
@@ -20,7 +20,7 @@ export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
 };
 
-const SHOW_INBOX = { omitted: showPlainInbox, included: showInbox };
+const SHOW_INBOX = { omitted: showInboxWithoutCredentials, included: showInbox };
 
 export const getInbox: Run<'getInbox'> = (context, { params }) => {
   return { body: showInbox(context.principal.world, findInScope(context, 'inboxes', params.id), context) };

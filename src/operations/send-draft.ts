@@ -8,7 +8,7 @@ import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
-import type { Sending } from './sending.ts';
+import type { SendingContext } from './sending.ts';
 
 /** Sends a draft and then deletes it. A draft that cannot be sent is kept. */
 export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
@@ -20,35 +20,35 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
   return { body: { ...showSent(message, choose), draftId: draft.id } };
 };
 
-function toMail(context: Sending, inbox: InboxRow, draft: DraftRow): OutgoingMail {
-  const repliesTo = findOriginal(context, draft);
-  const recipients = recipientsOf(context, inbox, draft, repliesTo);
+function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): OutgoingMail {
+  const originalMessage = findOriginal(context, draft);
+  const recipients = recipientsOf(context, inbox, draft, originalMessage);
   const { to, cc, bcc } = recipients;
   return {
     ...recipients,
-    guard: { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] },
-    subject: draft.subject ?? (repliesTo ? replySubject(repliesTo, context.assume) : ''),
+    mustHaveWritten: { recipients: [...to, ...cc, ...bcc], onlyUnder: ['every-send'] },
+    subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,
     replyTo: null,
-    repliesTo,
+    originalMessage,
     attachments: [],
   };
 }
 
 /** Finds the message that a draft replies to, even if it has been deleted since. */
-function findOriginal({ principal }: Sending, { replyToMessageId }: DraftRow): MessageRow | null {
+function findOriginal({ principal }: SendingContext, { replyToMessageId }: DraftRow): MessageRow | null {
   return replyToMessageId === null ? null : (principal.world.messages.get(replyToMessageId) ?? null);
 }
 
 function recipientsOf(
-  context: Sending,
+  context: SendingContext,
   inbox: InboxRow,
   { to, cc, bcc }: DraftRow,
-  repliesTo: MessageRow | null,
+  originalMessage: MessageRow | null,
 ): Pick<OutgoingMail, 'to' | 'cc' | 'bcc'> {
   if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context);
-  if (repliesTo) return { to: recipientsOfReply(context, inbox, repliesTo).to, cc, bcc };
+  if (originalMessage) return { to: recipientsOfReply(context, inbox, originalMessage).to, cc, bcc };
   throw noRecipient(context.assume);
 }
 

@@ -2,7 +2,7 @@ import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
-import type { Guard } from '../mail/check-sending.ts';
+import type { MustHaveWritten } from '../mail/check-sending.ts';
 import { composeForward } from '../mail/forward.ts';
 import type { MailContext } from '../mail/mail-context.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
@@ -12,7 +12,7 @@ import type { Outcome, Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
 
 /** The context of every operation that sends mail. */
-export type Sending = MailContext & LookupContext;
+export type SendingContext = MailContext & LookupContext;
 
 /** The bodies of a mail in a request. */
 interface Bodies {
@@ -26,22 +26,45 @@ interface CopyRecipients {
   readonly bcc?: readonly string[] | null | undefined;
 }
 
-const EMPTY_MAIL = { cc: [], bcc: [], replyTo: null, repliesTo: null, attachments: [], guard: { recipients: [] } };
+const EMPTY_MAIL = {
+  cc: [],
+  bcc: [],
+  replyTo: null,
+  originalMessage: null,
+  attachments: [],
+  mustHaveWritten: { recipients: [] },
+};
 
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
-  const { to, subject, replyTo = null, verified } = body;
+  const { to, subject, replyTo: replyToAddress = null, verified } = body;
   const { cc, bcc } = copiesOf(body);
-  const guard = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
-  return send(context, inbox, { ...EMPTY_MAIL, ...bodiesOf(body), to, cc, bcc, subject, replyTo, guard });
+  const mustHaveWritten = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
+  return send(context, inbox, {
+    ...EMPTY_MAIL,
+    ...bodiesOf(body),
+    to,
+    cc,
+    bcc,
+    subject,
+    replyTo: replyToAddress,
+    mustHaveWritten,
+  });
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
   const { inbox, message } = findMessage(context, params);
   const { to } = recipientsOfReply(context, inbox, message);
   const { cc, bcc } = copiesOf(body);
-  const guard: Guard = { recipients: [...cc, ...bcc], scopes: ['every-send'] };
-  return send(context, inbox, { ...replyTo(message, context.assume), ...bodiesOf(body), to, cc, bcc, guard });
+  const mustHaveWritten: MustHaveWritten = { recipients: [...cc, ...bcc], onlyUnder: ['every-send'] };
+  return send(context, inbox, {
+    ...mailFieldsOfReply(message, context.assume),
+    ...bodiesOf(body),
+    to,
+    cc,
+    bcc,
+    mustHaveWritten,
+  });
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
@@ -49,12 +72,19 @@ export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, b
   const { to, cc: originalCc } = recipientsOfReply(context, inbox, message);
   const { cc: addedCc, bcc } = copiesOf(body);
   const cc = [...originalCc, ...addedCc];
-  const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['every-send'] };
-  return send(context, inbox, { ...replyTo(message, context.assume), ...bodiesOf(body), to, cc, bcc, guard });
+  const mustHaveWritten: MustHaveWritten = { recipients: [...to, ...cc, ...bcc], onlyUnder: ['every-send'] };
+  return send(context, inbox, {
+    ...mailFieldsOfReply(message, context.assume),
+    ...bodiesOf(body),
+    to,
+    cc,
+    bcc,
+    mustHaveWritten,
+  });
 };
 
-function replyTo(message: MessageRow, assume: Assume) {
-  return { ...EMPTY_MAIL, subject: replySubject(message, assume), repliesTo: message };
+function mailFieldsOfReply(message: MessageRow, assume: Assume) {
+  return { ...EMPTY_MAIL, subject: replySubject(message, assume), originalMessage: message };
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
@@ -63,8 +93,11 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const attachments = context.principal.world.attachments.by('messageId', message.id);
   const forward = composeForward(message, { subject, ...bodiesOf(body) }, context);
   const { cc, bcc } = copiesOf(body);
-  const guard: Guard = { recipients: [...to, ...cc, ...bcc], scopes: ['send-and-forward', 'every-send'] };
-  return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, guard });
+  const mustHaveWritten: MustHaveWritten = {
+    recipients: [...to, ...cc, ...bcc],
+    onlyUnder: ['send-and-forward', 'every-send'],
+  };
+  return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, mustHaveWritten });
 };
 
 function bodiesOf({ plainBody, htmlBody }: Bodies) {
@@ -75,6 +108,6 @@ function copiesOf({ cc, bcc }: CopyRecipients) {
   return { cc: cc ?? [], bcc: bcc ?? [] };
 }
 
-function send(context: Sending, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
+function send(context: SendingContext, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
   return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.choose) };
 }

@@ -37,7 +37,10 @@ export interface ReceivedRequest {
 export interface Receiver extends AsyncDisposable {
   /** The requests so far, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** The secret or secrets. Set it after you have created the webhook, because that needs the URL first. */
+  /**
+   * The secret or secrets. Set it after you create the webhook: the service returns the secret only then, and creating
+   * a webhook needs the URL of this receiver.
+   */
   secret: string | readonly string[] | undefined;
   /** Adds answers to the script: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} on an invalid answer. */
   answer(...answers: ReceiverAnswer[]): void;
@@ -68,7 +71,7 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   return new ScriptedReceiver(options);
 }
 
-/** Its methods are properties, so that a caller can pass one on without the object, such as `receiver.fetch`. */
+/** The methods are arrow-function properties, so `receiver.fetch` can be passed as a function. */
 class ScriptedReceiver implements Receiver {
   readonly requests: ReceivedRequest[] = [];
   readonly #script: ReceiverAnswer[];

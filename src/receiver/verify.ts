@@ -12,7 +12,7 @@ export function checkSecrets<Secret extends string | readonly string[] | undefin
   const secrets: readonly unknown[] = [secret].flat();
   if (secrets.length > 0 && secrets.every((each) => typeof each === 'string' && SECRET.test(each))) return secret;
   throw new TypeError(
-    `The secret must be that of a webhook, whsec_ and base64, or a list of such, not ${JSON.stringify(secret)}.`,
+    `The secret must be that of a webhook, whsec_ followed by base64, or a list of such, not ${JSON.stringify(secret)}.`,
   );
 }
 

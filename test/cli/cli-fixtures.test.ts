@@ -210,7 +210,7 @@ test('names every problem of the fixture that it checks', async (test) => {
     out: [],
     err: [
       `agent-mailbox-mock: ${file}: The fixture is not valid:`,
-      '  $.operator.key must be sa_ and at least ten letters, digits, _ or -',
+      '  $.operator.key must be sa_ followed by at least ten letters, digits, _ or -',
       '  $.tenants["a b"] as a handle must start with a lower-case letter, then letters, digits or -',
       '  $.tenants.c.webhooks.d.url is required',
     ].join('\n'),

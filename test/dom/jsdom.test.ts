@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
 import '../delivery/deliveries.test.ts';
-import '../delivery/deliveries-lab.test.ts';
+import '../delivery/delivery-calls.test.ts';
 import '../delivery/deliveries-signature.test.ts';
 import '../operations/messages.test.ts';

@@ -2,6 +2,7 @@ import { createMailbox, type FixtureInput } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
+import { sizeOfMailRow } from '../../src/store/row-size.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
@@ -178,6 +179,19 @@ describe('stored mail', () => {
       expect(await fill(send)).toBe(3);
     },
   );
+
+  everywhere('that is sent counts only what is stored of it, also in an answer', LIMIT, async (service) => {
+    for (const text of [LARGE, 'x'.repeat(1_000), '']) await fill(() => arrives(service, { text }));
+    const original = (await call(service, 'GET', `${HELPDESK}/messages`)).json.messages[0];
+    const plainBody = 'x'.repeat(500);
+    const mail = { to: original.from, subject: `Re: ${original.subject}`, plainBody, verified: true };
+    const sent = await call(service, 'POST', `${HELPDESK}/send`, mail);
+    const { to, subject } = mail;
+    const bytes = sizeOfMailRow({ to: [to], cc: [], bcc: [], replyTo: null, subject, plainBody, htmlBody: null });
+    expect(sent.json.error).toContain(`it needs ${bytes} B,`);
+    const answered = await call(service, 'POST', `${HELPDESK}/reply/${original.id}`, { plainBody });
+    expect(answered.json).toEqual(sent.json);
+  });
 
   everywhere('makes room when the mailbox is reset, or a workspace or a tenant is deleted', LIMIT, async (service) => {
     const { mailbox, send } = service;

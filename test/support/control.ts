@@ -13,7 +13,7 @@ export async function sendControl(url: string, method: string, options: SendOpti
 }
 
 /** The result of a control call, in either runtime. */
-export interface Controlled {
+export interface ControlAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into replies of every shape.
   readonly json: any;
@@ -28,7 +28,7 @@ export async function control(
   request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
   json: unknown,
   run: () => unknown,
-): Promise<Controlled> {
+): Promise<ControlAnswer> {
   const [method = '', path] = request.split(' ');
   if (!isInProcess(service)) return sendControl(`${service.url}/__mock${path}`, method, { json });
   try {

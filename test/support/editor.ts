@@ -18,7 +18,7 @@ export const HOVERS = [
   ['SettledOptions', '{ |timeout: 5 }', 'in real time'],
   ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How many deliveries it applies to'],
   ['DeliveryFilter', "{ |state: 'held' }", 'Only deliveries in this state'],
-  ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'or else a new thread'],
+  ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'otherwise a new thread'],
   ['FixtureInput', "{ tenants: { a: { key: { |name: 'x' } } } }", 'what the key is for'],
   ['FixtureInput', '{ |operator: {}, tenants: {} }', 'sa_platform_operator_key'],
 ] as const;

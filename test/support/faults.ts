@@ -1,7 +1,7 @@
 import type { Fault, FaultOptions, ReleaseOptions } from 'agent-mailbox-mock';
 import type { ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
-import { type Controlled, control } from './control.ts';
+import { type ControlAnswer, control } from './control.ts';
 import type { Service } from './everywhere.ts';
 import { hook, startReceiver } from './webhooks.ts';
 
@@ -9,7 +9,7 @@ import { hook, startReceiver } from './webhooks.ts';
 export type DeliveryFault = Omit<FaultOptions, 'on'>;
 
 /** Requests a fault: by the method in process, by the control plane over HTTP. */
-export function askForFault(service: Service, options: unknown): Promise<Controlled> {
+export function askForFault(service: Service, options: unknown): Promise<ControlAnswer> {
   return control(service, 'POST /faults', options, () => service.mailbox.addFault(options as FaultOptions));
 }
 

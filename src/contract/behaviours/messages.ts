@@ -1,6 +1,6 @@
 import { defineBehaviours } from '../behaviour.ts';
 
-/** Reading messages. */
+/** Behaviours of messages: reading, listing, updating, deleting, folders. */
 export const messageBehaviours = defineBehaviours({
   'messages.shape': {
     question: 'Which fields does a message have in a reply?',
@@ -37,7 +37,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       'newest-first':
-        'the message that arrived or was sent last comes first, even if the clock was changed; fixture messages are ordered by receivedAt',
+        'in order of storing, latest first, also after a change of the clock; fixture messages are stored in order of receivedAt',
       'oldest-first': 'the reverse order, so that a page does not change when more messages arrive',
     },
     default: 'newest-first',
@@ -55,7 +55,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'How does a list or a thread show messages or drafts with large bodies?',
     section: '4.4',
     assumption:
-      'with whole bodies up to 16 Mi characters of JSON in total, then with the first 1000 characters of each body; reading one message or draft returns it whole',
+      'bodies are complete until they have 16 Mi characters of JSON in total; each later body is cut to 1000 characters; reading one message or draft returns it complete',
     origin: 'assumed',
   },
   'messages.list.over-limit': {
@@ -69,10 +69,10 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.inbound.limits': {
-    question: 'How much of a mail that arrives over SMTP or as an eml does a message contain?',
+    question: 'Which limits apply to a message that arrives over SMTP or as an eml?',
     section: '8',
     assumption:
-      'as much as a composed message may have: bodies of 500000 characters, a subject of 998, 50 addresses each in to and cc, 100 attachments; the raw mail is complete',
+      'the limits of a composed message; what exceeds them is left out: bodies of 500000 characters, a subject of 998, 50 addresses each in to and cc, 100 attachments; the raw mail is complete',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -116,10 +116,10 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.deleted': {
-    question: 'What is the reply to a request for a deleted message, other than an update?',
+    question: 'What is the reply to reading, answering, forwarding or deleting a message that was already deleted?',
     section: '4.4',
     choices: {
-      'not-found': '404; only its thread and the trash folder still show it',
+      'not-found': '404; only its thread and the trash folder still show it; for updates, see messages.update.deleted',
       shown: 'the message as before',
     },
     default: 'not-found',
@@ -145,9 +145,9 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which fields do the rows of the tenant-wide list have?',
     section: '4.4',
     choices: {
-      rows: '{ messages, pagination } of { id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }; with group=thread, only the latest message of each thread',
+      rows: '{ messages: [{ id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }], pagination }; with group=thread, only the latest message of each thread',
       messages:
-        '{ messages, pagination }, with the same messages as in an inbox; with group=thread, only the latest message of each thread, with messageCount',
+        '{ messages, pagination }; each message has the fields that the list of one inbox shows; with group=thread, only the latest message of each thread, with messageCount',
     },
     default: 'rows',
     origin: 'reference',
@@ -163,7 +163,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'What do threadCount and threadUnreadCount of a tenant-wide row count?',
     section: '4.4',
     assumption:
-      'threadCount counts every message of the thread in its inbox, deleted ones too, as the thread itself does; threadUnreadCount counts those that are unread and not deleted',
+      'threadCount counts every message of the thread in its inbox, deleted ones included, because the thread also shows them; threadUnreadCount counts those that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {

@@ -36,7 +36,8 @@ export const sendBehaviours = defineBehaviours({
     choices: {
       send: 'a plain send, the only one with the field verified',
       'send-and-forward': 'a plain send and a forward',
-      'every-send': 'a plain send, a forward, a reply to all and sending a draft',
+      'every-send':
+        'a plain send, a forward, a reply (only the cc and bcc of the request), a reply to all and sending a draft',
     },
     default: 'send',
     origin: 'assumed',
@@ -62,7 +63,7 @@ export const sendBehaviours = defineBehaviours({
     question: 'Where is sent mail delivered?',
     section: '4.4',
     assumption:
-      'in the inboxes of this emulator, of any tenant, at once; mail to any other address counts as delivered, but never leaves the emulator',
+      'in the inboxes of this emulator, of any tenant, immediately; mail to any other address counts as delivered, but never leaves the emulator',
     origin: 'assumed',
   },
   'sending.unknown-user': {

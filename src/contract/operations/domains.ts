@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
-import { domainName, domainStatus, lookupId, lookupName, timestamp, uuid } from '../schemas.ts';
+import { domainName, domainStatus, idInRequest, nameInRequest, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const tiers = (choose: Choose) => TIER_SETS[choose('domains.tiers')];
-const params = z.object({ domain: lookupName });
+const params = z.object({ domain: nameInRequest });
 
 const flatStatus = domainStatus.extract(['pending', 'verified', 'failed']);
 
@@ -65,7 +65,7 @@ export const domainOperations = {
     summary: 'Register a domain, which is pending until it is verified',
     origin: 'reference',
     tiers,
-    body: () => z.object({ domain: domainName, workspaceId: lookupId.nullish() }),
+    body: () => z.object({ domain: domainName, workspaceId: idInRequest.nullish() }),
     status: 201,
     assumes: ['domains.enabled'],
     reply: domainReply,
@@ -77,7 +77,7 @@ export const domainOperations = {
     summary: 'List domains',
     origin: 'reference',
     tiers,
-    query: () => z.object({ workspace: lookupId.optional() }),
+    query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['domains.enabled'],
     reply: (choose) => LISTS[choose('domains.shape')],

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
-import { typedAddresses } from '../email-address-schema.ts';
+import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { DELETE_REPLIES } from '../replies.ts';
-import { idParams, lookupId, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
 import { addressList, mailBodies, SEND_ERRORS, sentReply, subject } from './sending.ts';
 import { withinInbox } from './within-inbox.ts';
 
-const draftParams = z.object({ id: lookupId, draftId: lookupId });
+const draftParams = z.object({ id: idInRequest, draftId: idInRequest });
 
 const draft = z.strictObject({
   id: uuid,
@@ -24,7 +24,7 @@ const draft = z.strictObject({
   updatedAt: timestamp,
 });
 
-const RECIPIENTS = { kept: () => typedAddresses, checked: addressList };
+const RECIPIENTS = { kept: () => unvalidatedAddresses, checked: addressList };
 
 const draftBody = (choose: Choose) => {
   const recipients = RECIPIENTS[choose('drafts.recipients')](choose).nullish();
@@ -34,7 +34,7 @@ const draftBody = (choose: Choose) => {
     bcc: recipients,
     subject: subject.nullish(),
     ...mailBodies,
-    replyToMessageId: lookupId.nullish(),
+    replyToMessageId: idInRequest.nullish(),
   });
 };
 

@@ -7,11 +7,11 @@ import { DELETE_REPLIES, emptyReply, updatedReply } from '../replies.ts';
 import {
   domainName,
   flag,
+  idInRequest,
   idParams,
   line,
-  lookupId,
-  lookupName,
   metadata,
+  nameInRequest,
   timestamp,
   username,
   uuid,
@@ -23,7 +23,7 @@ const changeTiers = (choose: Choose) => TIER_SETS[choose('inboxes.change.tiers')
 
 const login = { host: z.string(), port: z.int(), username: z.string(), password: z.string() };
 
-const withoutCredentials = z.strictObject({
+const documentedInbox = z.strictObject({
   id: uuid,
   email: z.string().describe('The current primary address.'),
   canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
@@ -41,15 +41,15 @@ const credentials = {
   smtp: z.strictObject({ ...login, starttls: z.boolean() }),
 };
 
-const EXTRA = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
+const FIELDS_BY_SHAPE = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
 
 /** An inbox without its credentials. */
-const plainInbox = (choose: Choose) => withoutCredentials.extend(EXTRA[choose('inboxes.shape')]);
+const inboxWithoutCredentials = (choose: Choose) => documentedInbox.extend(FIELDS_BY_SHAPE[choose('inboxes.shape')]);
 
 /** An inbox with its credentials (reference, "Inbox"). */
-const fullInbox = (choose: Choose) => plainInbox(choose).extend(credentials);
+const inboxWithCredentials = (choose: Choose) => inboxWithoutCredentials(choose).extend(credentials);
 
-const LISTED = { omitted: plainInbox, included: fullInbox };
+const LISTED = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
 const DELETE_ADDRESS_REPLIES = {
   'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
@@ -73,14 +73,14 @@ export const inboxOperations = {
         username: username.nullish(),
         displayName,
         domain: domainName.nullish(),
-        workspaceId: lookupId.nullish(),
+        workspaceId: idInRequest.nullish(),
       }),
     status: 201,
     reply: (choose) =>
-      fullInbox(choose).extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') }),
+      inboxWithCredentials(choose).extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') }),
     otherReply: {
       status: 200,
-      reply: (choose) => plainInbox(choose).extend({ existed: z.literal(true) }),
+      reply: (choose) => inboxWithoutCredentials(choose).extend({ existed: z.literal(true) }),
     },
     errors: ['FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN', 'NOT_FOUND'],
   }),
@@ -90,7 +90,7 @@ export const inboxOperations = {
     summary: 'List inboxes',
     origin: 'reference',
     tiers: readTiers,
-    query: () => z.object({ workspace: lookupId.optional() }),
+    query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['inboxes.list.order'],
     reply: (choose) => z.strictObject({ inboxes: z.array(LISTED[choose('inboxes.list.credentials')](choose)) }),
@@ -104,7 +104,7 @@ export const inboxOperations = {
     tiers: readTiers,
     params: idParams,
     status: 200,
-    reply: fullInbox,
+    reply: inboxWithCredentials,
   }),
   updateInbox: defineOperation({
     method: 'PATCH',
@@ -148,7 +148,7 @@ export const inboxOperations = {
     summary: 'Remove an address from an inbox',
     origin: 'reference',
     tiers: changeTiers,
-    params: z.object({ id: lookupId, address: lookupName }),
+    params: z.object({ id: idInRequest, address: nameInRequest }),
     status: 200,
     reply: (choose) => DELETE_ADDRESS_REPLIES[choose('inboxes.addresses.delete.body')],
     errors: ['CONFLICT'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { emptyReply } from '../replies.ts';
-import { idParams, lookupId, name, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, idParams, name, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const workspaceKeyTiers = (choose: Choose) => TIER_SETS[choose('workspaces.keys.tiers')];
@@ -71,7 +71,7 @@ export const keyOperations = {
     origin: 'document',
     section: '4.4',
     tiers: workspaceKeyTiers,
-    params: z.object({ id: lookupId, key_id: lookupId }),
+    params: z.object({ id: idInRequest, key_id: idInRequest }),
     status: 200,
     reply: (choose) => DELETE_REPLIES[choose('workspaces.keys.delete.body')],
   }),

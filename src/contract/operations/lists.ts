@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
-import { idParams, line, lookupId, metadata, name, text, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, idParams, line, metadata, name, text, timestamp, uuid } from '../schemas.ts';
 import { withinInbox } from './within-inbox.ts';
 
-const listParams = z.object({ id: lookupId, listId: lookupId });
-const entryParams = listParams.extend({ entryId: lookupId });
+const listParams = z.object({ id: idInRequest, listId: idInRequest });
+const entryParams = listParams.extend({ entryId: idInRequest });
 
 const entry = z.strictObject({
   id: uuid,

@@ -3,11 +3,11 @@ import type { Choose } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { bytesReply, DELETE_REPLIES, updatedReply } from '../replies.ts';
-import { direction, flag, idParams, lookupId, timestamp, uuid } from '../schemas.ts';
+import { direction, flag, idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
 import { INBOX_TIERS } from '../tiers.ts';
 import { withinInbox } from './within-inbox.ts';
 
-export const messageParams = z.object({ id: lookupId, messageId: lookupId });
+export const messageParams = z.object({ id: idInRequest, messageId: idInRequest });
 
 const attachment = z.strictObject({
   id: uuid,
@@ -23,7 +23,7 @@ const FROM = {
   bare: z.string().describe('The bare address, in lower case.'),
 };
 
-const referenceMessage = z.strictObject({
+const documentedMessage = z.strictObject({
   id: uuid,
   direction,
   from: z.string(),
@@ -39,7 +39,7 @@ const referenceMessage = z.strictObject({
   attachments: z.array(attachment),
 });
 
-const EXTRA = {
+const FIELDS_BY_SHAPE = {
   extended: {
     inboxId: uuid,
     cc: z.array(z.string()),
@@ -50,9 +50,9 @@ const EXTRA = {
   reference: {},
 };
 
-/** A message in a reply (reference, "Message"). */
+/** A message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
 export function messageReply(choose: Choose) {
-  return referenceMessage.extend(EXTRA[choose('messages.shape')]).extend(addressFields(choose));
+  return documentedMessage.extend(FIELDS_BY_SHAPE[choose('messages.shape')]).extend(addressFields(choose));
 }
 
 function addressFields(choose: Choose) {
@@ -79,7 +79,7 @@ const messageRow = (choose: Choose) =>
     threadUnreadCount: z.int(),
   });
 
-/** A whole message in the tenant-wide list; `messageCount` is present if it represents a thread. */
+/** A whole message as a row; with `group=thread`, a row stands for a thread and has `messageCount`. */
 const wholeMessageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
@@ -87,24 +87,24 @@ const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageR
 /** The folders of the tenant-wide list. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
-const ALL_REPLIES = {
+const TENANT_LIST_REPLIES = {
   rows: (choose: Choose) => z.strictObject({ messages: z.array(messageRow(choose)), pagination }),
   messages: (choose: Choose) => z.strictObject({ messages: z.array(wholeMessageRow(choose)), pagination }),
 };
 
-const inboxCount = z.strictObject({ unread: z.int(), total: z.int() });
+const inboxFolderCounts = z.strictObject({ unread: z.int(), total: z.int() });
 const folderCount = z.strictObject({ total: z.int() });
 
 const COUNTS = {
   objects: z.strictObject({
-    inbox: inboxCount,
+    inbox: inboxFolderCounts,
     sent: folderCount,
     starred: folderCount,
     archived: folderCount,
     trash: folderCount,
   }),
   numbers: z.strictObject({
-    inbox: inboxCount,
+    inbox: inboxFolderCounts,
     sent: z.int(),
     starred: z.int(),
     archived: z.int(),
@@ -188,7 +188,7 @@ export const messageOperations = {
     path: '/v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
     summary: 'Read the bytes of an attachment',
     origin: 'reference',
-    params: messageParams.extend({ attachmentId: lookupId }),
+    params: messageParams.extend({ attachmentId: idInRequest }),
     status: 200,
     content: '*/*',
     reply: () => bytesReply,
@@ -203,12 +203,12 @@ export const messageOperations = {
       pageQuery(choose).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
         group: z.enum(['thread'], 'must be thread').optional(),
-        inboxId: lookupId.optional(),
-        workspace: lookupId.optional(),
+        inboxId: idInRequest.optional(),
+        workspace: idInRequest.optional(),
       }),
     status: 200,
     assumes: ['messages.list.pagination'],
-    reply: (choose) => ALL_REPLIES[choose('messages.all.shape')](choose),
+    reply: (choose) => TENANT_LIST_REPLIES[choose('messages.all.shape')](choose),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   countFolders: defineOperation({
@@ -217,7 +217,7 @@ export const messageOperations = {
     summary: 'Count the messages of each folder',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
-    query: () => z.object({ inboxId: lookupId.optional(), workspace: lookupId.optional() }),
+    query: () => z.object({ inboxId: idInRequest.optional(), workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['messages.folders'],
     reply: (choose) => COUNTS[choose('messages.folders.counts')],

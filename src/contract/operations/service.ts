@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
 import { emptyReply } from '../replies.ts';
-import { lookupId, text, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, text, timestamp, uuid } from '../schemas.ts';
 import { INBOX_TIERS, TIER_SETS, TIERS } from '../tiers.ts';
 
 const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
@@ -48,8 +48,8 @@ export const serviceOperations = {
       z.object({
         from: moment('begin').optional(),
         to: moment('end').optional(),
-        workspace: lookupId.optional(),
-        inbox: lookupId.optional(),
+        workspace: idInRequest.optional(),
+        inbox: idInRequest.optional(),
       }),
     status: 200,
     assumes: ['metrics.reply', 'metrics.counts'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { idParams, lookupId, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
@@ -33,7 +33,7 @@ export const threadOperations = {
     path: '/v1/inboxes/{id}/threads/{threadId}',
     summary: 'Read a thread with all its messages',
     origin: 'reference',
-    params: z.object({ id: lookupId, threadId: lookupId }),
+    params: z.object({ id: idInRequest, threadId: idInRequest }),
     status: 200,
     assumes: ['threads.shape'],
     reply: (choose) =>

@@ -3,7 +3,7 @@ import type { Choose } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES, updatedReply } from '../replies.ts';
-import { expected, flag, idParams, isUrlWithProtocol, lookupId, text, timestamp, uuid } from '../schemas.ts';
+import { expected, flag, idInRequest, idParams, isUrlWithProtocol, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const webhookTiers = (choose: Choose) => TIER_SETS[choose('webhooks.tiers')];
@@ -70,7 +70,7 @@ export const webhookOperations = {
     tiers: webhookTiers,
     assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
     body: (choose) =>
-      z.object({ url: webhookUrl(choose), events: webhookEvents(choose), workspaceId: lookupId.nullish() }),
+      z.object({ url: webhookUrl(choose), events: webhookEvents(choose), workspaceId: idInRequest.nullish() }),
     status: 201,
     reply: () => webhookReply,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
@@ -83,7 +83,7 @@ export const webhookOperations = {
     section: '4.2',
     tiers: webhookTiers,
     assumes: ['webhooks.other-tiers'],
-    query: () => z.object({ workspace: lookupId.optional() }),
+    query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],

@@ -5,7 +5,7 @@ import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
 /** Returns an inbox as clients see it, without passwords. */
-export function showPlainInbox(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
+export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
   return {
@@ -29,7 +29,7 @@ export function showInbox(world: World, inbox: InboxRow, ledger: Ledger) {
   ledger.assume('inboxes.default-domain');
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
   return {
-    ...showPlainInbox(world, inbox, ledger),
+    ...showInboxWithoutCredentials(world, inbox, ledger),
     imapPassword: inbox.imapPassword,
     imap: { host: `imap.${DEFAULT_DOMAIN}`, port: 993, tls: true, ...login },
     smtp: { host: `smtp.${DEFAULT_DOMAIN}`, port: 587, starttls: true, ...login },

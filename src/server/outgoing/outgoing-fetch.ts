@@ -23,9 +23,11 @@ const CONNECT_MS = 10_000;
  * Creates a `fetch` that checks each address immediately before it connects to that same address, so DNS rebinding does
  * not bypass the check. It does not follow redirects, and it allows ports that browsers block.
  */
-export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
-  const defaultAgent = createGuardedAgent(rules);
-  const ownPortAgent = createGuardedAgent((host, address = host) => rules(host, address) ?? ownHostReason(address));
+export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetch {
+  const defaultAgent = createGuardedAgent(reasonToRefuse);
+  const ownPortAgent = createGuardedAgent(
+    (host, address = host) => reasonToRefuse(host, address) ?? ownPortRefusal(address),
+  );
   let refusedPort: number | undefined;
   let isClosed = false;
 
@@ -47,12 +49,15 @@ export function createOutgoingFetch(rules: ReceiverRules): OutgoingFetch {
   };
 }
 
-/** Creates an agent that enforces the rules. `check` covers addresses in a URL, because Node looks up names only. */
-function createGuardedAgent(rules: ReceiverRules) {
+/**
+ * Creates an agent that enforces the rules. `check` tests an IP address written in the URL, because Node calls `lookup`
+ * only for host names.
+ */
+function createGuardedAgent(reasonToRefuse: ReceiverRules) {
   return {
-    agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(rules) } }),
+    agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(reasonToRefuse) } }),
     check(host: string): void {
-      const reason = isIP(host) === 0 ? undefined : rules(host);
+      const reason = isIP(host) === 0 ? undefined : reasonToRefuse(host);
       if (reason !== undefined) throw new RefusedError(reason);
     },
   };
@@ -63,8 +68,8 @@ function portOf({ port, protocol }: URL): number {
 }
 
 /** Returns the reason to refuse an address at the emulator's own port; `undefined` for another machine's address. */
-function ownHostReason(address: string): string | undefined {
-  return isLocalAddress(address) ? 'This is the emulator itself, to which it delivers nothing.' : undefined;
+function ownPortRefusal(address: string): string | undefined {
+  return isLocalAddress(address) ? "This address is the emulator's own port; it never delivers to itself." : undefined;
 }
 
 /** The highest status that a `Response` can have. */
@@ -90,9 +95,9 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
 }
 
 /** Creates a look-up function for Node that returns only addresses that may be called. */
-function createLookup(rules: ReceiverRules): LookupFunction {
+function createLookup(reasonToRefuse: ReceiverRules): LookupFunction {
   return (hostname, options, done) => {
-    resolveAllowed(hostname.replace(/\.$/, ''), rules).then(
+    resolveAllowed(hostname.replace(/\.$/, ''), reasonToRefuse).then(
       ([first, ...others]) => {
         if (options.all) done(null, [first, ...others]);
         else done(null, first.address, first.family);
@@ -103,20 +108,23 @@ function createLookup(rules: ReceiverRules): LookupFunction {
 }
 
 /** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
-async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUpOrRefuse(host, rules);
-  const reasons = addresses.map(({ address }) => rules(host, address));
+async function resolveAllowed(
+  host: string,
+  reasonToRefuse: ReceiverRules,
+): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await lookUpOrRefuse(host, reasonToRefuse);
+  const reasons = addresses.map(({ address }) => reasonToRefuse(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
-  throw new RefusedError(reasons[0] ?? `${host} leads to no address.`);
+  throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
 }
 
-/** Looks up a name. If it does not resolve and is not allowed, the error is the refusal. */
-async function lookUpOrRefuse(host: string, rules: ReceiverRules): Promise<LookupAddress[]> {
+/** Looks up a name. If the look-up fails, throws the refusal if the name is not allowed, otherwise the look-up error. */
+async function lookUpOrRefuse(host: string, reasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
   try {
     return await lookup(host, { all: true });
   } catch (error) {
-    const reason = rules(host);
+    const reason = reasonToRefuse(host);
     throw reason === undefined ? error : new RefusedError(reason);
   }
 }

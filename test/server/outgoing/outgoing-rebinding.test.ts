@@ -144,7 +144,7 @@ describe('a name', () => {
   test('with no address is refused', async ({ expect }) => {
     await using outgoing = open(['*']);
     const name = nameFor([]);
-    expect(await outgoing.post(`http://${name}/`)).toBe(`RefusedError: ${name} leads to no address.`);
+    expect(await outgoing.post(`http://${name}/`)).toBe(`RefusedError: ${name} resolves to no address.`);
   });
 
   test('that is the target of a redirect is not looked up', async ({ expect }) => {

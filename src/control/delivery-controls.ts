@@ -13,7 +13,7 @@ import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 
 /** The control methods for webhook deliveries. */
-export interface WebhookLab {
+export interface DeliveryControls {
   /**
    * Returns the deliveries of every event to every webhook, oldest first, with each attempt.
    *
@@ -24,11 +24,11 @@ export interface WebhookLab {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
-  /** Returns how many deliveries the full logs of all tenants, or of one, have lost since the last reset. */
+  /** Returns how many deliveries were removed because a log reached its limit, for all tenants or for one. */
   losses(options?: TenantOption): DeliveryLosses;
   /**
-   * Sends a delivery again, immediately and in any state, with the same id and a new signature. If it fails, the retry
-   * schedule starts again.
+   * Sends a delivery again, immediately, with the same id and a new signature. It may be in any state, except while an
+   * attempt is running. If the new attempt fails, the retry schedule starts again.
    *
    * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
    *   webhook was deleted.
@@ -70,8 +70,8 @@ export const releaseOptions = z.strictObject(releaseFields, 'must be an object')
 /** Selects the held deliveries to release. */
 export type ReleaseOptions = InputOf<typeof releaseFields>;
 
-/** Creates the webhook lab of a mailbox. */
-export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): WebhookLab {
+/** Creates the delivery controls of a mailbox. */
+export function createDeliveryControls(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): DeliveryControls {
   return {
     deliveries: (filter = {}) => dispatcher.list(parseOrRefuse('The filter', deliveryFilter, filter)),
     delivery: (id) => dispatcher.find(id).delivery,
@@ -83,12 +83,16 @@ export function createWebhookLab(worlds: Worlds, events: EventBus, dispatcher: D
       schedule.redeliver(delivery);
       return dispatcher.find(id).delivery;
     },
-    trigger: (kind, options) => dispatcher.collect(() => trigger({ worlds, events }, kind, options)),
+    trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger({ worlds, events }, kind, options)),
     release(options = {}) {
-      const { count = Number.POSITIVE_INFINITY, ...named } = parseOrRefuse('The release', releaseOptions, options);
+      const { count = Number.POSITIVE_INFINITY, ...target } = parseOrRefuse(
+        'The input of release',
+        releaseOptions,
+        options,
+      );
       const released: Delivery[] = [];
-      for (const world of findWorlds(worlds, named)) {
-        released.push(...dispatcher.scheduleOf(world).release(count - released.length, named.webhookId));
+      for (const world of findWorlds(worlds, target)) {
+        released.push(...dispatcher.scheduleOf(world).release(count - released.length, target.webhookId));
       }
       return released;
     },
