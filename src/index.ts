@@ -19,6 +19,7 @@ export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
+export { createMailbox } from './create-mailbox.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';
@@ -31,7 +32,7 @@ export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts
 export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-keys.ts';
 export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
 export type { ReceivedMessage } from './mail/accept-message.ts';
-export { createMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
+export type { Mailbox, MailboxOptions } from './mailbox.ts';
 export type { OpenApiDocument } from './openapi/document.ts';
 export type { MailboxState, TenantState } from './store/state.ts';
 export type { StreamConnection } from './stream/stream.ts';

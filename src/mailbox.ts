@@ -1,6 +1,6 @@
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
-import { createHandlers } from './adapters/msw.ts';
+import type { createHandlers } from './adapters/msw.ts';
 import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
 import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
@@ -16,8 +16,8 @@ import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
 import { Faults } from './faults/faults.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
-import { type FixtureIds, readFixtureIds } from './fixture/fixture-ids.ts';
-import { type FixtureKeys, type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
+import { readFixtureIds } from './fixture/fixture-ids.ts';
+import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
 import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
@@ -51,28 +51,6 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly environment?: Partial<Environment>;
 }
 
-/**
- * Creates a mailbox with the default fixture: the tenants Acme and Globex.
- *
- * @example
- * const mailbox = createMailbox();
- * const server = setupServer(...mailbox.handlers);
- * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
- *
- * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
- * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
- * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it.
- * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
- */
-export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
-/** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
-export function createMailbox<const F extends FixtureInput | NamedFixture>(
-  options: MailboxOptions<F> & { readonly fixtures: F },
-): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
-export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never, never> {
-  return buildMailbox(options).mailbox;
-}
-
 /** A mailbox and its internal parts that are not public. The server uses them. */
 export interface MailboxInternals extends Streams {
   readonly mailbox: Mailbox<never, never>;
@@ -83,8 +61,14 @@ export interface MailboxInternals extends Streams {
   readonly report: Environment['report'];
 }
 
-/** Creates a mailbox with the internal parts that the server uses. */
-export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInternals {
+/**
+ * Creates a mailbox with the internal parts that the server uses. Without `createMswHandlers`, which loads msw, the
+ * mailbox has no `handlers`: a server needs none.
+ */
+export function buildMailbox(
+  options: MailboxOptions<NamedFixture>,
+  createMswHandlers?: typeof createHandlers,
+): MailboxInternals {
   const choices = parseBehaviours(options.behaviours);
   const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
@@ -97,22 +81,17 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInte
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, choices, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
-  const start = worlds.snapshot();
   const ledger = readSilently(choices);
   const service = createService({ worlds, events, choices });
   const { admit } = createStreams({ worlds, events, choices, activity });
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const mailbox: Mailbox<never, never> = {
     baseUrl,
-    ...createAdapters(baseUrl, { handle, admit, report }),
+    ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     keys: readFixtureKeys(fixture) as never,
     ids: readFixtureIds(fixture) as never,
     behaviours: choices,
-    reset() {
-      dispatcher.reset();
-      faults.clear();
-      worlds.restore(start);
-    },
+    reset: createReset(worlds, dispatcher, faults),
     receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
     receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
     clock: createMailboxClock(worlds),
@@ -122,6 +101,7 @@ export function buildMailbox(options: MailboxOptions<NamedFixture>): MailboxInte
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(choices),
   };
+  if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   return { mailbox, activity, report, handle, admit };
 }
 
@@ -135,17 +115,35 @@ function publishFailures(environment: Environment) {
   return { activity, realEnvironment: { ...environment, report } };
 }
 
+/** Returns a function that restores the present state. */
+function createReset(worlds: Worlds, dispatcher: Dispatcher, faults: Faults): () => void {
+  const start = worlds.snapshot();
+  return () => {
+    dispatcher.reset();
+    faults.clear();
+    worlds.restore(start);
+  };
+}
+
 /** Creates the functions and handlers that serve code in the same process. */
-function createAdapters(baseUrl: string, { handle, admit, report }: Omit<MailboxInternals, 'mailbox' | 'activity'>) {
+function createAdapters(
+  baseUrl: string,
+  { handle, admit, report }: Omit<MailboxInternals, 'mailbox' | 'activity'>,
+  createMswHandlers: typeof createHandlers | undefined,
+) {
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const prefixOf = ({ url }: { readonly url: string }) =>
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
-    handlers: createHandlers(baseUrl, { fetch, connect, report }),
+    handlers: createMswHandlers?.(baseUrl, { fetch, connect, report }) ?? [],
     fetch: (request: Request) => fetch(request, prefixOf(request)),
     stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
   };
+}
+
+function refuseHandlers(): never {
+  throw new TypeError('The mailbox of a server has no msw handlers; create one by createMailbox() to use them.');
 }
 
 /** Returns a function that creates the document on the first call and returns a copy on each call. */

@@ -30,6 +30,7 @@ const LAYERS = [
   'src/adapters/',
   'src/control/',
   'src/mailbox.ts',
+  'src/create-mailbox.ts',
   'src/index.ts',
   'src/server/',
   'src/cli/',

@@ -1,5 +1,5 @@
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
-import { createMailbox } from '../mailbox.ts';
+import { buildMailbox } from '../mailbox.ts';
 import type { MailboxState, TenantState } from '../store/state.ts';
 import type { RunCommand } from './command.ts';
 import { explainFixtureError, readFixture } from './read-fixture.ts';
@@ -12,7 +12,7 @@ export const validate: RunCommand = async (terminal, _, file = '') => {
 /** Loads the fixture in the same way as `start`, so that `start` accepts each fixture that is valid here. */
 function load(fixtures: unknown, file: string): MailboxState {
   try {
-    return createMailbox({ fixtures: fixtures as NamedFixture }).snapshot();
+    return buildMailbox({ fixtures: fixtures as NamedFixture }).mailbox.snapshot();
   } catch (error) {
     throw explainFixtureError(error, file);
   }

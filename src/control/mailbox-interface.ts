@@ -16,7 +16,11 @@ import type { Settled, SettledOptions } from './settled.ts';
 export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryControls, MailboxFaults {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
-  /** For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`. */
+  /**
+   * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.
+   *
+   * @throws {TypeError} on the mailbox of a server, which does not load msw.
+   */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
   /** The API keys of the fixture, by handle: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;

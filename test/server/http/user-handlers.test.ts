@@ -25,6 +25,11 @@ test("a user's handler adds a route", async () => {
   expect([reply.status, reply.json]).toEqual([200, { city: 'Oslo' }]);
 });
 
+test('the mailbox of a server has no msw handlers, and says so', async () => {
+  await using server = await startWith(undefined);
+  expect(() => server.mailbox.handlers).toThrow('The mailbox of a server has no msw handlers');
+});
+
 test("a user's handler replaces an operation, and the others stay", async () => {
   await using server = await startWith([http.get('/v1/webhooks', () => HttpResponse.json({ replaced: true }))]);
   const replaced = await exchange(server, request('GET /v1/webhooks', [KEY]));
