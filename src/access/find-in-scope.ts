@@ -23,7 +23,7 @@ const SCOPE_OF: ScopeFunctions = {
   workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
   inboxes: (row) => (row.deletedAt === null ? { workspaceId: row.workspaceId, inboxId: row.id } : undefined),
   webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
-  // `ownerId` is the id of the inbox or workspace of the key; for a tenant key, the tenant id, which is no workspace.
+  // For a tenant key, `ownerId` is the tenant id. No workspace has this id, so only a tenant key has it in scope.
   apiKeys: (row, world) => ({
     workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? row.ownerId,
     inboxId: row.tier === 'inbox' ? row.ownerId : null,
@@ -105,16 +105,16 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
 export function outOfScope(
   { principal, worlds, choose }: LookupContext,
   what: string,
-  isElsewhere: (world: World) => boolean,
+  existsIn: (world: World) => boolean,
 ): ApiError {
   const choice = choose('errors.foreign-resource');
-  if (choice === 'forbidden' && worlds.some(isElsewhere)) {
+  if (choice === 'forbidden' && worlds.some(existsIn)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    if (isElsewhere(principal.world))
+    if (existsIn(principal.world))
       return `The ${what} is in this tenant, but outside the scope of this ${principal.tier} key.`;
-    return worlds.some(isElsewhere) ? `The ${what} belongs to another tenant.` : `No tenant has a ${what}.`;
+    return worlds.some(existsIn) ? `The ${what} belongs to another tenant.` : `No tenant has a ${what}.`;
   };
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });
 }

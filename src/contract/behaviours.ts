@@ -26,8 +26,8 @@ import { findNearest } from './nearest.ts';
 export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origin, OtherValues };
 
 /**
- * The ledger: the list of all behaviours, that is, of the points that the service document leaves open. A behaviour is
- * a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or
+ * The ledger: the list of all behaviours, the points at which the service could behave in more than one way. The
+ * service document leaves most of them open. A behaviour is a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or
  * `--behaviour id=value`.
  */
 export const BEHAVIOURS = {
@@ -67,16 +67,16 @@ export type ChoiceValue<Id extends ChoiceId> =
   // An intersection instead of `string`, so that editors still suggest the choices.
   | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
-/** A value for every choice. */
+/** The value that each choice has in a mailbox. */
 export type Choices = { readonly [Id in ChoiceId]: ChoiceValue<Id> };
 
 /** The choices to change; all others keep their defaults. */
 export type BehaviourOptions = { readonly [Id in ChoiceId]?: ChoiceValue<Id> };
 
-/** Returns the value of a choice. */
+/** Returns the value that a choice has in this mailbox. */
 export type Choose = <Id extends ChoiceId>(id: Id) => ChoiceValue<Id>;
 
-/** Records that an assumption of the ledger shaped this reply. */
+/** Records that an assumption affects this reply. */
 export type Assume = (id: AssumptionId) => void;
 
 /** Every ledger id, in the ledger's order. */
@@ -96,8 +96,7 @@ export function choiceDefinition(id: ChoiceId): ChoiceDefinition {
 }
 
 /**
- * Whether an assumption affects `part` (query, body, reply …) of the operations that list the assumption in their
- * `assumes`.
+ * Returns whether an assumption affects this part (query, body, reply …) of an operation that lists it in `assumes`.
  */
 export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
   const { shapes = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
@@ -150,8 +149,8 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Whether a reply that depends on this behaviour must list it in `X-Mock-Assumed`. True unless the document states the
- * behaviour and the choice still has its default value.
+ * Returns whether a reply that depends on this behaviour must list it in `X-Mock-Assumed`: always, unless the document
+ * gives the default value and the choice still has it.
  */
 export function isAssumed(id: BehaviourId, choices: Choices): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];

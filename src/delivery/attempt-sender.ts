@@ -11,7 +11,7 @@ import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 
 /** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
-  /** Network access and real time; receivers are not affected by a frozen clock. */
+  /** The network and the real clock: the timeout of a call runs even if the tenant's clock is frozen. */
   readonly realEnvironment: Environment;
   readonly choices: Choices;
   /** Reports attempts, for the log. */
@@ -28,7 +28,7 @@ interface AttemptInput {
 
 /** The result of an attempt; the time of the next one is not decided yet. */
 export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
-  /** Whether the receiver was not called, because the emulator may not call its address. */
+  /** True if the emulator refused to call the receiver, because its address is not allowed. */
   readonly isRefused: boolean;
 }
 
@@ -49,10 +49,8 @@ export class AttemptSender {
   readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /**
-   * `AbortableCall`s ready for reuse. They share signals because creating a signal is slow (see CALLS_PER_SIGNAL).
-   */
-  readonly #reusableCalls: AbortableCall[] = [];
+  /** New calls, each with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
   constructor(world: World, context: DeliveryContext) {
@@ -67,7 +65,7 @@ export class AttemptSender {
 
   /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
   async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
-    const call = this.#reusableCalls.pop() ?? new AbortableCall();
+    const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
     try {
       const result = await this.#call(call, delivery, webhook, input);
@@ -75,7 +73,7 @@ export class AttemptSender {
     } finally {
       this.#calls.delete(call);
       const next = call.next();
-      if (next) this.#reusableCalls.push(next);
+      if (next) this.#preparedCalls.push(next);
     }
   }
 
@@ -94,7 +92,7 @@ export class AttemptSender {
     const { realEnvironment, choices } = this.#context;
     const { clock, environment } = this.#world;
     const now = clock.now();
-    const { href, login } = splitLogin(webhook.url);
+    const { href, login: loginHeaders } = splitLogin(webhook.url);
     const { headers: signed, body } = createRequest({
       id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
       secret: webhook.secret,
@@ -104,7 +102,7 @@ export class AttemptSender {
       newSecret: () => newWebhookSecret(environment),
       choices,
     });
-    const headers = login ? { ...signed, ...login } : signed;
+    const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
     const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
@@ -160,7 +158,7 @@ class AbortableCall {
   }
 }
 
-/** Calls a receiver once, unless `call` is aborted. It never rejects: the result contains the error. */
+/** Calls a receiver once. It never rejects: the result contains the error, also if `call` is aborted meanwhile. */
 async function callReceiver(
   environment: Environment,
   url: string,

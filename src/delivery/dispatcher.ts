@@ -15,7 +15,7 @@ export class Dispatcher {
   readonly #worlds: Worlds;
   readonly #context: DeliveryContext;
   readonly #schedules = new Map<World, Schedule>();
-  /** The ids of the deliveries that were created since `deliveriesCreatedBy` began; `undefined` otherwise. */
+  /** While `deliveriesCreatedBy` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -42,7 +42,9 @@ export class Dispatcher {
 
   /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
   list(filter: DeliveryFilter = {}): Delivery[] {
-    return this.#all().flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
+    return this.#schedulesInOrder().flatMap(({ log }) =>
+      log.all().filter((delivery) => matchesFilter(delivery, filter)),
+    );
   }
 
   /** @throws {ApiError} NOT_FOUND if no log has this delivery. */
@@ -66,7 +68,10 @@ export class Dispatcher {
     return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
   }
 
-  /** How many deliveries were removed because a log was full, in one tenant or in all, since the last reset. */
+  /**
+   * How many deliveries were removed because a log was full, in one tenant or in all, since the last reset: `dropped`
+   * ones still waited for an attempt, `forgotten` ones had ended.
+   */
   losses(tenantId?: string): DeliveryLosses {
     const entries = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
     const losses = entries.map(([, schedule]) => schedule.losses());
@@ -75,12 +80,12 @@ export class Dispatcher {
 
   /** Counts the deliveries that wait in the queues. */
   waiting(): number {
-    return sum(this.#all().map((schedule) => schedule.waiting));
+    return sum(this.#schedulesInOrder().map((schedule) => schedule.waiting));
   }
 
   /** Returns the deliveries in flight. */
   inFlight(): Delivery[] {
-    return this.#all().flatMap((schedule) => schedule.inFlight());
+    return this.#schedulesInOrder().flatMap((schedule) => schedule.inFlight());
   }
 
   /** Aborts and removes every delivery. */
@@ -89,12 +94,12 @@ export class Dispatcher {
     this.#schedules.clear();
   }
 
-  #all(): Schedule[] {
+  #schedulesInOrder(): Schedule[] {
     return this.#worlds.all().flatMap((world) => this.#schedules.get(world) ?? []);
   }
 
   #lookUp(id: string) {
-    for (const schedule of this.#all()) {
+    for (const schedule of this.#schedulesInOrder()) {
       const delivery = schedule.log.get(String(id).toLowerCase());
       if (delivery) return { delivery, schedule };
     }

@@ -53,7 +53,7 @@ export function receiveMail(
 
 /**
  * Finds the thread that a mail continues: the thread of the message named in In-Reply-To; otherwise the thread of the
- * last message in References that this inbox has (see "Threading of inbound mail" in the reference).
+ * last message in References that this inbox has (see "Threading of inbound mail" in the reference, src/contract/README.md).
  */
 export function findThread(
   world: World,

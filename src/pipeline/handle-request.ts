@@ -58,11 +58,11 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const { row } = found;
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
-  const received = await readBody(request);
+  const body = await readBody(request);
   // Everything below is synchronous, so the key cannot be revoked before the reply is made.
   exchange.principal = authorise(service, exchange, row);
   const operation = service.operationFor(row.id);
-  const input = parseInput(operation, { request, params: found.params, received }, exchange);
+  const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
   const outcome = runOperation(service, exchange, row, input);
   operation.replyAssumptions.forEach(exchange.assume);
   return outcomeReply(row.status, outcome);
@@ -77,7 +77,7 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
   }
 }
 
-/** Creates the 426 error. If the client may not open the stream, throws the error of that refusal instead. */
+/** Creates the 426 error. If the client may not open the stream, throws a 401, 403 or 404 error instead. */
 function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): ApiError {
   checkStreamAccess({ worlds, choose }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
@@ -97,7 +97,7 @@ function runOperation(
   return run({ principal, worlds, environment, events, choose, assume } as Context, input as never);
 }
 
-/** Adds a header that lists the behaviours used for this reply, except those that the service document states. */
+/** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */
 function addAssumedHeader({ choices }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
   const assumed = [...usedBehaviours].filter((id) => isAssumed(id, choices)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;

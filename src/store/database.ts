@@ -37,7 +37,7 @@ export function createDatabase(): Database {
 
 /**
  * The rows of one kind. Rows are frozen: a change replaces a row, so a snapshot can share them.
- * The time of each call except `all`, `by` and `restore` does not depend on the number of rows.
+ * All methods take constant time, except `all`, `by` and `restore`.
  */
 class Collection<Kind extends RowKind> {
   readonly #kind: Kind;

@@ -46,7 +46,7 @@ export class Stream {
     this.#pingMs = PING_MS[choices['stream.ping']];
     this.#subscription = firstSubscription(inboxId, choices);
     this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
-    // `stream.alias`: what /v1/inboxes/{id}/ws sends after the connected frame.
+    // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
     if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
       this.#send(subscribedFrame(subscribeToAll([inboxId])));
     }

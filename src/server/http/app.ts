@@ -33,6 +33,7 @@ export interface AppOptions {
 
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
 export class App implements ServerApp {
+  /** The socket of each request that asks for an upgrade; the HTTP server adds it. */
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
   readonly #isOriginAllowed: OriginRule;
@@ -90,7 +91,7 @@ export class App implements ServerApp {
     guardHost(message.headers, this.#options.allowedHosts);
     guardTarget(message);
     const request = readRequest(message);
-    if (isUnderIgnoringCase(CONTROL_PATH, request.path)) guardControl(message.headers, this.#options.controlToken);
+    if (isInside(request.path, CONTROL_PATH)) guardControl(message.headers, this.#options.controlToken);
     return request;
   }
 
@@ -100,14 +101,14 @@ export class App implements ServerApp {
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
     if (origin === undefined || !this.#isOriginAllowed(origin)) return false;
-    return isUnderIgnoringCase('/v1', path) || this.#options.userHandlers !== undefined;
+    return isInside(path, '/v1') || this.#options.userHandlers !== undefined;
   }
 }
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
-/** Ignores letter case, so that no other spelling of a path can bypass a guard. */
-function isUnderIgnoringCase(folder: string, path: string): boolean {
+/** Case-insensitive, so that no other spelling of a path can bypass a guard. */
+function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 

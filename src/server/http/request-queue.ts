@@ -32,7 +32,7 @@ export class RequestQueue {
 
   /** Handles a request as soon as all requests before it are finished. */
   enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
-    // Once the connection is closing, later requests are ignored: Node may have assigned the socket to another response.
+    // Once the connection is closing, no later request gets a reply: Node may already use the socket for another one.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
     if (!this.#isBusy && this.#pending.length === 0) {
       this.#input.resume();
@@ -43,10 +43,11 @@ export class RequestQueue {
     this.#input.pause();
   }
 
-  /** Stops reading for HTTP, because Node has released the socket: from now on, only a WebSocket reads it. */
+  /** Stops the queue from reading the socket: Node has released it, and from now on only a WebSocket reads it. */
   detach(): void {
     this.#input.detach();
-    // Node removes its listeners for these two events when it releases the socket, but the response needs them.
+    // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`, and
+    // an idle socket must still be closed.
     this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
     this.#socket.on('timeout', () => this.#socket.destroy());
   }
@@ -121,7 +122,7 @@ function createInputControl(socket: Socket): InputControl {
       isPaused = false;
       Reflect.deleteProperty(socket, 'resume');
       if (!isDetached) socket.resume();
-      // Detached: Node's listeners are gone, so `resume()` would lose bytes. `push('')` only makes the stream read on.
+      // Node no longer listens to a detached socket, so `resume()` would discard bytes. `push('')` restarts reading.
       else socket.push('');
     },
     detach() {
