@@ -140,11 +140,16 @@ function parseSettings({
     allowedHosts: new Set(parseListOption('allowHosts', allowHosts)),
     allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
     deliverTo,
-    controlToken: isLoopbackHost(boundHost) ? undefined : randomBytes(18).toString('base64url'),
+    controlToken: isLoopbackHost(boundHost) ? undefined : createToken(),
     writeLine: parseLog(log),
     colour,
     mailboxOptions,
   };
+}
+
+/** Creates a control token. It is hexadecimal, because one that began with `-` could not follow `--token`. */
+function createToken(): string {
+  return randomBytes(18).toString('hex');
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */

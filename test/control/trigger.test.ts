@@ -185,6 +185,8 @@ test('prints why no event was fired', async (test) => {
 
 test('sends the token if the server requires one', async (test) => {
   await using server = await startServer({ port: 0, host: '0.0.0.0' });
+  // A token that begins with a hyphen would be taken for a flag.
+  test.expect(server.controlToken).toMatch(/^[0-9a-f]{36}$/);
   const env = { AGENT_MAILBOX_URL: `http://127.0.0.1:${server.port}` };
   const args = ['message.received', '--webhook', IDS.acme.webhooks.support];
   for (const wrong of [[], ['--token', 'x']]) {
