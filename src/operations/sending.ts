@@ -1,13 +1,12 @@
 import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
-import type { Assume } from '../contract/behaviours.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import type { MustHaveWritten } from '../mail/check-sending.ts';
 import { composeForward } from '../mail/forward.ts';
 import type { MailContext } from '../mail/mail-context.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
-import type { InboxRow, MessageRow } from '../store/rows.ts';
+import type { InboxRow } from '../store/rows.ts';
 import type { Outcome, Run } from './context.ts';
 import { showSent } from './replies/show-sent.ts';
 
@@ -53,38 +52,30 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
-  const { inbox, message } = findMessage(context, params);
-  const { to } = recipientsOfReply(context, inbox, message);
+  const original = findMessage(context, params);
+  const { to } = recipientsOfReply(context, original.inbox, original.message);
   const { cc, bcc } = copiesOf(body);
-  const mustHaveWritten: MustHaveWritten = { recipients: [...cc, ...bcc], onlyUnder: ['every-send'] };
-  return send(context, inbox, {
-    ...mailFieldsOfReply(message, context.assume),
-    ...bodiesOf(body),
-    to,
-    cc,
-    bcc,
-    mustHaveWritten,
-  });
+  return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...cc, ...bcc]);
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
-  const { inbox, message } = findMessage(context, params);
-  const { to, cc: originalCc } = recipientsOfReply(context, inbox, message);
+  const original = findMessage(context, params);
+  const { to, cc: originalCc } = recipientsOfReply(context, original.inbox, original.message);
   const { cc: addedCc, bcc } = copiesOf(body);
   const cc = [...originalCc, ...addedCc];
-  const mustHaveWritten: MustHaveWritten = { recipients: [...to, ...cc, ...bcc], onlyUnder: ['every-send'] };
-  return send(context, inbox, {
-    ...mailFieldsOfReply(message, context.assume),
-    ...bodiesOf(body),
-    to,
-    cc,
-    bcc,
-    mustHaveWritten,
-  });
+  return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...to, ...cc, ...bcc]);
 };
 
-function mailFieldsOfReply(message: MessageRow, assume: Assume) {
-  return { ...EMPTY_MAIL, subject: replySubject(message, assume), originalMessage: message };
+/** Sends a reply to a message; `recipients` are those that are checked under `every-send`. */
+function sendReply(
+  context: SendingContext,
+  { inbox, message }: ReturnType<typeof findMessage>,
+  fields: ReturnType<typeof bodiesOf> & Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>,
+  recipients: readonly string[],
+) {
+  const subject = replySubject(message, context.assume);
+  const mustHaveWritten: MustHaveWritten = { recipients, onlyUnder: ['every-send'] };
+  return send(context, inbox, { ...EMPTY_MAIL, ...fields, subject, originalMessage: message, mustHaveWritten });
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
