@@ -1,31 +1,108 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
+import { checkedDefaultFixture } from '../src/fixture/checked-default-fixture.ts';
+import { expandSchemaTypes } from './expand-schema-types.ts';
 
 type Plugin = Extract<UserConfig['plugins'], { name: string }>;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** A comment behind the member before its own. */
 const MISPLACED_COMMENT = /(?<=[;{]) ?(\/\*\*.*?\*\/)\s*/gs;
 
-/** What `@mswjs/data` imports and the emulator never runs: request handlers of its own, logs, and most of two libraries. */
-const UNUSED_MODULES: Readonly<Record<string, string>> = {
-  './model/generateRestHandlers': 'export const generateRestHandlers = () => [];',
-  './model/generateGraphQLHandlers':
-    'export const generateGraphQLHandlers = () => []; export const generateGraphQLSchema = () => ({});',
-  debug: 'export const debug = () => () => {};',
-  'date-fns': "export { default as compareAsc } from 'date-fns/compareAsc';",
-  lodash: "export { default as isFunction } from 'lodash/isFunction';",
+/** The bundler of declarations writes some comments behind the member before, where no editor finds them. */
+const commentsBeforeMembers: Plugin = {
+  name: 'comments-before-members',
+  renderChunk: (code, { fileName }) =>
+    /\.d\.[cm]?ts$/.test(fileName) ? code.replace(MISPLACED_COMMENT, '\n$1\n') : undefined,
 };
 
-/** Bundles `@mswjs/data` without 35 MB that it installs and the emulator never runs. */
+/** Writes out the types that come from zod schemas, because users of the package have no zod. */
+const typesWithoutZod: Plugin = {
+  name: 'types-without-zod',
+  generateBundle({ dir = '' }, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if ('code' in chunk && /from ["']zod["']/.test(chunk.code)) {
+        chunk.code = expandSchemaTypes(chunk.code, join(dir, chunk.fileName));
+      }
+    }
+  },
+};
+
+/** Writes the declarations a second time, for `require`. */
+const declarationsForRequire: Plugin = {
+  name: 'declarations-for-require',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (!('code' in chunk) || !chunk.fileName.endsWith('.d.ts')) continue;
+      const fileName = chunk.fileName.replace(/ts$/, 'cts');
+      const source = chunk.code.replace(/(["']\.\/[^"']+)\.js(["'])/g, '$1.cjs$2');
+      this.emitFile({ type: 'asset', fileName, source });
+    }
+  },
+};
+
+/**
+ * What bundled packages import and the emulator never runs, by package and module. `@mswjs/data` brings request handlers
+ * of its own, logs, and most of two libraries; express brings parsers of bodies and queries, and files with their types.
+ */
+const UNUSED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '@mswjs/data': {
+    './model/generateRestHandlers': 'export const generateRestHandlers = () => [];',
+    './model/generateGraphQLHandlers':
+      'export const generateGraphQLHandlers = () => []; export const generateGraphQLSchema = () => ({});',
+    debug: 'export const debug = () => () => {};',
+    'date-fns': "export { default as compareAsc } from 'date-fns/compareAsc';",
+    lodash: "export { default as isFunction } from 'lodash/isFunction';",
+  },
+  express: {
+    'body-parser': 'module.exports = {};',
+    'serve-static': 'module.exports = {};',
+    send: 'module.exports = {};',
+    qs: 'module.exports = {};',
+  },
+  'mime-types': { 'mime-db': 'module.exports = {};' },
+};
+
+/** Bundles packages without the modules that the emulator never runs. */
 const withoutUnusedModules: Plugin = {
   name: 'without-unused-modules',
   resolveId: {
     order: 'pre',
-    handler: (source, importer) =>
-      source in UNUSED_MODULES && importer?.includes('/node_modules/@mswjs/data/') ? `\0unused:${source}` : undefined,
+    handler(source, importer) {
+      const [, name = ''] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(importer ?? '') ?? [];
+      return UNUSED_MODULES[name]?.[source] === undefined ? undefined : `\0unused:${name}:${source}`;
+    },
   },
-  load: (id) => (id.startsWith('\0unused:') ? UNUSED_MODULES[id.slice('\0unused:'.length)] : undefined),
+  load(id) {
+    const [, name = '', source = ''] = /^\0unused:([^:]*):(.*)/.exec(id) ?? [];
+    return UNUSED_MODULES[name]?.[source];
+  },
+};
+
+/** Takes the parser of addresses from its own file, so that the parser of mail is not loaded with it. */
+const addressParserAlone: Plugin = {
+  name: 'address-parser-alone',
+  resolveId: {
+    order: 'pre',
+    handler: (source, importer) =>
+      source === 'postal-mime' && importer?.endsWith('/src/contract/email-address.ts') ? '\0address-parser' : undefined,
+  },
+  load: (id) =>
+    id === '\0address-parser'
+      ? `export { default as addressParser } from '${root}node_modules/postal-mime/dist/esm/address-parser.js';`
+      : undefined,
+};
+
+/** Replaces the check of the default fixture by its result. */
+const defaultFixtureCheckedNow: Plugin = {
+  name: 'default-fixture-checked-now',
+  load: (id) =>
+    id.endsWith('/src/fixture/checked-default-fixture.ts')
+      ? `export const checkedDefaultFixture = JSON.parse(${JSON.stringify(JSON.stringify(checkedDefaultFixture))});`
+      : undefined,
 };
 
 /** Writes the licence of each bundled package into the package. */
@@ -38,7 +115,7 @@ const thirdPartyLicences: Plugin = {
       .sort()
       .map(describeLicence)
       .join(`\n\n${'-'.repeat(80)}\n\n`);
-    if (source !== '') this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source });
+    this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source });
   },
 };
 
@@ -51,32 +128,86 @@ function describeLicence(folder: string): string {
   return `${name} ${version}, ${license}\n\n${text}`;
 }
 
-export default defineConfig({
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
-  entry: {
-    index: 'src/index.ts',
-    server: 'src/server/index.ts',
-    receiver: 'src/receiver/index.ts',
-    main: 'src/cli/main.ts',
+/** The files that import msw, and the entries; an ES module of these takes all else from the CommonJS build. */
+const ENTRY_FILES = /\/src\/(?:(?:server\/|receiver\/)?index|create-mailbox|adapters\/msw)\.ts$/;
+
+/** Makes ES modules for Node that share all code with the CommonJS build, so that a process has one copy of it. */
+const fromCommonJs: Plugin = {
+  name: 'from-common-js',
+  resolveId: {
+    order: 'pre',
+    async handler(source, importer, options) {
+      if (!importer || !source.startsWith('.')) return undefined;
+      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+      if (!resolved || ENTRY_FILES.test(resolved.id)) return resolved;
+      const room = /\/src\/(server|receiver)\/index\.ts$/.exec(importer)?.[1] ?? 'without-msw';
+      return { id: `./${room}.cjs`, external: 'absolute' };
+    },
   },
+};
+
+/** A start loads these three files, each with what its modules import, instead of thirty; the first one is enough for help. */
+const FILES_OF_A_START = [
+  { name: 'command', test: /\/src\/cli\/run\.ts$/, priority: 3 },
+  { name: 'library', test: /\/src\/mailbox\.ts$/, priority: 2 },
+  { name: 'start', test: /\/src\/(?:cli\/start|server\/start-server)\.ts$/, priority: 1 },
+];
+
+const BUNDLED = [defaultFixtureCheckedNow, addressParserAlone, withoutUnusedModules];
+
+const ENTRIES = { index: 'src/index.ts', server: 'src/server/index.ts', receiver: 'src/receiver/index.ts' };
+
+const COMMON: UserConfig = {
+  cwd: root,
+  target: 'es2022',
+  fixedExtension: false,
+  clean: false,
+  inputOptions: { resolve: { mainFields: ['module', 'main'] } },
+  // Everything but msw is bundled, so that the package has no dependencies.
+  deps: { neverBundle: [/^node:/, /^msw(\/|$)/], onlyBundle: false },
+};
+
+const CODE: UserConfig[] = [
+  {
+    ...COMMON,
+    entry: { ...ENTRIES, 'without-msw': 'src/without-msw.ts', main: 'src/cli/main.ts' },
+    format: 'cjs',
+    platform: 'node',
+    dts: false,
+    minify: true,
+    outputOptions: { codeSplitting: { groups: FILES_OF_A_START } },
+    plugins: [...BUNDLED, thirdPartyLicences],
+  },
+  {
+    ...COMMON,
+    entry: { 'index.node': ENTRIES.index, server: ENTRIES.server, receiver: ENTRIES.receiver },
+    format: 'esm',
+    platform: 'node',
+    dts: false,
+    plugins: [fromCommonJs],
+  },
+  {
+    ...COMMON,
+    entry: { index: ENTRIES.index },
+    format: 'esm',
+    platform: 'neutral',
+    dts: false,
+    minify: true,
+    plugins: BUNDLED,
+  },
+];
+
+const TYPES: UserConfig = {
+  ...COMMON,
+  entry: ENTRIES,
   format: 'esm',
   platform: 'neutral',
-  target: 'es2022',
-  dts: { entry: ['src/index.ts', 'src/server/index.ts', 'src/receiver/index.ts'] },
-  fixedExtension: false,
-  inputOptions: { resolve: { mainFields: ['module', 'main'] } },
-  // The bundler of declarations writes some comments behind the member before, where no editor finds them.
-  plugins: [
-    {
-      name: 'comments-before-members',
-      renderChunk: (code, { fileName }) =>
-        fileName.endsWith('.d.ts') ? code.replace(MISPLACED_COMMENT, '\n$1\n') : undefined,
-    },
-    withoutUnusedModules,
-    thirdPartyLicences,
-  ],
-  // What is not a dependency of the package is bundled: @mswjs/data with what the emulator runs of it.
-  deps: { neverBundle: [/^node:/] },
+  dts: { emitDtsOnly: true },
+  deps: { neverBundle: [/^node:/, 'msw', 'zod'] },
+  plugins: [commentsBeforeMembers, typesWithoutZod, declarationsForRequire],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
-});
+};
+
+/** Without `dts`, as the tests build it, the types are left out. */
+export default defineConfig(({ dts }) => (dts === false ? CODE : [...CODE, TYPES]));

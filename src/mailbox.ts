@@ -15,6 +15,7 @@ import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
 import { Faults } from './faults/faults.ts';
+import { checkedDefaultFixture } from './fixture/checked-default-fixture.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
 import { readFixtureIds } from './fixture/fixture-ids.ts';
 import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
@@ -70,7 +71,8 @@ export function buildMailbox(
   createMswHandlers?: typeof createHandlers,
 ): MailboxInternals {
   const choices = parseBehaviours(options.behaviours);
-  const fixture = parseFixture(options.fixtures === undefined ? defaultFixture : options.fixtures, choices);
+  const { fixtures = defaultFixture } = options;
+  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, choices);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment } = publishFailures(createEnvironment(options.environment));
   const { report } = realEnvironment;

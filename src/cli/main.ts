@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-import { text } from 'node:stream/consumers';
-import { untilRunnerEnds } from './package-runner.ts';
+import * as nodeModule from 'node:module';
+import { watchRunner } from './package-runner.ts';
 
 /** How long the reader of stdout has for the last lines. */
 const EXIT_DELAY_MS = 250;
+
+// Node 22 and later keep the compiled code, so that the next start is faster.
+(nodeModule as { enableCompileCache?(): void }).enableCompileCache?.();
 
 const { stdin, stdout, stderr, env, argv } = process;
 
@@ -14,20 +17,21 @@ for (const stream of [stdout, stderr]) stream.on('error', () => {});
 const signalled = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
 });
-const interrupted = Promise.race([signalled, untilRunnerEnds(env)]);
+async function main(): Promise<void> {
+  // The rest is loaded only then, so that a package runner that ends during the loading is noticed.
+  const runner = await watchRunner(env);
+  const { run } = await import('./run.ts');
+  process.exitCode = await run({
+    args: argv.slice(2),
+    env,
+    colour: stdout.isTTY === true && !env.NO_COLOR,
+    out: (line) => stdout.write(`${line}\n`),
+    err: (line) => stderr.write(`${line}\n`),
+    input: async () => (await import('node:stream/consumers')).text(stdin),
+    interrupted: Promise.race([signalled, runner.ended]),
+  });
+  // Unread output must not keep the process alive after the command has ended.
+  if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
+}
 
-// This is loaded only now, so that `untilRunnerEnds` notices a package runner that ends during the loading.
-const { run } = await import('./run.ts');
-
-process.exitCode = await run({
-  args: argv.slice(2),
-  env,
-  colour: stdout.isTTY === true && !env.NO_COLOR,
-  out: (line) => stdout.write(`${line}\n`),
-  err: (line) => stderr.write(`${line}\n`),
-  input: () => text(stdin),
-  interrupted,
-});
-
-// Unread output must not keep the process alive after the command has ended.
-if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
+void main();

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
 
 /** The interval between two checks whether the package runner is still running. */
 const POLL_MS = 250;
@@ -27,18 +24,26 @@ interface ProcessInfo {
 /** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
 type Chain = readonly [parent: number, runner?: number];
 
+/** A package runner that is watched. */
+interface WatchedRunner {
+  /** Resolves when the runner has ended. It never resolves for a process that was started directly or in the background. */
+  readonly ended: Promise<void>;
+}
+
 /**
- * Resolves when the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) has
- * ended, because a runner does not always pass on the signal that ends it. It never resolves for a process that was
- * started directly or in the background.
+ * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) and watches it,
+ * because a runner does not always pass on the signal that ends it.
  */
-export async function untilRunnerEnds(env: NodeJS.ProcessEnv): Promise<void> {
+export async function watchRunner(env: NodeJS.ProcessEnv): Promise<WatchedRunner> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
-  if (!runner || process.platform === 'win32' || BACKGROUND.test(script)) return never();
+  if (!runner || process.platform === 'win32' || BACKGROUND.test(script)) return { ended: never() };
   const chain = await findChain(script);
-  if (chain === 'gone') return;
-  if (chain === 'none') return never();
-  while (await isIntact(chain)) await setTimeout(POLL_MS, undefined, { ref: false });
+  if (chain === 'none') return { ended: never() };
+  return { ended: chain === 'gone' ? Promise.resolve() : untilBroken(chain) };
+}
+
+async function untilBroken(chain: Chain): Promise<void> {
+  while (await isIntact(chain)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
 }
 
 function never(): Promise<void> {
@@ -66,17 +71,27 @@ async function findProcess(pid: number): Promise<ProcessInfo | undefined> {
   return process.platform === 'linux' ? readProc(pid) : askPs(pid);
 }
 
-async function readProc(pid: number): Promise<ProcessInfo | undefined> {
-  const texts = await Promise.all([
-    readFile(`/proc/${pid}/stat`, 'utf8'),
-    readFile(`/proc/${pid}/cmdline`, 'utf8'),
-  ]).catch(() => undefined);
+function readProc(pid: number): ProcessInfo | undefined {
+  const [stat, command] = ['stat', 'cmdline'].map((name) => readIfPresent(`/proc/${pid}/${name}`));
   // The program name is in brackets before the state and the parent, and may contain brackets itself.
-  const parent = texts?.[0].match(/.*\) \S (\d+)/s)?.[1];
-  return texts && { parent: Number(parent), command: texts[1].replaceAll('\0', ' ') };
+  const parent = stat?.match(/.*\) \S (\d+)/s)?.[1];
+  return parent === undefined || command === undefined
+    ? undefined
+    : { parent: Number(parent), command: command.replaceAll('\0', ' ') };
 }
 
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The process has ended.
+    return undefined;
+  }
+}
+
+/** The modules of Node are imported here, because only a process of a package runner on other systems needs them. */
 async function askPs(pid: number): Promise<ProcessInfo | undefined> {
+  const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   const shown = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)]).catch(() => undefined);
   const [, parent, command = ''] = shown?.stdout.match(/^\s*(\d+) (.*)/) ?? [];
   return parent === undefined ? undefined : { parent: Number(parent), command };

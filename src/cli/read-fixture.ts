@@ -1,4 +1,3 @@
-import { FixtureError } from '../fixture/parse-fixture.ts';
 import { CannotRunError } from './command.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
@@ -16,11 +15,6 @@ export async function readFixture(path: string): Promise<unknown> {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
-}
-
-/** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */
-export function explainFixtureError(error: unknown, path: string): unknown {
-  return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
 }
 
 /** Some editors on Windows write a byte order mark at the start of a file. */

@@ -6,8 +6,8 @@ import { startServer } from '../server/index.ts';
 import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from './command.ts';
+import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
-import { explainFixtureError, readFixture } from './read-fixture.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. */
@@ -22,7 +22,7 @@ export const start: RunCommand = async (terminal, flags) => {
 
 async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {
   const { json, quiet, fixtures: file, ...options } = settings;
-  const fixtures = file === undefined ? defaultFixture : await readFixture(file);
+  const fixtures = file === undefined ? defaultFixture : await loadFixture(file);
   const log = json ? terminal.err : terminal.out;
   const colour = terminal.colour && !json;
   try {
@@ -35,6 +35,12 @@ async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyS
   } catch (error) {
     throw explain(error, settings);
   }
+}
+
+/** Reads a fixture file. The reader and its parser are loaded only for that. */
+async function loadFixture(file: string): Promise<unknown> {
+  const { readFixture } = await import('./read-fixture.ts');
+  return readFixture(file);
 }
 
 /** The address and the port on which the server tried to listen, and the flag that sets the port. */

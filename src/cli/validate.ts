@@ -2,7 +2,8 @@ import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { buildMailbox } from '../mailbox.ts';
 import type { MailboxState, TenantState } from '../store/state.ts';
 import type { RunCommand } from './command.ts';
-import { explainFixtureError, readFixture } from './read-fixture.ts';
+import { explainFixtureError } from './explain-fixture-error.ts';
+import { readFixture } from './read-fixture.ts';
 
 /** Checks a fixture file. */
 export const validate: RunCommand = async (terminal, _, file = '') => {

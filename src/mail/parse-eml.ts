@@ -1,4 +1,4 @@
-import PostalMime, { type Address } from 'postal-mime';
+import type { Address } from 'postal-mime';
 import { toBase64 } from '../contract/base64.ts';
 import { formatAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -60,7 +60,9 @@ function toAddresses(addresses: readonly Address[] = []): string[] {
     });
 }
 
+/** Parses a mail. The parser is loaded for the first one, because many processes receive none. */
 async function parse(bytes: Uint8Array) {
+  const { default: PostalMime } = await import('postal-mime');
   try {
     return await PostalMime.parse(bytes, { attachmentEncoding: 'arraybuffer' });
   } catch {

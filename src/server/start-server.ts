@@ -103,8 +103,7 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     throw error;
   });
   const close = async () => {
-    app.closeStreams();
-    await Promise.all([http.close(), smtp?.close(), outgoing.close()]);
+    await Promise.all([app.closeStreams(), http.close(), smtp?.close(), outgoing.close()]);
   };
   const url = `http://${urlHost(host)}:${boundPort}`;
   return {

@@ -10,7 +10,7 @@ import { run as runInProcess } from '../../src/cli/run.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The command line that runs the command as it was built for this run. */
-export const COMMAND: readonly [string, ...string[]] = [process.execPath, join(inject('dist'), 'main.js')];
+export const COMMAND: readonly [string, ...string[]] = [process.execPath, join(inject('dist'), 'main.cjs')];
 
 /** How a process ended. */
 export interface Ending {

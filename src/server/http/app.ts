@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../../contract/errors.ts';
-import { createControl } from '../../control/control.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { MailboxInternals } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
@@ -9,7 +8,7 @@ import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/check-stream-access.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
-import { createStreamServer, type StreamServer } from '../websocket/stream-server.ts';
+import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
 import { createOriginRule, isPreflight, type OriginRule, setCorsHeaders } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
 import type { ServerApp } from './http-server.ts';
@@ -37,14 +36,14 @@ export class App implements ServerApp {
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
   readonly #isOriginAllowed: OriginRule;
-  readonly #streams: StreamServer;
-  readonly #control: (request: ApiRequest) => Promise<ApiResult>;
+  /** Loaded for the first stream, because most servers have none. */
+  #streams: Promise<StreamServer> | undefined;
+  /** Loaded for the first control call. */
+  #control: Promise<(request: ApiRequest) => Promise<ApiResult>> | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
     this.#isOriginAllowed = createOriginRule(options.allowedOrigins);
-    this.#streams = createStreamServer(options.internals, this.#isOriginAllowed);
-    this.#control = createControl(options.internals.mailbox, options.internals.report);
   }
 
   /** Handles a request; it never rejects. */
@@ -68,22 +67,35 @@ export class App implements ServerApp {
   }
 
   /** Closes every stream, because the server is closing. */
-  closeStreams(): void {
-    this.#streams.close();
+  async closeStreams(): Promise<void> {
+    (await this.#streams)?.close();
   }
 
   /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
   async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
     const request = this.#guard(message);
-    if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#control(request));
+    if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#callControl(request));
     if (this.#mayPageCall(message.headers.origin, request.path)) {
       setCorsHeaders(message, response);
       if (isPreflight(message)) return PREFLIGHT_REPLY;
     }
     const upgrade = this.upgrades.get(message);
-    if (upgrade && isStreamPath(request.path)) return this.#streams.open({ message, request, response, upgrade });
+    if (upgrade && isStreamPath(request.path)) return this.#openStream({ message, request, response, upgrade });
     const { internals, userHandlers } = this.#options;
     return userHandlers ? userHandlers(message, response, internals.handle) : internals.handle(request);
+  }
+
+  async #callControl(request: ApiRequest): Promise<ApiResult> {
+    const { mailbox, report } = this.#options.internals;
+    this.#control ??= import('../../control/control.ts').then(({ createControl }) => createControl(mailbox, report));
+    return (await this.#control)(request);
+  }
+
+  async #openStream(upgrade: StreamUpgrade): Promise<undefined> {
+    this.#streams ??= import('../websocket/stream-server.ts').then(({ createStreamServer }) =>
+      createStreamServer(this.#options.internals, this.#isOriginAllowed),
+    );
+    return (await this.#streams).open(upgrade);
   }
 
   /** Checks the client and the target of a request, then reads the request. */

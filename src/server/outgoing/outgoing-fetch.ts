@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../fetch-in-process.ts';
 import { isLocalAddress } from './local-address.ts';
@@ -24,10 +23,7 @@ const CONNECT_MS = 10_000;
  * not bypass the check. It does not follow redirects, and it allows ports that browsers block.
  */
 export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetch {
-  const defaultAgent = createGuardedAgent(reasonToRefuse);
-  const ownPortAgent = createGuardedAgent(
-    (host, address = host) => reasonToRefuse(host, address) ?? ownPortRefusal(address),
-  );
+  let client: Promise<Client> | undefined;
   let refusedPort: number | undefined;
   let isClosed = false;
 
@@ -36,6 +32,8 @@ export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetc
       refusedPort = port;
     },
     async fetch(url, init) {
+      client ??= createClient(reasonToRefuse);
+      const { request, defaultAgent, ownPortAgent } = await client;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const target = new URL(url);
       const { agent, check } = portOf(target) === refusedPort ? ownPortAgent : defaultAgent;
@@ -44,8 +42,22 @@ export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetc
     },
     async close() {
       isClosed = true;
-      await Promise.all([defaultAgent.agent.destroy(), ownPortAgent.agent.destroy()]);
+      const agents = await client;
+      await Promise.all([agents?.defaultAgent.agent.destroy(), agents?.ownPortAgent.agent.destroy()]);
     },
+  };
+}
+
+type Client = Awaited<ReturnType<typeof createClient>>;
+
+/** Loads undici, which takes longer than the start of a server, and creates the agents. */
+async function createClient(reasonToRefuse: ReceiverRules) {
+  const { Agent, request } = await import('undici');
+  const createAgent = (rules: ReceiverRules) => createGuardedAgent(Agent, rules);
+  return {
+    request,
+    defaultAgent: createAgent(reasonToRefuse),
+    ownPortAgent: createAgent((host, address = host) => reasonToRefuse(host, address) ?? ownPortRefusal(address)),
   };
 }
 
@@ -53,9 +65,9 @@ export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetc
  * Creates an agent that enforces the rules. `check` tests an IP address written in the URL, because Node calls `lookup`
  * only for host names.
  */
-function createGuardedAgent(reasonToRefuse: ReceiverRules) {
+function createGuardedAgent(AgentClass: typeof Agent, reasonToRefuse: ReceiverRules) {
   return {
-    agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(reasonToRefuse) } }),
+    agent: new AgentClass({ connect: { timeout: CONNECT_MS, lookup: createLookup(reasonToRefuse) } }),
     check(host: string): void {
       const reason = isIP(host) === 0 ? undefined : reasonToRefuse(host);
       if (reason !== undefined) throw new RefusedError(reason);
@@ -122,6 +134,7 @@ async function resolveAllowed(
 /** Looks up a name. If the look-up fails, throws the refusal if the name is not allowed, otherwise the look-up error. */
 async function lookUpOrRefuse(host: string, reasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
   try {
+    const { lookup } = await import('node:dns/promises');
     return await lookup(host, { all: true });
   } catch (error) {
     const reason = reasonToRefuse(host);

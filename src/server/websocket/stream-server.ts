@@ -8,7 +8,7 @@ import type { OriginRule } from '../http/cors.ts';
 import type { Upgrade } from '../http/upgrade.ts';
 
 /** A stream request that has passed the guards, with its connection. */
-interface StreamUpgrade {
+export interface StreamUpgrade {
   readonly message: IncomingMessage;
   readonly request: StreamRequest;
   /** The response for a refusal. */

@@ -1,0 +1,45 @@
+// Everything that `index.ts` exports or uses, except what imports msw. Node loads one copy of this file for `import` and
+// `require`; `index.ts` exists twice, because each module system has its own copy of msw.
+export type { Duration } from './clock/duration.ts';
+export {
+  BEHAVIOURS,
+  BehaviourError,
+  type BehaviourId,
+  type BehaviourOptions,
+  type Choices,
+} from './contract/behaviours.ts';
+export { ERRORS, type ErrorCode } from './contract/errors.ts';
+export { EVENT_KINDS, type EventKind } from './contract/events.ts';
+export type {
+  ComposedMessage,
+  IncomingAttachment,
+  IncomingMessage,
+  RawMessage,
+} from './contract/incoming-message.ts';
+// Used by `create-mailbox.ts` and `adapters/msw.ts`; not public.
+export { CLOSE_CODES } from './contract/stream-protocol.ts';
+export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
+export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
+export type { MailboxFaults } from './control/mailbox-faults.ts';
+export type { Settled, SettledOptions } from './control/settled.ts';
+export type { TriggerOptions } from './control/trigger.ts';
+export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
+export type { DeliveryFilter } from './delivery/delivery-filter.ts';
+export type { DeliveryPayload } from './delivery/request.ts';
+export type { Environment } from './environment.ts';
+export type { DeliveryFaultKind, Fault, FaultOptions } from './faults/fault.ts';
+export { RefusedError } from './fetch-in-process.ts';
+export type { FixtureProblem } from './fixture/branch.ts';
+export { defaultFixture } from './fixture/default-fixture.ts';
+export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-keys.ts';
+export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
+export type { ReceivedMessage } from './mail/accept-message.ts';
+export type { Mailbox, MailboxOptions } from './mailbox.ts';
+export { buildMailbox } from './mailbox.ts';
+export type { OpenApiDocument } from './openapi/document.ts';
+export { toApiError } from './pipeline/error-reply.ts';
+export type { MailboxState, TenantState } from './store/state.ts';
+export { isStreamPath } from './stream/check-stream-access.ts';
+export type { StreamConnection } from './stream/stream.ts';
+export type { AcceptStream, StreamSession } from './stream/streams.ts';
