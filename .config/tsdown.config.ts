@@ -140,8 +140,9 @@ const fromCommonJs: Plugin = {
       if (!importer || !source.startsWith('.')) return undefined;
       const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
       if (!resolved || ENTRY_FILES.test(resolved.id)) return resolved;
-      const room = /\/src\/(server|receiver)\/index\.ts$/.exec(importer)?.[1] ?? 'without-msw';
-      return { id: `./${room}.cjs`, external: 'absolute' };
+      const name = /\/src\/(?:(server|receiver)\/)?(index)?/.exec(importer);
+      const file = name?.[1] ?? (name?.[2] === undefined ? 'handler-parts' : 'without-msw');
+      return { id: `./${file}.cjs`, external: 'absolute' };
     },
   },
 };
@@ -170,7 +171,12 @@ const COMMON: UserConfig = {
 const CODE: UserConfig[] = [
   {
     ...COMMON,
-    entry: { ...ENTRIES, 'without-msw': 'src/without-msw.ts', main: 'src/cli/main.ts' },
+    entry: {
+      ...ENTRIES,
+      'without-msw': 'src/without-msw.ts',
+      'handler-parts': 'src/handler-parts.ts',
+      main: 'src/cli/main.ts',
+    },
     format: 'cjs',
     platform: 'node',
     dts: false,

@@ -1,5 +1,5 @@
-// Everything that `index.ts` exports or uses, except what imports msw. Node loads one copy of this file for `import` and
-// `require`; `index.ts` exists twice, because each module system has its own copy of msw.
+// All exports of the main entry, except what imports msw. Node loads one copy of this file for `import` and `require`;
+// `index.ts` exists twice, because each module system has its own copy of msw.
 export type { Duration } from './clock/duration.ts';
 export {
   BEHAVIOURS,
@@ -16,8 +16,6 @@ export type {
   IncomingMessage,
   RawMessage,
 } from './contract/incoming-message.ts';
-// Used by `create-mailbox.ts` and `adapters/msw.ts`; not public.
-export { CLOSE_CODES } from './contract/stream-protocol.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
@@ -36,10 +34,7 @@ export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-key
 export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
 export type { ReceivedMessage } from './mail/accept-message.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';
-export { buildMailbox } from './mailbox.ts';
 export type { OpenApiDocument } from './openapi/document.ts';
-export { toApiError } from './pipeline/error-reply.ts';
 export type { MailboxState, TenantState } from './store/state.ts';
-export { isStreamPath } from './stream/check-stream-access.ts';
 export type { StreamConnection } from './stream/stream.ts';
 export type { AcceptStream, StreamSession } from './stream/streams.ts';

@@ -162,6 +162,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'LICENSE',
     'README.md',
     'dist/THIRD-PARTY-LICENSES',
+    'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts', 'dist/index.js', 'dist/index.node.js'],
     'dist/main.cjs',
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
