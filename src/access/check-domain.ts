@@ -18,7 +18,7 @@ export function checkDomain(
 ): void {
   if (mayUseDomain(context, workspaceId, domain)) return;
   throw new ApiError(
-    REFUSALS[context.choose(behaviour)],
+    REFUSALS[context.readBehaviour(behaviour)],
     `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Database } from '../store/database.ts';
 import type { InboxRow, RowKind, Rows } from '../store/rows.ts';
@@ -11,7 +11,7 @@ import type { TenantPrincipal } from './principal.ts';
 export interface LookupContext {
   readonly principal: TenantPrincipal;
   readonly worlds: Worlds;
-  readonly choose: Choose;
+  readonly readBehaviour: ReadBehaviour;
 }
 
 /** Functions that return the scope of a row, or `undefined` if the row is deleted. */
@@ -103,12 +103,12 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
  * whether the resource exists elsewhere. With `errors.foreign-resource=forbidden`, the error says that it exists.
  */
 export function outOfScope(
-  { principal, worlds, choose }: LookupContext,
+  { principal, worlds, readBehaviour }: LookupContext,
   what: string,
   existsIn: (world: World) => boolean,
 ): ApiError {
-  const choice = choose('errors.foreign-resource');
-  if (choice === 'forbidden' && worlds.some(existsIn)) {
+  const value = readBehaviour('errors.foreign-resource');
+  if (value === 'forbidden' && worlds.some(existsIn)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {

@@ -6,12 +6,12 @@ import type { LookupContext } from './find-in-scope.ts';
  * address itself, its form without the plus tag, or a form with a plus tag.
  */
 export function isAddressTaken(
-  { worlds, choose }: Pick<LookupContext, 'worlds' | 'choose'>,
+  { worlds, readBehaviour }: Pick<LookupContext, 'worlds' | 'readBehaviour'>,
   address: string,
   inboxId?: string,
 ): boolean {
   if (worlds.findAddress(address)) return true;
   const base = worlds.findAddress(withoutTag(address));
   const related = [...(base ? [base] : []), ...worlds.findTagged(address)];
-  return related.some((owner) => owner.inboxId !== inboxId) && choose('sending.plus-tags') === 'delivered';
+  return related.some((owner) => owner.inboxId !== inboxId) && readBehaviour('sending.plus-tags') === 'delivered';
 }

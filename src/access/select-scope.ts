@@ -28,9 +28,9 @@ export function selectWorkspace(
 ): WorkspaceRow | undefined {
   if (workspaceId === undefined || workspaceId === null) return undefined;
   if (context.principal.tier === 'tenant') return findInScope(context, 'workspaces', workspaceId);
-  const choice = context.choose('requests.selectors');
-  if (choice === 'ignored') return undefined;
-  throw new ApiError(REFUSALS[choice], 'Only a tk_ key may select a workspace; this key always uses its own.');
+  const value = context.readBehaviour('requests.selectors');
+  if (value === 'ignored') return undefined;
+  throw new ApiError(REFUSALS[value], 'Only a tk_ key may select a workspace; this key always uses its own.');
 }
 
 /** Returns the inboxes in scope that match the selectors. @throws {ApiError} as `selectWorkspace` and `findInScope` do. */

@@ -46,7 +46,8 @@ interface ListenTarget extends Pick<StartSettings, 'host'> {
 const LISTEN_PROBLEMS: Record<string, (target: ListenTarget) => string> = {
   EADDRINUSE: ({ port, host, flag }) =>
     `Port ${port} on ${host} is taken; choose another with ${flag}, or 0 for a free one.`,
-  EACCES: ({ port, flag }) => `Port ${port} needs rights that you do not have; choose one above 1023 with ${flag}.`,
+  EACCES: ({ port, flag }) =>
+    `Port ${port} needs rights that you do not have; readBehaviour one above 1023 with ${flag}.`,
   EADDRNOTAVAIL: noSuchAddress,
   EAFNOSUPPORT: noSuchAddress,
   ENOTFOUND: noSuchHost,

@@ -1,31 +1,31 @@
-import type { Assume, BehaviourId, Choices, Choose } from './behaviours.ts';
+import type { Assume, BehaviourId, BehaviourValues, ReadBehaviour } from './behaviours.ts';
 
-/** Access to the ledger: reads choices and records assumptions. */
+/** Access to the behaviours: reads current values and records assumptions. */
 export interface Ledger {
-  readonly choose: Choose;
-  /** Records that an assumption of the ledger shaped this reply. */
+  readonly readBehaviour: ReadBehaviour;
+  /** Records that an assumption affects this reply. */
   readonly assume: Assume;
 }
 
-/** Reads the ledger and records each entry that is used. */
+/** Reads behaviours and records each one that is used. */
 export interface LedgerReader extends Ledger {
-  /** The choices and assumptions used so far, in the order of first use. */
+  /** The behaviours used so far, in the order of first use. */
   readonly usedBehaviours: ReadonlySet<BehaviourId>;
 }
 
-export function createLedgerReader(choices: Choices): LedgerReader {
+export function createLedgerReader(behaviours: BehaviourValues): LedgerReader {
   const usedBehaviours = new Set<BehaviourId>();
   return {
     usedBehaviours,
-    choose: (id) => {
+    readBehaviour: (id) => {
       usedBehaviours.add(id);
-      return choices[id];
+      return behaviours[id];
     },
     assume: (id) => void usedBehaviours.add(id),
   };
 }
 
-/** Reads the ledger without recording, for code that has no reply. */
-export function readSilently(choices: Choices): Ledger {
-  return { choose: (id) => choices[id], assume: () => {} };
+/** Creates a `Ledger` that records nothing, for code that has no reply. */
+export function readSilently(behaviours: BehaviourValues): Ledger {
+  return { readBehaviour: (id) => behaviours[id], assume: () => {} };
 }

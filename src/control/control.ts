@@ -14,7 +14,7 @@ import type { ControllableMailbox, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** The control plane is not part of the emulated service, so it ignores changed choices and uses the defaults. */
+/** The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default values. */
 const LEDGER = readSilently(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
@@ -37,13 +37,13 @@ export function createControl(
 
   async function handle(request: ApiRequest): Promise<ApiResult> {
     try {
-      const found = findRow(route, withoutSlash(request), LEDGER.choose);
+      const found = findRow(route, withoutSlash(request), LEDGER.readBehaviour);
       return {
         reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request),
       };
     } catch (thrown) {
       const error = toApiError(thrown, report);
-      return { reply: toErrorReply(error, LEDGER.choose), error };
+      return { reply: toErrorReply(error, LEDGER.readBehaviour), error };
     }
   }
 

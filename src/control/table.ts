@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
 import type { BehaviourDefinition } from '../contract/behaviour.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourId, type ChoiceId, type Choices } from '../contract/behaviours.ts';
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  type BehaviourId,
+  type BehaviourValues,
+  type ChangeableId,
+} from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { tenantField } from '../contract/target-fields.ts';
@@ -92,7 +98,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listBehaviours',
     method: 'GET',
     path: `${CONTROL_PATH}/behaviours`,
-    summary: 'Lists every behaviour with its choices and its current value.',
+    summary: 'Lists every behaviour with its possible values and its current value.',
     reply: behavioursReply,
     isConstantReply: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
@@ -249,9 +255,9 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   }),
 ];
 
-function showBehaviour(id: BehaviourId, values: Choices) {
+function showBehaviour(id: BehaviourId, values: BehaviourValues) {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return 'choices' in entry ? { id, ...entry, value: values[id as ChoiceId] } : { id, ...entry };
+  return 'choices' in entry ? { id, ...entry, value: values[id as ChangeableId] } : { id, ...entry };
 }
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

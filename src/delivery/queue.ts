@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Delivery } from './delivery.ts';
@@ -91,7 +91,7 @@ interface Queue {
   running: number;
 }
 
-const QUEUE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
+const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
 
 /** A queue for each webhook with running tasks. Tasks start in the order in which they were added. */
 export class Queues {
@@ -99,9 +99,9 @@ export class Queues {
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
 
-  constructor(clock: Clock, choices: Choices) {
+  constructor(clock: Clock, behaviours: BehaviourValues) {
     this.#clock = clock;
-    this.#width = QUEUE_WIDTHS[choices['deliveries.order']];
+    this.#width = QUEUE_WIDTHS[behaviours['deliveries.order']];
   }
 
   /** How many tasks have not started yet. */

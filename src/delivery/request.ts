@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { fromBase64, toBase64, toHex } from '../contract/base64.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { cut } from '../mail/cut.ts';
@@ -36,8 +36,8 @@ export interface DeliveryPayload {
 }
 
 /** Creates the payload for an event. */
-export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
-  return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
+export function toPayload(event: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
+  return freeze({ ...PAYLOADS[behaviours['deliveries.payload']](event), ...event.overrides });
 }
 
 /** Freezes a payload, because later attempts send the same object that callers get. */
@@ -46,7 +46,7 @@ function freeze<Value>(value: Value): Value {
   return value;
 }
 
-const PAYLOADS: Record<Choices['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
+const PAYLOADS: Record<BehaviourValues['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
   reference: referenceFields,
   'reference-and-content': (event) => ({
     id: event.id,
@@ -82,7 +82,7 @@ export interface RequestParts {
   readonly fault: DeliveryFaultKind | undefined;
   /** Generates a secret that is not the webhook's. */
   newSecret(): string;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
 }
 
 const STALE_BY_MS = 60 * 60 * 1000;
@@ -92,7 +92,7 @@ const encoder = new TextEncoder();
 
 /** Creates the request of one attempt, with an id, the current time and the signatures. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
-  const { id, fault, content, now, choices } = parts;
+  const { id, fault, content, now, behaviours } = parts;
   const body = fault === 'oversize-body' ? addPadding(content) : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
@@ -102,7 +102,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
       'user-agent': NAME,
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      ...SIGNATURES[choices['deliveries.signature']](signed, choices),
+      ...SIGNATURES[behaviours['deliveries.signature']](signed, behaviours),
     },
     body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body,
   };
@@ -119,24 +119,29 @@ interface Signed {
   readonly body: Uint8Array;
 }
 
-type Sign = (signed: Signed, choices: Choices) => Record<string, string>;
+type Sign = (signed: Signed, behaviours: BehaviourValues) => Record<string, string>;
 
 const signByStandard: Sign = ({ id, timestamp, secrets, body }) => ({
   'webhook-signature': secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' '),
 });
 
-const signByHex: Sign = ({ secrets, body }, choices) => {
-  const write = HEX_FORMS[choices['deliveries.signature.form']];
-  return { [choices['deliveries.signature.header']]: secrets.map((secret) => write(signHex(secret, body))).join(',') };
+const signByHex: Sign = ({ secrets, body }, behaviours) => {
+  const write = HEX_FORMS[behaviours['deliveries.signature.form']];
+  return {
+    [behaviours['deliveries.signature.header']]: secrets.map((secret) => write(signHex(secret, body))).join(','),
+  };
 };
 
-const SIGNATURES: Record<Choices['deliveries.signature'], Sign> = {
-  'standard-and-hex': (signed, choices) => ({ ...signByStandard(signed, choices), ...signByHex(signed, choices) }),
+const SIGNATURES: Record<BehaviourValues['deliveries.signature'], Sign> = {
+  'standard-and-hex': (signed, behaviours) => ({
+    ...signByStandard(signed, behaviours),
+    ...signByHex(signed, behaviours),
+  }),
   standard: signByStandard,
   hex: signByHex,
 };
 
-const HEX_FORMS: Record<Choices['deliveries.signature.form'], (hex: string) => string> = {
+const HEX_FORMS: Record<BehaviourValues['deliveries.signature.form'], (hex: string) => string> = {
   v1: (hex) => `v1=${hex}`,
   sha256: (hex) => `sha256=${hex}`,
   bare: (hex) => hex,

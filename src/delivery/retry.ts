@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 import { parseDuration } from '../clock/duration.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { AttemptResult } from './attempt-sender.ts';
 import type { DeliveryState } from './delivery.ts';
 
@@ -29,17 +29,17 @@ export function outcomeOf(
   { status, error, isRefused, responseHeaders }: AttemptResult,
   failures: number,
   clock: Clock,
-  choices: Choices,
+  behaviours: BehaviourValues,
 ): Outcome {
   if (error === null) return DELIVERED;
   if (isRefused) return { state: 'refused', reason: error };
-  if (status === 410 && choices['deliveries.gone'] === 'deactivates') return GONE;
-  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), choices);
+  if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;
+  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), behaviours);
   return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
 }
 
 /** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
-const STEPS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
+const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
   'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
 };
@@ -52,11 +52,11 @@ function nextAttemptAt(
   failures: number,
   retryAfter: string | undefined,
   now: Date,
-  choices: Choices,
+  behaviours: BehaviourValues,
 ): Date | undefined {
-  const stepMs = STEPS_MS[choices['deliveries.retry']][failures - 1];
+  const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
   if (stepMs === undefined) return undefined;
-  const requestedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
+  const requestedMs = behaviours['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
   return new Date(now.getTime() + Math.max(stepMs, requestedMs));
 }
 

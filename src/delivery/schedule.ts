@@ -28,7 +28,7 @@ export class Schedule {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.#queues = new Queues(world.clock, context.choices);
+    this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
 
@@ -193,7 +193,7 @@ export class Schedule {
 
   /** Ends a delivery after an attempt, or schedules the next attempt. */
   #conclude(job: Job, result: AttemptResult): void {
-    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.choices);
+    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.behaviours);
     const { state, reason, nextAt, isGone } = outcome;
     if (isGone && this.#world.webhooks.get(job.webhookId))
       this.#world.webhooks.update(job.webhookId, { isActive: false });

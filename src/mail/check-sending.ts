@@ -1,4 +1,4 @@
-import type { ChoiceValue } from '../contract/behaviours.ts';
+import type { BehaviourValue } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InboxRow } from '../store/rows.ts';
@@ -10,7 +10,7 @@ import { findSimulator } from './simulators.ts';
 export interface MustHaveWritten {
   readonly recipients: readonly string[];
   /** The values of `sending.verified.scope` under which this is checked; if left out, it is always checked. */
-  readonly onlyUnder?: readonly ChoiceValue<'sending.verified.scope'>[];
+  readonly onlyUnder?: readonly BehaviourValue<'sending.verified.scope'>[];
 }
 
 /**
@@ -26,7 +26,7 @@ export function checkSending(
   recipients: readonly string[],
   mustHaveWritten: MustHaveWritten,
 ): void {
-  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
+  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
   if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
   checkVerifiedRecipients(context, world, id, mustHaveWritten);
@@ -45,20 +45,20 @@ function inboxPaused({ assume }: MailContext): ApiError {
 
 /** Checks that recipients have written before; those at a simulator need not. */
 function checkVerifiedRecipients(
-  { choose }: MailContext,
+  { readBehaviour }: MailContext,
   world: World,
   inboxId: string,
   { recipients, onlyUnder }: MustHaveWritten,
 ): void {
   const unverified = recipients
     .map(toBareAddress)
-    .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));
-  if (unverified === undefined || (onlyUnder && !onlyUnder.includes(choose('sending.verified.scope')))) return;
-  const choice = choose('sending.verified');
-  if (choice === 'sent') return;
+    .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(world, inboxId, address));
+  if (unverified === undefined || (onlyUnder && !onlyUnder.includes(readBehaviour('sending.verified.scope')))) return;
+  const value = readBehaviour('sending.verified');
+  if (value === 'sent') return;
   // Only a plain send, which is always checked, has the field `verified`.
   const advice = onlyUnder ? '' : '; send with "verified": true if you know the address to be right';
-  throw new ApiError(REFUSALS[choice], `${unverified} has never written to this inbox${advice}.`);
+  throw new ApiError(REFUSALS[value], `${unverified} has never written to this inbox${advice}.`);
 }
 
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;

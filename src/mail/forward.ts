@@ -13,9 +13,9 @@ interface ForwardNote {
 type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
 /** Composes the subject and the bodies of a forward: the sender's note, and below it the original with its header. */
-export function composeForward(original: MessageRow, note: ForwardNote, { choose, assume }: Ledger): Forward {
+export function composeForward(original: MessageRow, note: ForwardNote, { readBehaviour, assume }: Ledger): Forward {
   const subject = note.subject ?? forwardSubject(original, assume);
-  const { plainBody, htmlBody } = BODIES[choose('sending.forward.body')](original, note);
+  const { plainBody, htmlBody } = BODIES[readBehaviour('sending.forward.body')](original, note);
   return { subject, plainBody, htmlBody };
 }
 

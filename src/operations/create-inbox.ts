@@ -64,7 +64,7 @@ function findReachableInbox({ principal, worlds }: CreateContext, address: strin
 }
 
 function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
-  if (context.choose('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
+  if (context.readBehaviour('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
   return {
     status: 200,
     body: { ...showInboxWithoutCredentials(context.principal.world, inbox, context), existed: true },
@@ -82,7 +82,7 @@ interface PickedName {
  * `inboxes.create.again=existing`, picks a numbered inbox that the caller can already reach.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
-  const { principal, choose, assume } = context;
+  const { principal, readBehaviour, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
@@ -94,7 +94,7 @@ function pickName(context: CreateContext, username: string, domain: string, isSt
   const existing = numbered
     .map((name) => ({ name, inbox: findReachableInbox(context, `${name}@${domain}`) }))
     .find(({ inbox }) => inbox !== undefined);
-  if (existing && choose('inboxes.create.again') === 'existing') return existing;
+  if (existing && readBehaviour('inboxes.create.again') === 'existing') return existing;
   const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
   if (free !== undefined) return { name: free };
   throw usernameTaken(`${username}@${domain}`);

@@ -100,5 +100,5 @@ function copiesOf({ cc, bcc }: CopyRecipients) {
 }
 
 function send(context: SendingContext, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
-  return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.choose) };
+  return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.readBehaviour) };
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ApiError } from '../contract/errors.ts';
 import { createLedgerReader, type LedgerReader } from '../contract/ledger-reader.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
@@ -31,7 +31,7 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
 /** Creates the exchange of a new request. */
-export function createExchange(request: ApiRequest, choices: Choices): Exchange {
+export function createExchange(request: ApiRequest, behaviours: BehaviourValues): Exchange {
   return {
     request,
     startedMs: performance.now(),
@@ -40,6 +40,6 @@ export function createExchange(request: ApiRequest, choices: Choices): Exchange 
     error: undefined,
     reply: undefined,
     durationMs: 0,
-    ...createLedgerReader(choices),
+    ...createLedgerReader(behaviours),
   };
 }

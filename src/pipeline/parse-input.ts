@@ -43,7 +43,7 @@ function parseParams(
   const parsed = schema?.safeParse(params);
   if (!parsed) return {};
   if (parsed.success) return recordCaseChange(params, parsed.data, ledger);
-  if (ledger.choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
+  if (ledger.readBehaviour('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
 }
 
@@ -95,7 +95,7 @@ function parse(
   ledger: Ledger,
 ): Record<string, unknown> {
   const parsed = resolved.schema.safeParse(value);
-  recordDecisiveChoices(resolved, value, parsed, ledger);
+  recordDecisiveBehaviours(resolved, value, parsed, ledger);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);
 }
@@ -103,8 +103,8 @@ function parse(
 /** The kinds of values that have a length limit; a limit of any other kind is about its size. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
-/** Records the choices that decided whether this value is valid. */
-function recordDecisiveChoices(
+/** Records the behaviours that decided whether this value is valid. */
+function recordDecisiveBehaviours(
   { assumes, alternatives }: ResolvedSchema,
   value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
@@ -113,7 +113,7 @@ function recordDecisiveChoices(
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     ledger.assume('requests.limits');
   if (!success) assumes.forEach(ledger.assume);
-  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) ledger.choose(id);
+  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) ledger.readBehaviour(id);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
@@ -131,7 +131,7 @@ function readObject(received: ReceivedBody, contentType: string | null, ledger: 
 
 function checkContentType(contentType: string | null, ledger: Ledger): void {
   if (/^application\/json\s*(;|$)/i.test(contentType ?? '')) return;
-  if (ledger.choose('requests.content-type') === 'json') {
+  if (ledger.readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
 }
@@ -155,7 +155,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<string, unknown>, ledger: Ledger): void {
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(schema?.shape ?? {}, field));
-  if (unknown.length === 0 || ledger.choose('requests.unknown-fields') === 'ignored') return;
+  if (unknown.length === 0 || ledger.readBehaviour('requests.unknown-fields') === 'ignored') return;
   const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
   throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { clientFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
@@ -61,7 +61,11 @@ export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription)
 }
 
 /** Creates the frame of an event. */
-export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
+export function eventFrame(
+  world: World,
+  { id, kind, inboxId, message }: MailEvent,
+  behaviours: BehaviourValues,
+): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const [first] = world.messages.by('threadId', threadId);
   return {
@@ -69,7 +73,7 @@ export function eventFrame(world: World, { id, kind, inboxId, message }: MailEve
     event_type: kind,
     event_id: id,
     message: {
-      ...(choices['stream.event.message'] === 'with-id' && { message_id: message.id }),
+      ...(behaviours['stream.event.message'] === 'with-id' && { message_id: message.id }),
       inbox_id: inboxId,
       thread_id: threadId,
       from,

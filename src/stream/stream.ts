@@ -1,5 +1,5 @@
 import type { TenantPrincipal } from '../access/principal.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
@@ -24,7 +24,7 @@ export interface StreamConnection {
   readonly bufferedBytes: number;
 }
 
-const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
+const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
   '30s': 30_000,
   '5m': 300_000,
   never: undefined,
@@ -40,14 +40,14 @@ export class Stream {
   #cancelPing = () => {};
 
   /** Starts a stream on an open connection and sends the first frames. */
-  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, choices: Choices) {
+  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, behaviours: BehaviourValues) {
     this.#principal = principal;
     this.#connection = connection;
-    this.#pingMs = PING_MS[choices['stream.ping']];
-    this.#subscription = firstSubscription(inboxId, choices);
+    this.#pingMs = PING_MS[behaviours['stream.ping']];
+    this.#subscription = firstSubscription(inboxId, behaviours);
     this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
     // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
-    if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
+    if (inboxId !== undefined && behaviours['stream.alias'] === 'subscribed') {
       this.#send(subscribedFrame(subscribeToAll([inboxId])));
     }
     this.#schedulePing();
@@ -136,7 +136,7 @@ export function closeOrReport(
 }
 
 /** Returns the subscription that a stream has before the client subscribes. */
-function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
+function firstSubscription(inboxId: string | undefined, behaviours: BehaviourValues): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
-  return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
+  return behaviours['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
@@ -32,20 +32,20 @@ type OpenStreams = Map<Stream, string>;
 interface StreamContext {
   readonly worlds: Worlds;
   readonly events: EventBus;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
   readonly activity: Activity;
 }
 
 /** Creates the streams of a mailbox and subscribes them to its events. */
 export function createStreams(context: StreamContext): Streams {
-  const { worlds, events, choices } = context;
+  const { worlds, events, behaviours } = context;
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
     // An event that a test fires for one webhook is sent only to that webhook.
     if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;
-    const frame = encodeFrame(() => eventFrame(world, event, choices));
+    const frame = encodeFrame(() => eventFrame(world, event, behaviours));
     for (const stream of [...openStreams.keys()]) stream.notify(event, frame);
   });
   worlds.onKeyEnded((endedKey) => {
@@ -55,7 +55,7 @@ export function createStreams(context: StreamContext): Streams {
   });
   return {
     admit(request) {
-      const access = checkStreamAccess({ worlds, choose: (id) => choices[id] }, request);
+      const access = checkStreamAccess({ worlds, readBehaviour: (id) => behaviours[id] }, request);
       const owner = worlds.findKey(access.key);
       return (connection) => {
         const isKeyValid = worlds.findKey(access.key) === owner;
@@ -68,13 +68,13 @@ export function createStreams(context: StreamContext): Streams {
 }
 
 function accept(
-  { choices, activity }: StreamContext,
+  { behaviours, activity }: StreamContext,
   openStreams: OpenStreams,
   access: StreamAccess,
   connection: StreamConnection,
 ): StreamSession {
   const { key, principal } = access;
-  const stream = new Stream(access, connection, choices);
+  const stream = new Stream(access, connection, behaviours);
   const details = { tenantId: principal.world.id, tier: principal.tier, key };
   let isOpen = true;
   openStreams.set(stream, key);

@@ -34,7 +34,7 @@ function startService() {
   const service = createService({
     worlds,
     events: bus,
-    choices: parseBehaviours(),
+    behaviours: parseBehaviours(),
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {

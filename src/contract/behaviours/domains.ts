@@ -8,7 +8,7 @@ export const domainBehaviours = defineBehaviours({
       reference:
         '{ id, domain, status, workspaceId, dnsRecords: [{ type, name, value, priority, status }], inboundEnabled, outboundEnabled, verifiedAt, createdAt, updatedAt }; status is pending, verified or failed',
       wrapped:
-        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, host, value, priority? }] } }; the list has no outer domain; status can also be verifying or unknown, which the other choice shows as pending',
+        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, host, value, priority? }] } }; the list has no outer domain; status can also be verifying or unknown, which the other value shows as pending',
     },
     default: 'reference',
     origin: 'reference',

@@ -5,7 +5,11 @@ import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
 /** Returns an inbox as clients see it, without passwords. */
-export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
+export function showInboxWithoutCredentials(
+  world: World,
+  inbox: InboxRow,
+  { readBehaviour }: Pick<Ledger, 'readBehaviour'>,
+) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
   return {
@@ -17,7 +21,7 @@ export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { cho
     displayName,
     workspaceId,
     addresses,
-    ...EXTRA_FIELDS[choose('inboxes.shape')](metadata),
+    ...EXTRA_FIELDS[readBehaviour('inboxes.shape')](metadata),
     createdAt,
   };
 }
