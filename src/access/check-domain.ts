@@ -2,7 +2,7 @@ import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import type { LookupContext } from './find-in-scope.ts';
 
-/** The behaviours that decide which error refuses a domain. */
+/** The behaviours that decide with which error a domain is refused. */
 type DomainBehaviour = 'inboxes.create.domain' | 'inboxes.addresses.create.domain';
 
 /**

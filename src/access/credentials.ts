@@ -13,7 +13,7 @@ interface CredentialSource {
 
 /**
  * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
- * `?api_key=` is for WebSocket connections and is not read here.
+ * `?api_key=` is not read here, because it is only for WebSocket connections.
  *
  * @throws {ApiError} UNAUTHORIZED when the key is missing or malformed.
  */
@@ -24,8 +24,8 @@ export function readKey(source: CredentialSource, readBehaviour: ReadBehaviour):
 }
 
 /**
- * Reads the key of a request for an event stream from a header or, if there is none, from `?api_key=`, which is for
- * WebSocket connections (service document, section 5, rule 1).
+ * Reads the key of a request for an event stream from a header. If no header has one, reads it from `?api_key=`
+ * (service document, section 5, rule 1).
  *
  * @throws {ApiError} UNAUTHORIZED as `readKey` does.
  */

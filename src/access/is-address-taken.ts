@@ -2,8 +2,8 @@ import { withoutTag } from '../contract/email-address.ts';
 import type { LookupContext } from './find-in-scope.ts';
 
 /**
- * Returns whether an address is unavailable to an inbox because another inbox would lose mail: that inbox has the
- * address itself, its form without the plus tag, or a form with a plus tag.
+ * Returns whether another inbox already gets the mail to an address. That inbox has the address itself, or the same
+ * address without its plus tag or with one. An inbox may take the address only if this is false.
  */
 export function isAddressTaken(
   { worlds, readBehaviour }: Pick<LookupContext, 'worlds' | 'readBehaviour'>,

@@ -46,8 +46,7 @@ interface ListenTarget extends Pick<StartSettings, 'host'> {
 const LISTEN_PROBLEMS: Record<string, (target: ListenTarget) => string> = {
   EADDRINUSE: ({ port, host, flag }) =>
     `Port ${port} on ${host} is taken; choose another with ${flag}, or 0 for a free one.`,
-  EACCES: ({ port, flag }) =>
-    `Port ${port} needs rights that you do not have; readBehaviour one above 1023 with ${flag}.`,
+  EACCES: ({ port, flag }) => `Port ${port} needs rights that you do not have; choose one above 1023 with ${flag}.`,
   EADDRNOTAVAIL: noSuchAddress,
   EAFNOSUPPORT: noSuchAddress,
   ENOTFOUND: noSuchHost,
@@ -62,7 +61,7 @@ function noSuchHost({ host }: ListenTarget): string {
   return `There is no host ${host}; choose an address of this machine with --host.`;
 }
 
-/** Turns a known start-up error into an error that says what to do; returns any other error unchanged. */
+/** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

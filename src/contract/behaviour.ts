@@ -1,6 +1,6 @@
 /**
- * The source of a default value or of an assumption: the service document, the public reference, or `assumed` if neither
- * states it. See README.md.
+ * The source of a default value or of an assumption: the service document, the public reference, or `assumed` if
+ * neither states it. See README.md.
  */
 export type Origin = 'document' | 'reference' | 'assumed';
 

@@ -26,9 +26,9 @@ import { findNearest } from './nearest.ts';
 export type { AssumptionDefinition, BehaviourDefinition, ChangeableDefinition, Origin, OtherValues };
 
 /**
- * The ledger: the list of all behaviours. A behaviour is a point at which the service could behave in more than one way.
- * The service document leaves most of them open. A changeable behaviour has several values: a test author sets one with
- * `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`. An assumption has only one.
+ * The ledger: the list of all behaviours. A behaviour is a point at which the service could behave in more than one
+ * way. The service document leaves most of them open. A changeable behaviour has several values: a test author sets one
+ * with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`. An assumption has only one.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,

@@ -14,7 +14,10 @@ import type { ControllableMailbox, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default values. */
+/**
+ * The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default
+ * values.
+ */
 const LEDGER = readSilently(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */

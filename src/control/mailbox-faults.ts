@@ -17,7 +17,7 @@ export interface MailboxFaults {
    * mailbox.addFault({ on: 'delivery', kind: 'duplicate', webhookId });
    */
   addFault(options: FaultOptions): Fault;
-  /** Returns the faults that will still happen, oldest first. */
+  /** Returns the faults that still apply, oldest first. */
   faults(): Fault[];
   /** Removes a fault and returns it. @throws {ApiError} NOT_FOUND if it is unknown or has no times left. */
   removeFault(id: string): Fault;

@@ -95,7 +95,7 @@ export const deliveryReply = z.strictObject({
 
 const losses = z
   .strictObject({ dropped: count, forgotten: count })
-  .describe('The number of deliveries that full logs have lost.');
+  .describe('The number of deliveries that were removed because a log was full.');
 
 const deliveries = z.array(deliveryReply);
 
@@ -112,7 +112,7 @@ export const faultReply = z.strictObject({
   kind: z.enum(DELIVERY_FAULT_KINDS),
   tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
   webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
-  times: count.describe('How many more times it will happen.'),
+  times: count.describe('How many more times it applies.'),
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 

@@ -68,10 +68,7 @@ export class Dispatcher {
     return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
   }
 
-  /**
-   * How many deliveries were removed because a log was full, in one tenant or in all, since the last reset: `dropped`
-   * ones still waited for an attempt, `forgotten` ones had ended.
-   */
+  /** Returns how many deliveries were removed since the last reset because a log was full, in one tenant or in all. */
   losses(tenantId?: string): DeliveryLosses {
     const entries = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
     const losses = entries.map(([, schedule]) => schedule.losses());

@@ -7,7 +7,9 @@ import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
 
-/** The payload of a delivery: one flat object (reference, "Delivery"; the ledger has what it leaves open). */
+/**
+ * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.
+ */
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
@@ -21,7 +23,7 @@ export interface DeliveryPayload {
   readonly threadId: string;
   /** The id of the workspace of the inbox. */
   readonly workspaceId?: string;
-  /** The display form, such as `Dana Reyes <dana@customer.test>`. */
+  /** The sender in display form, such as `Dana Reyes <dana@customer.test>`. */
   readonly from: string;
   /** The recipients, separated by commas. */
   readonly to: string;
@@ -40,7 +42,7 @@ export function toPayload(event: MailEvent, behaviours: BehaviourValues): Delive
   return freeze({ ...PAYLOADS[behaviours['deliveries.payload']](event), ...event.overrides });
 }
 
-/** Freezes a payload, because later attempts send the same object that callers get. */
+/** Freezes a payload. Callers get this object, and later attempts send it, so it must not change. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
@@ -80,11 +82,12 @@ export interface RequestParts {
   readonly now: Date;
   /** The fault to apply to the request. */
   readonly fault: DeliveryFaultKind | undefined;
-  /** Generates a secret that is not the webhook's. */
+  /** Generates a secret that differs from the secret of the webhook. */
   newSecret(): string;
   readonly behaviours: BehaviourValues;
 }
 
+/** How old the timestamp is with the fault `stale-timestamp`. */
 const STALE_BY_MS = 60 * 60 * 1000;
 const PADDING_LENGTH = 1024 * 1024;
 
@@ -193,7 +196,7 @@ function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
-/** Separates the login from a URL. It is sent as a header, because `fetch` refuses a URL with a login. */
+/** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */
 export function splitLogin(url: string): {
   readonly href: string;
   readonly login?: { readonly authorization: string };

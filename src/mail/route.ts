@@ -6,7 +6,7 @@ import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
-/** The destination of mail to an address: an inbox, a bounce, or nothing because the address is external. */
+/** The destination of mail to an address: an inbox here, a bounce, or an external address, to which nothing is sent. */
 export type Route =
   | { readonly kind: 'inbox'; readonly inbox: InboxLocation }
   | { readonly kind: 'bounced' }
@@ -29,7 +29,7 @@ export function findRoute({ worlds, readBehaviour }: RouteContext, address: stri
   return { kind: isBounced ? 'bounced' : 'external' };
 }
 
-/** Removes duplicate inboxes, because a mail can name several addresses of one inbox. */
+/** Removes duplicate inboxes. A mail can name several addresses of one inbox. */
 export function uniqueInboxes(inboxes: readonly InboxLocation[]): InboxLocation[] {
   return [...new Map(inboxes.map((inbox) => [inbox.inboxId, inbox])).values()];
 }

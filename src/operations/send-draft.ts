@@ -26,7 +26,7 @@ function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): Outg
   const { to, cc, bcc } = recipients;
   return {
     ...recipients,
-    mustHaveWritten: { recipients: [...to, ...cc, ...bcc], onlyUnder: ['every-send'] },
+    recipientCheck: { recipients: [...to, ...cc, ...bcc], onlyForScopes: ['every-send'] },
     subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,

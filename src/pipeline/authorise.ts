@@ -9,7 +9,7 @@ import type { OperationRow } from './operation-rows.ts';
 import type { Service } from './service.ts';
 
 /**
- * Finds the principal of a request.
+ * Finds the principal of a request, that is, the caller that its key identifies.
  *
  * @throws {ApiError} UNAUTHORIZED when the key is missing or invalid.
  */
@@ -20,7 +20,8 @@ export function authenticate({ worlds }: Service, { request, readBehaviour }: Ex
 /**
  * Finds the principal and checks that its tier may call this operation. Returns `undefined` for a public operation.
  *
- * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND (`auth.wrong-tier`) for a wrong tier.
+ * @throws {ApiError} UNAUTHORIZED as `authenticate` does; for a wrong tier FORBIDDEN or NOT_FOUND, by
+ *   `auth.wrong-tier`.
  */
 export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
   const { tiers, tierBehaviours, tierAssumptions, tiersThatDiffer } = service.operationFor(row.id);

@@ -4,8 +4,8 @@ import type { Environment } from '../environment.ts';
 import { type ApiReply, jsonReply } from './http.ts';
 
 /**
- * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is reported,
- * and the reply does not contain its details.
+ * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is
+ * reported, and the reply does not contain its details.
  */
 export function toApiError(thrown: unknown, report: Environment['report']): ApiError {
   if (thrown instanceof ApiError) return thrown;

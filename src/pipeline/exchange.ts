@@ -6,14 +6,14 @@ import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
 
 /**
- * One request and its reply, with everything learned while handling it. The stages of `handle-request.ts` fill it in,
- * in order; observers receive it when it is finished.
+ * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
+ * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
  */
 export interface Exchange extends LedgerReader {
   readonly request: ApiRequest;
   /** The start time, in milliseconds of `performance.now()`. */
   readonly startedMs: number;
-  /** The requested operation; `undefined` until it is found. */
+  /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;

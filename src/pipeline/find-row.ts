@@ -2,7 +2,7 @@ import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Routable, type Router, type RowsByMethod, readParams, splitPath } from './router.ts';
 
-/** The result of a route look-up: a row with its parameters, or the allowed methods for an OPTIONS request. */
+/** The result of `findRow`: a row with its path parameters, or for OPTIONS the methods that the path supports. */
 export type Found<Row extends Routable> =
   | { readonly row: Row; readonly params: Record<string, string> }
   | { readonly allow: string };
@@ -28,7 +28,7 @@ export function findRow<Row extends Routable>(
   return { row, params: readParams(row, decoded) };
 }
 
-/** Creates the error for an unknown path. If the path is known but hidden, `reason` is the true reason for the log. */
+/** Creates the error for an unknown path. `reason` is for the log, if the path exists but the reply must hide it. */
 export function routeNotFound(reason?: string): ApiError {
   return new ApiError(
     'NOT_FOUND',
@@ -37,7 +37,7 @@ export function routeNotFound(reason?: string): ApiError {
   );
 }
 
-/** Reads the behaviour only if the slash matters, so that `X-Mock-Assumed` names it only then. */
+/** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
 function stripTrailingSlash<Row extends Routable>(
   path: string,
   router: Router<Row>,

@@ -23,8 +23,8 @@ import { createRouter } from './router.ts';
 import type { Service } from './service.ts';
 
 /**
- * Stream paths requested by plain HTTP. WebSocket upgrades are handled in `server/websocket` and by the msw stream
- * handler, not here.
+ * The paths of the event streams, so that a plain HTTP request for one gets a clear error. WebSocket connections do not
+ * come here: `server/websocket` and the msw stream handler handle them.
  */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 
@@ -59,7 +59,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
   const body = await readBody(request);
-  // Everything below is synchronous, so the key cannot be revoked before the reply is made.
+  // Everything below is synchronous, so no other request can revoke the key in between.
   exchange.principal = authorise(service, exchange, row);
   const operation = service.operationFor(row.id);
   const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
@@ -78,7 +78,7 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
   }
 }
 
-/** Creates the 426 error. If the client may not open the stream, throws a 401, 403 or 404 error instead. */
+/** Returns the 426 error. If the client may not open the stream, throws the 401, 403 or 404 error instead. */
 function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchange): ApiError {
   checkStreamAccess({ worlds, readBehaviour }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
@@ -98,7 +98,9 @@ function runOperation(
   return run({ principal, worlds, environment, events, readBehaviour, assume } as Context, input as never);
 }
 
-/** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */
+/**
+ * Adds a header that lists the behaviours used for this reply, except those whose value the service document states.
+ */
 function addAssumedHeader({ behaviours }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
   const assumed = [...usedBehaviours].filter((id) => isAssumed(id, behaviours)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;

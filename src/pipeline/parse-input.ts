@@ -14,7 +14,7 @@ interface Received {
 }
 
 /**
- * Parses the input of an operation by the schemas of its row.
+ * Parses the input of an operation with the schemas of its row.
  *
  * @throws {ApiError} for the first invalid part, in this order: path, query, body.
  */
@@ -47,6 +47,7 @@ function parseParams(
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
 }
 
+/** Records an assumption if parsing has changed the letter case of an id. */
 function recordCaseChange(
   sent: Record<string, string>,
   parsed: Record<string, unknown>,
@@ -100,7 +101,7 @@ function parse(
   throw invalid(where, parsed.error);
 }
 
-/** The kinds of values that have a length limit; a limit of any other kind is about its size. */
+/** The types whose maximum is a length. For a number, the maximum is a value, which `requests.limits` is not about. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Records the behaviours that decided whether this value is valid. */

@@ -15,7 +15,7 @@ export interface StreamRequest {
   readonly headers: HeaderReader;
 }
 
-/** The result of `checkStreamAccess`: the key and the principal of the stream. */
+/** The result of `checkStreamAccess`: who opens the stream, and for which inbox. */
 export interface StreamAccess {
   readonly key: string;
   readonly principal: TenantPrincipal;
@@ -32,7 +32,7 @@ export function isStreamPath(path: string): boolean {
  * Checks that a client may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
- *   scope; the ledger can change the last two, as for any request.
+ *   scope. Behaviours can change the last two, as for any request.
  */
 export function checkStreamAccess(
   { worlds, readBehaviour }: { readonly worlds: Worlds; readonly readBehaviour: ReadBehaviour },

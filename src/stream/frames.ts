@@ -26,14 +26,14 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame that is encoded on first use, once for all clients that get it. */
+/** A frame as text and as bytes. Each form is created when it is first read, and then shared by all clients. */
 export interface EncodedFrame {
   readonly text: string;
   /** The UTF-8 bytes of the text. */
   readonly bytes: Uint8Array;
 }
 
-/** Creates a frame that is encoded on first use. */
+/** Encodes a frame. `make` is called when the text or the bytes are first read. */
 export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   let text: string | undefined;
   let bytes: Uint8Array | undefined;
@@ -49,7 +49,7 @@ export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   };
 }
 
-/** Creates the first frame of a stream, with its inbox if it has one. */
+/** Creates the first frame of a stream. It names the inbox of the stream, if the stream is for a single inbox. */
 export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
   const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);
   return { type: 'connected', inboxId, email: inbox ? primaryAddress(world, inbox) : null };

@@ -16,7 +16,7 @@ import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubs
 
 /** The part of a connection that a stream uses. */
 export interface StreamConnection {
-  /** Sends a text frame. `toBytes` returns the text in UTF-8, encoded once for all connections that get the frame. */
+  /** Sends a text frame. `toBytes` returns the text in UTF-8; all connections share these bytes. */
   send(text: string, toBytes: () => Uint8Array): void;
   /** Closes the WebSocket with a close code and a reason of at most 123 bytes (RFC 6455). */
   close(code: number, reason: string): void;
@@ -24,6 +24,7 @@ export interface StreamConnection {
   readonly bufferedBytes: number;
 }
 
+/** The time between two pings. */
 const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
   '30s': 30_000,
   '5m': 300_000,
@@ -107,7 +108,7 @@ export class Stream {
     this.#sendEncoded(encodeFrame(() => frame));
   }
 
-  /** If sending fails, only this stream ends; other streams still get the event. */
+  /** Sends a frame. If that fails, only this stream ends; other streams still get the event. */
   #sendEncoded(frame: EncodedFrame): void {
     if (!this.#isOpen) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {

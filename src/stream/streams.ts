@@ -7,7 +7,7 @@ import { checkStreamAccess, type StreamAccess, type StreamRequest } from './chec
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 
-/** The calls of an adapter to an open stream. */
+/** What an adapter calls on an open stream. */
 export interface StreamSession {
   /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void;
@@ -20,13 +20,17 @@ export type AcceptStream = (connection: StreamConnection) => StreamSession;
 
 /** The event streams of a mailbox. */
 export interface Streams {
-  /** Checks a request before its connection is upgraded. @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND. */
+  /**
+   * Checks a request before its connection is upgraded. Returns the function that starts the stream.
+   *
+   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND.
+   */
   admit(request: StreamRequest): AcceptStream;
 }
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
-/** The open streams, each with the key that opened it: when a key ends, its streams end too. */
+/** The open streams, each with the key that opened it. When a key becomes invalid, its streams are closed. */
 type OpenStreams = Map<Stream, string>;
 
 interface StreamContext {
@@ -41,7 +45,7 @@ export function createStreams(context: StreamContext): Streams {
   const { worlds, events, behaviours } = context;
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
-    // An event that a test fires for one webhook is sent only to that webhook.
+    // An event that a test triggers for one webhook is not sent to streams.
     if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;

@@ -10,7 +10,9 @@ export interface Reading {
   readonly value: unknown;
 }
 
-/** Registers a test for each reading: the reply has the value, and names the behaviour unless the document states it. */
+/**
+ * Registers a test for each reading: the reply has the value, and names the behaviour unless the document states it.
+ */
 export function testReadings(readings: readonly (readonly [BehaviourOptions, Reading])[]): void {
   for (const [behaviours, { call, expected, value }] of readings) {
     everywhere(`${JSON.stringify(behaviours)} shapes the reply`, { behaviours }, async (service) => {

@@ -23,7 +23,7 @@ const changeTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('i
 
 const login = { host: z.string(), port: z.int(), username: z.string(), password: z.string() };
 
-const documentedInbox = z.strictObject({
+const referenceInbox = z.strictObject({
   id: uuid,
   email: z.string().describe('The current primary address.'),
   canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
@@ -45,7 +45,7 @@ const FIELDS_BY_SHAPE = { 'with-metadata': { metadata: metadata.nullable() }, re
 
 /** An inbox without its credentials. */
 const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
-  documentedInbox.extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
+  referenceInbox.extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
 
 /** An inbox with its credentials (reference, "Inbox"). */
 const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>

@@ -16,14 +16,18 @@ const attachment = z.strictObject({
   sizeBytes: z.int(),
 });
 
-const TO = { string: z.string().describe('Several recipients are separated by commas.'), array: z.array(z.string()) };
+const TO_FORMS = {
+  string: z.string().describe('Several recipients are separated by commas.'),
+  array: z.array(z.string()),
+};
 
-const FROM = {
+const FROM_FORMS = {
   display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
   bare: z.string().describe('The bare address, in lower case.'),
 };
 
-const documentedMessage = z.strictObject({
+/** The fields of a message that the reference lists. */
+const referenceMessage = z.strictObject({
   id: uuid,
   direction,
   from: z.string(),
@@ -50,19 +54,17 @@ const FIELDS_BY_SHAPE = {
   reference: {},
 };
 
-/** A message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
+/** The schema of a message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
 export function messageReply(readBehaviour: ReadBehaviour) {
-  return documentedMessage
-    .extend(FIELDS_BY_SHAPE[readBehaviour('messages.shape')])
-    .extend(addressFields(readBehaviour));
+  return referenceMessage.extend(FIELDS_BY_SHAPE[readBehaviour('messages.shape')]).extend(addressFields(readBehaviour));
 }
 
 function addressFields(readBehaviour: ReadBehaviour) {
-  return { from: FROM[readBehaviour('messages.from')], to: TO[readBehaviour('messages.to')] };
+  return { from: FROM_FORMS[readBehaviour('messages.from')], to: TO_FORMS[readBehaviour('messages.to')] };
 }
 
-/** A row of the tenant-wide list (reference). */
-const messageRow = (readBehaviour: ReadBehaviour) =>
+/** A message in the tenant-wide list, in short form (reference). */
+const messageSummary = (readBehaviour: ReadBehaviour) =>
   z.strictObject({
     id: uuid,
     inboxId: uuid,
@@ -81,25 +83,28 @@ const messageRow = (readBehaviour: ReadBehaviour) =>
     threadUnreadCount: z.int(),
   });
 
-/** A whole message as a row; with `group=thread`, a row stands for a thread and has `messageCount`. */
-const wholeMessageRow = (readBehaviour: ReadBehaviour) =>
+/**
+ * A complete message in the tenant-wide list. With `group=thread`, it also has the number of messages in its thread.
+ */
+const completeMessage = (readBehaviour: ReadBehaviour) =>
   messageReply(readBehaviour).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
 
-/** The folders of the tenant-wide list. */
+/** The folders by which the tenant-wide list can be filtered. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 const TENANT_LIST_REPLIES = {
-  rows: (readBehaviour: ReadBehaviour) => z.strictObject({ messages: z.array(messageRow(readBehaviour)), pagination }),
+  rows: (readBehaviour: ReadBehaviour) =>
+    z.strictObject({ messages: z.array(messageSummary(readBehaviour)), pagination }),
   messages: (readBehaviour: ReadBehaviour) =>
-    z.strictObject({ messages: z.array(wholeMessageRow(readBehaviour)), pagination }),
+    z.strictObject({ messages: z.array(completeMessage(readBehaviour)), pagination }),
 };
 
 const inboxFolderCounts = z.strictObject({ unread: z.int(), total: z.int() });
 const folderCount = z.strictObject({ total: z.int() });
 
-const COUNTS = {
+const FOLDER_COUNTS = {
   objects: z.strictObject({
     inbox: inboxFolderCounts,
     sent: folderCount,
@@ -224,7 +229,7 @@ export const messageOperations = {
     query: () => z.object({ inboxId: idInRequest.optional(), workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['messages.folders'],
-    reply: (readBehaviour) => COUNTS[readBehaviour('messages.folders.counts')],
+    reply: (readBehaviour) => FOLDER_COUNTS[readBehaviour('messages.folders.counts')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
 };

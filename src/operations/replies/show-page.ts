@@ -12,7 +12,7 @@ type MessagePage = ReturnType<typeof paginate<MessageRow>>;
 /** Functions that show a page of the tenant-wide list, by the value of `messages.all.shape`. */
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
-/** Returns rows with a snippet of each message and the counts of its thread. */
+/** Returns messages in short form, each with a snippet and the counts of its thread. */
 function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: Ledger) {
   assume('messages.all.snippet');
   assume('messages.all.thread-counts');
