@@ -40,7 +40,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly baseUrl?: string;
   /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
   readonly fixtures?: F;
-  /** Values of behaviours that the service document leaves open, by ledger id. Default: the ledger's defaults. */
+  /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
   readonly behaviours?: BehaviourOptions;
   /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is

@@ -14,7 +14,7 @@ export interface LookupContext {
   readonly readBehaviour: ReadBehaviour;
 }
 
-/** For each kind of resource, a function that returns the scope of a row, or `undefined` if the row is deleted. */
+/** For each kind of resource, a function that returns the scope of a stored row, or `undefined` if it is deleted. */
 type ScopeFunctions = {
   [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => RowScope | undefined;
 };

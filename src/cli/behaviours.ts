@@ -20,13 +20,13 @@ export const behaviours: RunCommand = async (terminal, flags, id) => {
 };
 
 /** A behaviour, in the same shape as in `GET /__mock/behaviours`. */
-type LedgerEntry = BehaviourDefinition & {
+type ShownBehaviour = BehaviourDefinition & {
   readonly id: string;
   /** The current value of a changeable behaviour in an emulator that is started with the same flags. */
   readonly value?: string;
 };
 
-function readEntries(flags: GivenFlags, id: string | undefined): LedgerEntry[] {
+function readEntries(flags: GivenFlags, id: string | undefined): ShownBehaviour[] {
   const overrides = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   const values = parseOverrides(Object.fromEntries(overrides));
   // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
@@ -47,14 +47,14 @@ function parseOverrides(options: Readonly<Record<string, string>>) {
 }
 
 /** Shows a changeable behaviour as `id=value`, with its other values below. Shows an assumption as its text. */
-function summarise(entry: LedgerEntry): string[] {
+function summarise(entry: ShownBehaviour): string[] {
   if ('assumption' in entry) return [entry.id, ...indent(`assumed: ${entry.assumption}`, 4)];
   const { id, value, choices, otherValues } = entry;
   const listed = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])];
   return [`${id}=${value}`, ...indent(`or ${listed.filter((other) => other !== value).join(', ')}`, 4)];
 }
 
-function explain(entry: LedgerEntry): string[] {
+function explain(entry: ShownBehaviour): string[] {
   const { id, question, section, origin } = entry;
   const facts: Entry[] = [
     ['Section', section],
@@ -65,7 +65,7 @@ function explain(entry: LedgerEntry): string[] {
   return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...details];
 }
 
-function currentAndDefault({ value = '', ...entry }: LedgerEntry & ChangeableDefinition): Entry[] {
+function currentAndDefault({ value = '', ...entry }: ShownBehaviour & ChangeableDefinition): Entry[] {
   return [
     ['Value', value],
     ['Default', entry.default],

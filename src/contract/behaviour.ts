@@ -52,7 +52,7 @@ type Checked<Ledger> = {
     : Ledger[Id];
 };
 
-/** Types ledger entries without widening them, and requires each default to be one of the values. */
+/** Types the behaviours of one area without widening them. Each default must be one of the values. */
 export function defineBehaviours<const Ledger extends Record<string, BehaviourDefinition>>(
   ledger: Ledger & Checked<Ledger>,
 ) {

@@ -6,8 +6,8 @@ import type { Tier } from './tiers.ts';
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the contract. Routing, validation, authorisation, types and OpenAPI are derived from it.
- * `tiers`, `query`, `body` and `reply` are functions, because they can depend on behaviours.
+ * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
+ * are derived from it. `tiers`, `query`, `body` and `reply` are functions, because they can depend on behaviours.
  */
 export interface OperationDefinition {
   readonly method: Method;

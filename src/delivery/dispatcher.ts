@@ -133,8 +133,8 @@ function createDeliveries(
 }
 
 /**
- * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event fired
- * for one webhook goes only to that webhook, even if it is inactive.
+ * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event that
+ * a test triggers for one webhook goes only to that webhook, even if it is inactive.
  */
 function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;

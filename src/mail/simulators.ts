@@ -14,7 +14,7 @@ type Simulator = keyof typeof SIMULATORS;
 
 /**
  * Finds the simulator that a bare address names. A plus-tag is allowed, such as `bounce+42@simulator.test`. Returns
- * `undefined` for any address if the ledger turns simulators off.
+ * `undefined` for any address if `sending.simulators` turns simulators off.
  */
 export function findSimulator(address: string, readBehaviour: ReadBehaviour): Simulator | undefined {
   const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';

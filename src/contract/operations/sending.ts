@@ -27,7 +27,7 @@ export const subject = line(MAX_SUBJECT_LENGTH);
 
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
-/** Returns the schema of recipient addresses, which depends on the ledger. */
+/** Returns the schema of recipient addresses, which depends on a behaviour. */
 export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')];
 
 function recipients(readBehaviour: ReadBehaviour) {
