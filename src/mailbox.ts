@@ -1,8 +1,8 @@
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import type { createHandlers } from './adapters/msw.ts';
+import { createSilentReader } from './contract/behaviour-reader.ts';
 import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
-import { readSilently } from './contract/ledger-reader.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createDeliveryControls } from './control/delivery-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
@@ -81,7 +81,7 @@ export function buildMailbox(
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
-  const ledger = readSilently(behaviours);
+  const reader = createSilentReader(behaviours);
   const service = createService({ worlds, events, behaviours });
   const { admit } = createStreams({ worlds, events, behaviours, activity });
   const handle = (request: ApiRequest) => handleRequest(service, request);
@@ -92,8 +92,8 @@ export function buildMailbox(
     ids: readFixtureIds(fixture) as never,
     behaviours,
     reset: createReset(worlds, dispatcher, faults),
-    receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
-    receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
+    receives: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()) !== undefined,
+    receiveMessage: (message) => acceptMessage({ ...service, ...reader }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createDeliveryControls(worlds, events, dispatcher),

@@ -46,15 +46,15 @@ export interface AssumptionDefinition extends OpenPoint {
 /** A behaviour: one entry of the ledger. */
 export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
-type Checked<Ledger> = {
-  [Id in keyof Ledger]: Ledger[Id] extends { readonly choices: infer Values }
-    ? Ledger[Id] & { default: keyof Values }
-    : Ledger[Id];
+type Checked<Behaviours> = {
+  [Id in keyof Behaviours]: Behaviours[Id] extends { readonly choices: infer Values }
+    ? Behaviours[Id] & { default: keyof Values }
+    : Behaviours[Id];
 };
 
 /** Types the behaviours of one area without widening them. Each default must be one of the values. */
-export function defineBehaviours<const Ledger extends Record<string, BehaviourDefinition>>(
-  ledger: Ledger & Checked<Ledger>,
+export function defineBehaviours<const Behaviours extends Record<string, BehaviourDefinition>>(
+  behaviours: Behaviours & Checked<Behaviours>,
 ) {
-  return ledger as Ledger;
+  return behaviours as Behaviours;
 }

@@ -1,5 +1,5 @@
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
@@ -13,7 +13,11 @@ interface ForwardNote {
 type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
 /** Composes the subject and the bodies of a forwarded message: the sender's note, then the original with its header. */
-export function composeForward(original: MessageRow, note: ForwardNote, { readBehaviour, assume }: Ledger): Forward {
+export function composeForward(
+  original: MessageRow,
+  note: ForwardNote,
+  { readBehaviour, assume }: BehaviourReader,
+): Forward {
   const subject = note.subject ?? forwardSubject(original, assume);
   const { plainBody, htmlBody } = BODIES[readBehaviour('sending.forward.body')](original, note);
   return { subject, plainBody, htmlBody };

@@ -1,5 +1,5 @@
+import { createRecordingReader } from '../contract/behaviour-reader.ts';
 import { type BehaviourId, type BehaviourValues, isChangeable, type ReadBehaviour } from '../contract/behaviours.ts';
-import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
@@ -9,7 +9,7 @@ import { tagOf } from './tags.ts';
 
 /** Describes one row of the operation table under these behaviours. */
 export function describeOperation(id: string, row: OperationDefinition, behaviours: BehaviourValues): DescribedRow {
-  const { readBehaviour, assume, usedBehaviours } = createLedgerReader(behaviours);
+  const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
   const successes = successesOf(row, readBehaviour);

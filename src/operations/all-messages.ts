@@ -1,6 +1,6 @@
 import type { LookupContext } from '../access/find-in-scope.ts';
 import { selectInboxes } from '../access/select-scope.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
@@ -37,7 +37,7 @@ function messagesInScope(
 
 function createFolderFilter(
   folder: Folder | undefined,
-  { readBehaviour, assume }: Ledger,
+  { readBehaviour, assume }: BehaviourReader,
 ): (message: MessageRow) => boolean {
   if (folder === undefined && readBehaviour('messages.all.folder') === 'all')
     return ({ deletedAt }) => deletedAt === null;

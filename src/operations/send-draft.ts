@@ -1,8 +1,8 @@
 import { findInInbox } from '../access/find-in-scope.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../contract/email-address-schema.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
@@ -55,7 +55,7 @@ function recipientsOf(
 /** Checks the addresses of a draft. This happens on sending only, because a draft may contain invalid addresses. */
 function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>>(
   recipients: Recipients,
-  { readBehaviour, assume }: Ledger,
+  { readBehaviour, assume }: BehaviourReader,
 ): Recipients {
   const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
     addresses.flatMap((address, index) =>

@@ -66,15 +66,18 @@ export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, b
   return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...to, ...cc, ...bcc]);
 };
 
-/** Sends a reply to a message. `checked` are the recipients to check if `sending.verified.scope` is `every-send`. */
+/**
+ * Sends a reply to a message. If `sending.verified.scope` is `every-send`, each of `recipientsToCheck` must have
+ * written to the inbox before.
+ */
 function sendReply(
   context: SendingContext,
   { inbox, message }: ReturnType<typeof findMessage>,
   fields: ReturnType<typeof bodiesOf> & Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>,
-  checked: readonly string[],
+  recipientsToCheck: readonly string[],
 ) {
   const subject = replySubject(message, context.assume);
-  const recipientCheck: RecipientCheck = { recipients: checked, onlyForScopes: ['every-send'] };
+  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, onlyForScopes: ['every-send'] };
   return send(context, inbox, { ...EMPTY_MAIL, ...fields, subject, originalMessage: message, recipientCheck });
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../access/principal.ts';
+import { createRecordingReader, type RecordingReader } from '../contract/behaviour-reader.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ApiError } from '../contract/errors.ts';
-import { createLedgerReader, type LedgerReader } from '../contract/ledger-reader.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
 
@@ -9,7 +9,7 @@ import type { OperationRow } from './operation-rows.ts';
  * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
  * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
  */
-export interface Exchange extends LedgerReader {
+export interface Exchange extends RecordingReader {
   readonly request: ApiRequest;
   /** The start time, in milliseconds of `performance.now()`. */
   readonly startedMs: number;
@@ -40,6 +40,6 @@ export function createExchange(request: ApiRequest, behaviours: BehaviourValues)
     error: undefined,
     reply: undefined,
     durationMs: 0,
-    ...createLedgerReader(behaviours),
+    ...createRecordingReader(behaviours),
   };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { createRecordingReader } from '../contract/behaviour-reader.ts';
 import {
   type AssumptionId,
   affectsPart,
@@ -8,7 +9,6 @@ import {
   isChangeable,
   type ReadBehaviour,
 } from '../contract/behaviours.ts';
-import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
@@ -93,6 +93,6 @@ function evaluateAlternatives<Value>(build: (readBehaviour: ReadBehaviour) => Va
 
 /** Calls `build` and records which of these behaviours it reads. */
 function trace<Value>(build: (readBehaviour: ReadBehaviour) => Value, behaviours: BehaviourValues) {
-  const { readBehaviour, usedBehaviours } = createLedgerReader(behaviours);
+  const { readBehaviour, usedBehaviours } = createRecordingReader(behaviours);
   return { value: build(readBehaviour), usedIds: [...usedBehaviours].filter(isChangeable) };
 }

@@ -51,7 +51,7 @@ test('POST /__mock/reset accepts any body', async () => {
   }
 });
 
-test('GET /__mock/behaviours lists the whole ledger with the values in force', async () => {
+test('GET /__mock/behaviours lists the whole ledger with the current values', async () => {
   const behaviours: BehaviourOptions = { 'webhooks.list.secret': 'omitted', 'errors.shape': 'error-only' };
   await using server = await startServer({ port: 0, behaviours });
   const { status, json } = await sendTo(server, 'GET /__mock/behaviours');

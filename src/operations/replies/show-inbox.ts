@@ -1,5 +1,5 @@
+import type { BehaviourReader } from '../../contract/behaviour-reader.ts';
 import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
-import type { Ledger } from '../../contract/ledger-reader.ts';
 import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
 import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
@@ -8,7 +8,7 @@ import type { World } from '../../store/world.ts';
 export function showInboxWithoutCredentials(
   world: World,
   inbox: InboxRow,
-  { readBehaviour }: Pick<Ledger, 'readBehaviour'>,
+  { readBehaviour }: Pick<BehaviourReader, 'readBehaviour'>,
 ) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
@@ -29,11 +29,11 @@ export function showInboxWithoutCredentials(
 const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
-export function showInbox(world: World, inbox: InboxRow, ledger: Ledger) {
-  ledger.assume('inboxes.default-domain');
+export function showInbox(world: World, inbox: InboxRow, reader: BehaviourReader) {
+  reader.assume('inboxes.default-domain');
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
   return {
-    ...showInboxWithoutCredentials(world, inbox, ledger),
+    ...showInboxWithoutCredentials(world, inbox, reader),
     imapPassword: inbox.imapPassword,
     imap: { host: `imap.${DEFAULT_DOMAIN}`, port: 993, tls: true, ...login },
     smtp: { host: `smtp.${DEFAULT_DOMAIN}`, port: 587, starttls: true, ...login },

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../contract/ledger-reader.ts';
+import type { BehaviourReader } from '../../contract/behaviour-reader.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 import { limitBodies } from './limit-bodies.ts';
@@ -13,7 +13,7 @@ type MessagePage = ReturnType<typeof paginate<MessageRow>>;
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
 /** Returns messages in short form, each with a snippet and the counts of its thread. */
-function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: Ledger) {
+function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: BehaviourReader) {
   assume('messages.all.snippet');
   assume('messages.all.thread-counts');
   const countThread = createThreadCounter(world);
@@ -61,7 +61,7 @@ function countThread(world: World, message: MessageRow) {
 function showWholeMessages(
   world: World,
   { rows, pagination }: MessagePage,
-  { readBehaviour, assume }: Ledger,
+  { readBehaviour, assume }: BehaviourReader,
   isGrouped: boolean,
 ) {
   const messages = limitBodies(rows, assume).map((message) => ({

@@ -1,19 +1,19 @@
 import type { Assume, BehaviourId, BehaviourValues, ReadBehaviour } from './behaviours.ts';
 
 /** Access to the behaviours: reads current values and records assumptions. */
-export interface Ledger {
+export interface BehaviourReader {
   readonly readBehaviour: ReadBehaviour;
   /** Records that an assumption affects this reply. */
   readonly assume: Assume;
 }
 
 /** Reads behaviours and records each one that is used. */
-export interface LedgerReader extends Ledger {
+export interface RecordingReader extends BehaviourReader {
   /** The behaviours used so far, in the order of first use. */
   readonly usedBehaviours: ReadonlySet<BehaviourId>;
 }
 
-export function createLedgerReader(behaviours: BehaviourValues): LedgerReader {
+export function createRecordingReader(behaviours: BehaviourValues): RecordingReader {
   const usedBehaviours = new Set<BehaviourId>();
   return {
     usedBehaviours,
@@ -25,7 +25,7 @@ export function createLedgerReader(behaviours: BehaviourValues): LedgerReader {
   };
 }
 
-/** Creates a `Ledger` that records nothing, for code that has no reply. */
-export function readSilently(behaviours: BehaviourValues): Ledger {
+/** Creates a `BehaviourReader` that records nothing, for code that has no reply. */
+export function createSilentReader(behaviours: BehaviourValues): BehaviourReader {
   return { readBehaviour: (id) => behaviours[id], assume: () => {} };
 }
