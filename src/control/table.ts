@@ -39,6 +39,7 @@ import { triggerOptions } from './trigger.ts';
 
 const tenant = tenantField.optional();
 
+/** The time for `freeze`: a moment, or true for the current time. */
 const moment = z
   .union([z.literal(true), z.string()], `must be true or ${MOMENT_RULE}`)
   .refine((at) => at === true || parseMoment(at) !== undefined, `must be true or ${MOMENT_RULE}`);

@@ -5,20 +5,20 @@ import type { AttemptResult } from './attempt-sender.ts';
 import type { DeliveryState } from './delivery.ts';
 
 /** The effect of an attempt on its delivery. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly state: DeliveryState;
   readonly reason: string | null;
   /** When the next attempt is due; left out if this attempt is the last. */
   readonly nextAt?: Date;
-  /** Whether the webhook is to be deactivated. */
+  /** Whether the receiver answered 410, so that its webhook is deactivated. */
   readonly isGone?: true;
 }
 
-const DELIVERED: Outcome = { state: 'delivered', reason: null };
+const DELIVERED: AttemptOutcome = { state: 'delivered', reason: null };
 
-const LAST_FAILED: Outcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
+const LAST_FAILED: AttemptOutcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
 
-const GONE: Outcome = {
+const GONE: AttemptOutcome = {
   state: 'exhausted',
   reason: 'The receiver answered 410, so its webhook is not active any more.',
   isGone: true,
@@ -30,7 +30,7 @@ export function outcomeOf(
   failures: number,
   clock: Clock,
   behaviours: BehaviourValues,
-): Outcome {
+): AttemptOutcome {
   if (error === null) return DELIVERED;
   if (isRefused) return { state: 'refused', reason: error };
   if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;

@@ -10,7 +10,7 @@ import { type Delivery, type DeliveryLosses, type DeliveryState, messageOf } fro
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import type { DeliveryPayload } from './request.ts';
-import { type Outcome, outcomeOf } from './retry.ts';
+import { type AttemptOutcome, outcomeOf } from './retry.ts';
 
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
@@ -224,13 +224,13 @@ export class Schedule {
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: Outcome): void {
+  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
     const activity = this.#activityOf(job, outcome);
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: Outcome): DeliveryActivity {
+  #activityOf({ id, webhookId, event }: Job, { state, reason }: AttemptOutcome): DeliveryActivity {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 

@@ -156,7 +156,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'What is the snippet of a message in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'the first 160 characters of the plain body, or else of the text of the HTML, with white space reduced to single spaces',
+      'the first 160 characters of the plain body or, if that is empty, of the text of the HTML body; white space is reduced to single spaces',
     origin: 'assumed',
   },
   'messages.all.thread-counts': {
