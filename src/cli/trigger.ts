@@ -5,7 +5,7 @@ import { createControlClient } from './control-client.ts';
 import { outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 import { parseEach, parsePair, textOf } from './read-flag.ts';
 
-/** Fires an event in a running emulator. */
+/** Triggers an event in a running emulator. */
 export const trigger: RunCommand = async (terminal, flags, event = '') => {
   await Promise.race([triggerEvent(terminal, flags, event), terminal.interrupted]);
 };

@@ -51,8 +51,8 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryC
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when no work is due or running, with the losses of full delivery logs. It does not wait for retries that
-   * are due later.
+   * Resolves when no work is due or running. It does not wait for retries that are due later. The result has the number
+   * of deliveries that were removed because a delivery log was full.
    *
    * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; INTERNAL_ERROR,
    *   once, if a bug in the emulator has stopped some work, with the error as its cause.

@@ -49,7 +49,7 @@ export class AttemptSender {
   readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** New calls, each with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  /** Unused calls with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
   readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -149,8 +149,8 @@ class AbortableCall {
   }
 
   /**
-   * To be used after this call has ended: returns another call with the same signal, or `undefined` if the signal
-   * cannot be reused.
+   * Returns another call with the same signal, or `undefined` if the signal cannot be reused. Use it only after this
+   * call has ended.
    */
   next(): AbortableCall | undefined {
     if (this.#callsLeft === 1 || this.signal.aborted) return undefined;

@@ -26,7 +26,7 @@ export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
   return { body: SHOW_PAGE[readBehaviour('messages.all.shape')](world, page, context, isGrouped) };
 };
 
-/** Returns the messages of the inboxes in scope that match the selectors, in order of arrival. */
+/** Returns the messages of the inboxes that the request selects, within the scope of the key, in order of arrival. */
 function messagesInScope(
   context: LookupContext,
   { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
