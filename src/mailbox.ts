@@ -1,8 +1,8 @@
 import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import type { createHandlers } from './adapters/msw.ts';
-import { type BehaviourOptions, type Choices, parseBehaviours } from './contract/behaviours.ts';
-import { readSilently } from './contract/ledger-reader.ts';
+import { createSilentReader } from './contract/behaviour-reader.ts';
+import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createDeliveryControls } from './control/delivery-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
@@ -41,7 +41,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly baseUrl?: string;
   /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
   readonly fixtures?: F;
-  /** Values of behaviours that the service document leaves open, by ledger id. Default: the ledger's defaults. */
+  /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
   readonly behaviours?: BehaviourOptions;
   /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
@@ -70,9 +70,9 @@ export function buildMailbox(
   options: MailboxOptions<NamedFixture>,
   createMswHandlers?: typeof createHandlers,
 ): MailboxInternals {
-  const choices = parseBehaviours(options.behaviours);
+  const behaviours = parseBehaviours(options.behaviours);
   const { fixtures = defaultFixture } = options;
-  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, choices);
+  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment } = publishFailures(createEnvironment(options.environment));
   const { report } = realEnvironment;
@@ -80,28 +80,28 @@ export function buildMailbox(
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults();
-  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, choices, activity, faults });
+  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
-  const ledger = readSilently(choices);
-  const service = createService({ worlds, events, choices });
-  const { admit } = createStreams({ worlds, events, choices, activity });
+  const reader = createSilentReader(behaviours);
+  const service = createService({ worlds, events, behaviours });
+  const { admit } = createStreams({ worlds, events, behaviours, activity });
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const mailbox: Mailbox<never, never> = {
     baseUrl,
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     keys: readFixtureKeys(fixture) as never,
     ids: readFixtureIds(fixture) as never,
-    behaviours: choices,
+    behaviours,
     reset: createReset(worlds, dispatcher, faults),
-    receives: (address) => findInbox({ worlds, ...ledger }, address.toLowerCase()) !== undefined,
-    receiveMessage: (message) => acceptMessage({ ...service, ...ledger }, message),
+    receives: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()) !== undefined,
+    receiveMessage: (message) => acceptMessage({ ...service, ...reader }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createDeliveryControls(worlds, events, dispatcher),
     ...createMailboxFaults(worlds, faults),
     snapshot: () => readState(worlds),
-    openApi: createOpenApiReader(choices),
+    openApi: createOpenApiReader(behaviours),
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   return { mailbox, activity, report, handle, admit };
@@ -149,10 +149,10 @@ function refuseHandlers(): never {
 }
 
 /** Returns a function that creates the document on the first call and returns a copy on each call. */
-function createOpenApiReader(choices: Choices): () => OpenApiDocument {
+function createOpenApiReader(behaviours: BehaviourValues): () => OpenApiDocument {
   let document: OpenApiDocument | undefined;
   return () => {
-    document ??= createOpenApi(choices);
+    document ??= createOpenApi(behaviours);
     return structuredClone(document);
   };
 }

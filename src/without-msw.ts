@@ -6,7 +6,7 @@ export {
   BehaviourError,
   type BehaviourId,
   type BehaviourOptions,
-  type Choices,
+  type BehaviourValues,
 } from './contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from './contract/events.ts';

@@ -2,7 +2,7 @@ import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import type { LookupContext } from './find-in-scope.ts';
 
-/** The behaviours that decide which error refuses a domain. */
+/** The behaviours that decide with which error a domain is refused. */
 type DomainBehaviour = 'inboxes.create.domain' | 'inboxes.addresses.create.domain';
 
 /**
@@ -18,7 +18,7 @@ export function checkDomain(
 ): void {
   if (mayUseDomain(context, workspaceId, domain)) return;
   throw new ApiError(
-    REFUSALS[context.choose(behaviour)],
+    REFUSALS[context.readBehaviour(behaviour)],
     `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
   );
 }

@@ -2,7 +2,7 @@ import { TIER_PREFIX } from '../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../environment.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 
-/** Creates a key of a tier for its owner. The key is valid once it is added to the owner's world. */
+/** Creates a key for its owner: a tenant, a workspace or an inbox. It becomes valid when `World.addKey` adds it. */
 export function createKey(
   environment: Environment,
   { tier, ownerId, name }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & { readonly name?: string | null | undefined },

@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
 import { isKeyText, TIER_PREFIX } from '../contract/tiers.ts';
@@ -13,32 +13,32 @@ interface CredentialSource {
 
 /**
  * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
- * `?api_key=` is for WebSocket connections and is not read here.
+ * `?api_key=` is not read here, because it is only for WebSocket connections.
  *
  * @throws {ApiError} UNAUTHORIZED when the key is missing or malformed.
  */
-export function readKey(source: CredentialSource, choose: Choose): string {
-  const key = readHeaderKey(source, choose);
+export function readKey(source: CredentialSource, readBehaviour: ReadBehaviour): string {
+  const key = readHeaderKey(source, readBehaviour);
   if (key === undefined) throw missingKey(source.query);
   return checkForm(key);
 }
 
 /**
- * Reads the key of a request for an event stream from a header or, if there is none, from `?api_key=`, which is for
- * WebSocket connections (service document, section 5, rule 1).
+ * Reads the key of a request for an event stream from a header. If no header has one, reads it from `?api_key=`
+ * (service document, section 5, rule 1).
  *
  * @throws {ApiError} UNAUTHORIZED as `readKey` does.
  */
-export function readStreamKey(source: CredentialSource, choose: Choose): string {
-  const isQueryAllowed = choose('stream.key') === 'header-or-query';
+export function readStreamKey(source: CredentialSource, readBehaviour: ReadBehaviour): string {
+  const isQueryAllowed = readBehaviour('stream.key') === 'header-or-query';
   const queryKey = (isQueryAllowed && source.query.get('api_key')) || undefined;
-  const key = readHeaderKey(source, choose) ?? queryKey;
+  const key = readHeaderKey(source, readBehaviour) ?? queryKey;
   if (key !== undefined) return checkForm(key);
   throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
-function readHeaderKey({ headers }: CredentialSource, choose: Choose): string | undefined {
-  return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), choose);
+function readHeaderKey({ headers }: CredentialSource, readBehaviour: ReadBehaviour): string | undefined {
+  return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), readBehaviour);
 }
 
 function checkForm(key: string): string {
@@ -50,11 +50,15 @@ function readBearer(headers: HeaderReader): string | undefined {
   return /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
 }
 
-function pickKey(apiKey: string | undefined, bearer: string | undefined, choose: Choose): string | undefined {
+function pickKey(
+  apiKey: string | undefined,
+  bearer: string | undefined,
+  readBehaviour: ReadBehaviour,
+): string | undefined {
   if (apiKey === undefined || bearer === undefined || apiKey === bearer) return apiKey ?? bearer;
-  const choice = choose('auth.both-headers');
-  if (choice === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
-  return choice === 'x-api-key' ? apiKey : bearer;
+  const value = readBehaviour('auth.both-headers');
+  if (value === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
+  return value === 'x-api-key' ? apiKey : bearer;
 }
 
 function missingKey(query: URLSearchParams): ApiError {

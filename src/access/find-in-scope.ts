@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Database } from '../store/database.ts';
 import type { InboxRow, RowKind, Rows } from '../store/rows.ts';
@@ -11,10 +11,10 @@ import type { TenantPrincipal } from './principal.ts';
 export interface LookupContext {
   readonly principal: TenantPrincipal;
   readonly worlds: Worlds;
-  readonly choose: Choose;
+  readonly readBehaviour: ReadBehaviour;
 }
 
-/** Functions that return the scope of a row, or `undefined` if the row is deleted. */
+/** For each kind of resource, a function that returns the scope of a stored row, or `undefined` if it is deleted. */
 type ScopeFunctions = {
   [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => RowScope | undefined;
 };
@@ -23,24 +23,25 @@ const SCOPE_OF: ScopeFunctions = {
   workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
   inboxes: (row) => (row.deletedAt === null ? { workspaceId: row.workspaceId, inboxId: row.id } : undefined),
   webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
-  // For a tenant key, `ownerId` is the tenant id. No workspace has this id, so only a tenant key has it in scope.
+  // The `ownerId` of a tenant key is the id of the tenant. No workspace has this id, so only tenant keys can see the
+  // key.
   apiKeys: (row, world) => ({
     workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? row.ownerId,
     inboxId: row.tier === 'inbox' ? row.ownerId : null,
   }),
 };
 
-/** A kind of row that belongs to a workspace or directly to the tenant. */
+/** A kind of resource that belongs to a workspace or directly to the tenant. */
 type ScopedKind = keyof ScopeFunctions;
 
-/** A kind of row that belongs to an inbox. */
+/** A kind of resource that belongs to an inbox. */
 type InboxContentKind = 'messages' | 'drafts' | 'lists';
 
 /**
- * Finds a row by id in the principal's tenant, within the scope of its key. Each tenant has its own database, so the
- * search never reads another tenant's rows.
+ * Finds a resource by its id within the scope of the principal. Each tenant has its own database, so the search never
+ * reads the data of another tenant.
  *
- * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` if the row exists elsewhere.
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` if it exists elsewhere.
  */
 export function findInScope<Kind extends ScopedKind>(context: LookupContext, kind: Kind, id: string): Rows[Kind] {
   const { world } = context.principal;
@@ -50,7 +51,7 @@ export function findInScope<Kind extends ScopedKind>(context: LookupContext, kin
 }
 
 /**
- * Finds a row by its id and the id of its inbox. The inbox must be within the scope of the principal's key.
+ * Finds a resource by its id and the id of its inbox. The inbox must be within the scope of the principal.
  *
  * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInScope` does.
  */
@@ -99,16 +100,16 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
 };
 
 /**
- * Creates the error for an id or name that is not found within the scope of the key. By default it does not reveal
- * whether the resource exists elsewhere. With `errors.foreign-resource=forbidden`, the error says that it exists.
+ * Creates the error for an id or name that is not found within the scope of the key. The reply does not reveal whether
+ * the resource exists elsewhere, except with `errors.foreign-resource=forbidden`.
  */
 export function outOfScope(
-  { principal, worlds, choose }: LookupContext,
+  { principal, worlds, readBehaviour }: LookupContext,
   what: string,
   existsIn: (world: World) => boolean,
 ): ApiError {
-  const choice = choose('errors.foreign-resource');
-  if (choice === 'forbidden' && worlds.some(existsIn)) {
+  const value = readBehaviour('errors.foreign-resource');
+  if (value === 'forbidden' && worlds.some(existsIn)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
@@ -124,7 +125,7 @@ export function notFound(kind: ScopedKind | InboxContentKind): ApiError {
   return new ApiError('NOT_FOUND', `There is no ${withId(NOUNS[kind])}.`);
 }
 
-/** Describes a resource in an error text, for a look-up by id. */
+/** Names a resource in an error text, if it was looked up by id. */
 export function withId(noun: string): string {
   return `${noun} with this id`;
 }

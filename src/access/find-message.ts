@@ -12,6 +12,6 @@ export function findMessage(
   { id, messageId }: ParamsOf<'getMessage'>,
 ): { readonly inbox: InboxRow; readonly message: MessageRow } {
   const { inbox, row } = findInInbox(context, 'messages', id, messageId);
-  if (row.deletedAt !== null && context.choose('messages.deleted') === 'not-found') throw notFound('messages');
+  if (row.deletedAt !== null && context.readBehaviour('messages.deleted') === 'not-found') throw notFound('messages');
   return { inbox, message: row };
 }

@@ -1,7 +1,7 @@
 import type { Tier } from '../contract/tiers.ts';
 import type { Principal } from './principal.ts';
 
-/** The workspace and inbox that a row belongs to; an id is null if it belongs to no single one. */
+/** The workspace and the inbox that a resource belongs to. An id is null if it belongs to none, or to several. */
 export interface RowScope {
   readonly workspaceId: string | null;
   readonly inboxId: string | null;

@@ -17,10 +17,10 @@ function findCandidates(principal: TenantPrincipal): InboxRow[] {
 }
 
 /**
- * Returns the workspace that a tenant key selects, or `undefined` without a selector.
+ * Returns the workspace that a request with a tenant key selects; `undefined` if it selects none.
  *
- * @throws {ApiError} FORBIDDEN or VALIDATION_ERROR for any other key, depending on `requests.selectors`; NOT_FOUND for
- *   an unknown workspace.
+ * @throws {ApiError} NOT_FOUND for an unknown workspace. If another key selects a workspace: FORBIDDEN or
+ *   VALIDATION_ERROR, by `requests.selectors`.
  */
 export function selectWorkspace(
   context: LookupContext,
@@ -28,12 +28,16 @@ export function selectWorkspace(
 ): WorkspaceRow | undefined {
   if (workspaceId === undefined || workspaceId === null) return undefined;
   if (context.principal.tier === 'tenant') return findInScope(context, 'workspaces', workspaceId);
-  const choice = context.choose('requests.selectors');
-  if (choice === 'ignored') return undefined;
-  throw new ApiError(REFUSALS[choice], 'Only a tk_ key may select a workspace; this key always uses its own.');
+  const value = context.readBehaviour('requests.selectors');
+  if (value === 'ignored') return undefined;
+  throw new ApiError(REFUSALS[value], 'Only a tk_ key may select a workspace; this key always uses its own.');
 }
 
-/** Returns the inboxes in scope that match the selectors. @throws {ApiError} as `selectWorkspace` and `findInScope` do. */
+/**
+ * Returns the inboxes in scope that the request selects.
+ *
+ * @throws {ApiError} as `selectWorkspace` and `findInScope` do.
+ */
 export function selectInboxes(
   context: LookupContext,
   selectors: { readonly workspace?: string | undefined; readonly inbox?: string | undefined },

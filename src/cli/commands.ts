@@ -15,7 +15,7 @@ export const COMMANDS = {
     load: async () => (await import('./receive.ts')).receive,
   },
   trigger: {
-    help: 'Fire an event in a running emulator',
+    help: 'Trigger an event in a running emulator',
     argument: '<event>',
     flags: TRIGGER_FLAGS,
     load: async () => (await import('./trigger.ts')).trigger,

@@ -20,7 +20,7 @@ export const START_FLAGS = {
     type: 'string',
     multiple: true,
     value: '<id>=<value>',
-    help: 'Override a behaviour of the ledger; repeatable',
+    help: 'Change a behaviour; repeatable',
   },
   'allow-host': SERVER_SETTINGS.allowHosts,
   'cors-origin': SERVER_SETTINGS.corsOrigins,

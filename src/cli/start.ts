@@ -67,7 +67,7 @@ function noSuchHost({ host }: ListenTarget): string {
   return `There is no host ${host}; choose an address of this machine with --host.`;
 }
 
-/** Turns a known start-up error into an error that says what to do; returns any other error unchanged. */
+/** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

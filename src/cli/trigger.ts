@@ -5,12 +5,12 @@ import { createControlClient } from './control-client.ts';
 import { outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 import { parseEach, parsePair, textOf } from './read-flag.ts';
 
-/** Fires an event in a running emulator. */
+/** Triggers an event in a running emulator. */
 export const trigger: RunCommand = async (terminal, flags, event = '') => {
-  await Promise.race([fire(terminal, flags, event), terminal.interrupted]);
+  await Promise.race([triggerEvent(terminal, flags, event), terminal.interrupted]);
 };
 
-async function fire(terminal: Terminal, flags: GivenFlags, event: string): Promise<void> {
+async function triggerEvent(terminal: Terminal, flags: GivenFlags, event: string): Promise<void> {
   checkKind(event);
   const client = createControlClient(flags);
   const body = { ...payloadOf(flags), ...targetOf(flags), event };

@@ -8,7 +8,7 @@ export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 /** The longest delay that `setTimeout` accepts. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** How many steps a clock makes before it lets the event loop run. */
+/** How often `advance` starts due tasks before it lets the event loop run once. */
 const STEPS_PER_TURN = 1000;
 
 /**
@@ -40,26 +40,26 @@ export class Clock {
     return this.#frozenMs !== undefined;
   }
 
-  /** Stops the clock at the given time or at the present, and runs the tasks that are due by then. */
+  /** Stops the clock at the given time or at the current time, and starts the tasks that are due at that time. */
   freeze(at?: Date): void {
     this.#frozenMs = at?.getTime() ?? this.#nowMs();
-    this.#startDue();
+    this.#startDueTasks();
   }
 
-  /** Starts a frozen clock again, from the time that it shows. */
+  /** Lets a frozen clock run again, from the time that it shows. */
   resume(): void {
     if (this.#frozenMs === undefined) return;
     this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
     this.#frozenMs = undefined;
-    this.#startDue();
+    this.#startDueTasks();
   }
 
-  /** Sets this clock to the time of another one; it is frozen if that one is. */
-  follow(other: Clock): void {
+  /** Sets this clock to the time of another clock, and freezes it if the other clock is frozen. */
+  copyTimeFrom(other: Clock): void {
     const timeMs = other.now().getTime();
     this.#frozenMs = other.isFrozen ? timeMs : undefined;
     this.#offsetMs = timeMs - this.#source.now().getTime();
-    this.#startDue();
+    this.#startDueTasks();
   }
 
   /**
@@ -68,8 +68,8 @@ export class Clock {
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.#resets;
-    const moved = this.#lastMove.then(() => this.#move(durationMs, resetsBefore));
-    // The caller gets the error of a failed move, but the next moves still run.
+    const moved = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
+    // If a move fails, only its caller gets the error; the next moves still run.
     this.#lastMove = Promise.allSettled([moved]);
     return moved;
   }
@@ -78,9 +78,9 @@ export class Clock {
   schedule(at: Date, task: Task): () => void {
     const scheduled = { atMs: at.getTime(), task };
     this.#tasks.add(scheduled);
-    this.#startDue();
+    this.#startDueTasks();
     return () => {
-      if (this.#tasks.remove(scheduled)) this.#arm();
+      if (this.#tasks.remove(scheduled)) this.#setTimer();
     };
   }
 
@@ -90,7 +90,7 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` wait for other work too. */
+  /** Makes `idle` and `advance` also wait for this work, which is not a task. */
   track(work: Promise<void>): void {
     this.#work.track(work);
   }
@@ -100,7 +100,7 @@ export class Clock {
     this.#work.reportFailure(what, error);
   }
 
-  /** Returns and forgets the failures since the last call or reset. */
+  /** Returns the failures since the last call or reset, and removes them. */
   takeFailures(): Failure[] {
     return this.#work.takeFailures();
   }
@@ -108,7 +108,7 @@ export class Clock {
   /** Resolves when no task is running or due. */
   async idle(): Promise<void> {
     await this.#lastMove;
-    this.#startDue();
+    this.#startDueTasks();
     await this.#work.finish();
   }
 
@@ -136,21 +136,21 @@ export class Clock {
     return this.#frozenMs ?? this.#source.now().getTime() + this.#offsetMs;
   }
 
-  #moveTo(timeMs: number): void {
+  #setTime(timeMs: number): void {
     if (this.#frozenMs === undefined) this.#offsetMs += timeMs - this.#nowMs();
     else this.#frozenMs = timeMs;
   }
 
-  #startDue(): void {
+  #startDueTasks(): void {
     const untilMs = this.#nowMs();
     for (let due = this.#tasks.takeDue(untilMs); due; due = this.#tasks.takeDue(untilMs)) {
       this.#work.track(perform(due.task));
     }
-    this.#arm();
+    this.#setTimer();
   }
 
-  /** Sets a timer for the next task, unless time is frozen. */
-  #arm(): void {
+  /** Sets a timer for the next task, unless the clock is frozen. */
+  #setTimer(): void {
     this.#cancelTimer();
     const { first } = this.#tasks;
     if (this.#frozenMs !== undefined || !first) return;
@@ -161,13 +161,13 @@ export class Clock {
   /** Starts the due tasks. It reports errors itself, because the timer that calls it has no caller to catch them. */
   #onTimer(): void {
     try {
-      this.#startDue();
+      this.#startDueTasks();
     } catch (error) {
       this.#work.reportFailure('a scheduled task', error);
     }
   }
 
-  async #move(durationMs: number, resetsBefore: number): Promise<boolean> {
+  async #moveForward(durationMs: number, resetsBefore: number): Promise<boolean> {
     const wasReset = () => this.#resets !== resetsBefore;
     await this.#work.finish();
     if (wasReset()) return false;
@@ -176,15 +176,15 @@ export class Clock {
       await this.#step(first);
       if (wasReset()) return false;
     }
-    this.#moveTo(Math.max(targetMs, this.#nowMs()));
-    this.#arm();
+    this.#setTime(Math.max(targetMs, this.#nowMs()));
+    this.#setTimer();
     return true;
   }
 
   /** Moves to the time of the first task and runs the tasks that are due then. */
   async #step(first: Scheduled): Promise<void> {
-    this.#moveTo(Math.max(first.atMs, this.#nowMs()));
-    this.#startDue();
+    this.#setTime(Math.max(first.atMs, this.#nowMs()));
+    this.#startDueTasks();
     await this.#work.finish();
     this.#steps += 1;
     if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();

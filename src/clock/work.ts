@@ -38,7 +38,7 @@ export class Work {
     this.#report(error);
   }
 
-  /** Returns and forgets the failures since the last call or reset. */
+  /** Returns the failures since the last call or reset, and removes them. */
   takeFailures(): Failure[] {
     return this.#failures.splice(0);
   }

@@ -1,7 +1,10 @@
-/** The source of a default: the service document, the public reference, or our own choice (see README.md). */
+/**
+ * The source of a default value or of an assumption: the service document, the public reference, or `assumed` if
+ * neither states it. See README.md.
+ */
 export type Origin = 'document' | 'reference' | 'assumed';
 
-/** Values that a behaviour accepts in addition to its choices. */
+/** Values that a behaviour accepts in addition to the listed ones. */
 export interface OtherValues {
   /** A description of the valid values, for the end of a sentence. */
   readonly rule: string;
@@ -9,8 +12,9 @@ export interface OtherValues {
   parse(text: string): string | undefined;
 }
 
+/** What both kinds of behaviour have. */
 interface OpenPoint {
-  /** The point that the service document leaves open. */
+  /** The point that is open, as a question. */
   readonly question: string;
   /** The section of the service document that leaves the question open, such as `4.4`. See README.md. */
   readonly section: string;
@@ -18,19 +22,20 @@ interface OpenPoint {
   readonly origin: Origin;
 }
 
-/** An open point with several possible behaviours: a test author chooses one. */
-export interface ChoiceDefinition extends OpenPoint {
-  /** Each possible value with its meaning. */
+/** A behaviour with several values, which a test author can change. */
+export interface ChangeableDefinition extends OpenPoint {
+  /** Each value with its meaning. */
   readonly choices: Readonly<Record<string, string>>;
-  /** Further values that the behaviour accepts. */
+  /** Values that it accepts in addition to these. */
   readonly otherValues?: OtherValues;
+  /** The value that it has if a test author does not set one. */
   readonly default: string;
 }
 
 /** A part of an operation that an assumption can affect; `access` is the set of tiers that may call it. */
 export type OperationPart = 'access' | 'query' | 'body' | 'reply';
 
-/** An open point with a single behaviour, which cannot be changed. */
+/** A behaviour with a single value, which cannot be changed. */
 export interface AssumptionDefinition extends OpenPoint {
   /** What the emulator does. */
   readonly assumption: string;
@@ -38,18 +43,18 @@ export interface AssumptionDefinition extends OpenPoint {
   readonly shapes?: readonly OperationPart[];
 }
 
-/** One entry of the ledger. */
-export type BehaviourDefinition = ChoiceDefinition | AssumptionDefinition;
+/** A behaviour: one entry of the ledger. */
+export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
-type Checked<Ledger> = {
-  [Id in keyof Ledger]: Ledger[Id] extends { readonly choices: infer Choices }
-    ? Ledger[Id] & { default: keyof Choices }
-    : Ledger[Id];
+type Checked<Behaviours> = {
+  [Id in keyof Behaviours]: Behaviours[Id] extends { readonly choices: infer Values }
+    ? Behaviours[Id] & { default: keyof Values }
+    : Behaviours[Id];
 };
 
-/** Types ledger entries without widening them, and requires each default to be one of the choices. */
-export function defineBehaviours<const Ledger extends Record<string, BehaviourDefinition>>(
-  ledger: Ledger & Checked<Ledger>,
+/** Types the behaviours of one area without widening them. Each default must be one of the values. */
+export function defineBehaviours<const Behaviours extends Record<string, BehaviourDefinition>>(
+  behaviours: Behaviours & Checked<Behaviours>,
 ) {
-  return ledger as Ledger;
+  return behaviours as Behaviours;
 }

@@ -1,7 +1,7 @@
 import type {
   AssumptionDefinition,
   BehaviourDefinition,
-  ChoiceDefinition,
+  ChangeableDefinition,
   OperationPart,
   Origin,
   OtherValues,
@@ -23,12 +23,12 @@ import { webhookBehaviours } from './behaviours/webhooks.ts';
 import { workspaceBehaviours } from './behaviours/workspaces.ts';
 import { findNearest } from './nearest.ts';
 
-export type { AssumptionDefinition, BehaviourDefinition, ChoiceDefinition, Origin, OtherValues };
+export type { AssumptionDefinition, BehaviourDefinition, ChangeableDefinition, Origin, OtherValues };
 
 /**
- * The ledger: the list of all behaviours, the points at which the service could behave in more than one way. The
- * service document leaves most of them open. A behaviour is a choice or an assumption. A test author changes a choice with `createMailbox({ behaviours: { [id]: value } })` or
- * `--behaviour id=value`.
+ * The ledger: the list of all behaviours. A behaviour is a point at which the service could behave in more than one
+ * way. The service document leaves most of them open. A changeable behaviour has several values: a test author sets one
+ * with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`. An assumption has only one.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,
@@ -48,50 +48,50 @@ export const BEHAVIOURS = {
   ...serviceBehaviours,
 };
 
-/** The id of a ledger entry, such as `webhooks.delete.body`. */
+/** The id of a behaviour, such as `webhooks.delete.body`. */
 export type BehaviourId = keyof typeof BEHAVIOURS;
 
 type Entries = typeof BEHAVIOURS;
 
-/** The id of a choice: an entry that a test author can change. */
-export type ChoiceId = {
+/** The id of a behaviour that a test author can change. */
+export type ChangeableId = {
   [Id in BehaviourId]: Entries[Id] extends { readonly choices: unknown } ? Id : never;
 }[BehaviourId];
 
-/** The id of an assumption: an entry that cannot be changed. */
-export type AssumptionId = Exclude<BehaviourId, ChoiceId>;
+/** The id of an assumption, which cannot be changed. */
+export type AssumptionId = Exclude<BehaviourId, ChangeableId>;
 
 /** The possible values of the behaviour `Id`. */
-export type ChoiceValue<Id extends ChoiceId> =
+export type BehaviourValue<Id extends ChangeableId> =
   | keyof Entries[Id]['choices']
-  // An intersection instead of `string`, so that editors still suggest the choices.
+  // An intersection instead of `string`, so that editors still suggest the listed values.
   | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
-/** The value that each choice has in a mailbox. */
-export type Choices = { readonly [Id in ChoiceId]: ChoiceValue<Id> };
+/** The current value of each changeable behaviour in one mailbox. */
+export type BehaviourValues = { readonly [Id in ChangeableId]: BehaviourValue<Id> };
 
-/** The choices to change; all others keep their defaults. */
-export type BehaviourOptions = { readonly [Id in ChoiceId]?: ChoiceValue<Id> };
+/** The values to set, by behaviour id. All other behaviours keep their default values. */
+export type BehaviourOptions = { readonly [Id in ChangeableId]?: BehaviourValue<Id> };
 
-/** Returns the value that a choice has in this mailbox. */
-export type Choose = <Id extends ChoiceId>(id: Id) => ChoiceValue<Id>;
+/** Returns the current value of a behaviour. Inside a request it also records that the reply depends on it. */
+export type ReadBehaviour = <Id extends ChangeableId>(id: Id) => BehaviourValue<Id>;
 
 /** Records that an assumption affects this reply. */
 export type Assume = (id: AssumptionId) => void;
 
-/** Every ledger id, in the ledger's order. */
+/** The ids of all behaviours, in the order of the ledger. */
 export const BEHAVIOUR_IDS = Object.keys(BEHAVIOURS) as BehaviourId[];
 
-/** Returns whether a ledger entry is a choice and not an assumption. */
-export function isChoice(id: BehaviourId): id is ChoiceId {
+/** Returns whether a behaviour is changeable, that is, not an assumption. */
+export function isChangeable(id: BehaviourId): id is ChangeableId {
   return 'choices' in BEHAVIOURS[id];
 }
 
-/** The ids of the choices, in the ledger's order. */
-export const CHOICE_IDS = BEHAVIOUR_IDS.filter(isChoice);
+/** The ids of the changeable behaviours, in the order of the ledger. */
+export const CHANGEABLE_IDS = BEHAVIOUR_IDS.filter(isChangeable);
 
-/** Returns the definition of a choice. */
-export function choiceDefinition(id: ChoiceId): ChoiceDefinition {
+/** Returns the definition of a changeable behaviour. */
+export function changeableDefinition(id: ChangeableId): ChangeableDefinition {
   return BEHAVIOURS[id];
 }
 
@@ -114,22 +114,22 @@ export class BehaviourError extends Error {
  *
  * @throws {BehaviourError} if an id or a value is unknown. The message lists similar ids, or the possible values.
  */
-export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): Choices {
+export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): BehaviourValues {
   const changed = Object.entries(options).filter(([, value]) => value !== undefined);
-  const defaults = CHOICE_IDS.map((id) => [id, BEHAVIOURS[id].default]);
-  const choices = [...defaults, ...changed.map(([id, value]) => [id, parseBehaviour(id, value)])];
-  return Object.freeze(Object.fromEntries(choices)) as Choices;
+  const defaults = CHANGEABLE_IDS.map((id) => [id, BEHAVIOURS[id].default]);
+  const values = [...defaults, ...changed.map(([id, value]) => [id, parseBehaviour(id, value)])];
+  return Object.freeze(Object.fromEntries(values)) as BehaviourValues;
 }
 
 function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
     throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintFor(id)}`);
   }
-  if (!isChoice(id)) {
+  if (!isChangeable(id)) {
     const { assumption }: AssumptionDefinition = BEHAVIOURS[id];
     throw new BehaviourError(`Behaviour "${id}" cannot be changed, because it is an assumption: ${assumption}.`);
   }
-  const { choices, otherValues } = choiceDefinition(id);
+  const { choices, otherValues } = changeableDefinition(id);
   const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
   const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
   if (parsed !== undefined) return parsed;
@@ -150,9 +150,9 @@ export function isBehaviourId(id: string): id is BehaviourId {
 
 /**
  * Returns whether a reply that depends on this behaviour must list it in `X-Mock-Assumed`: always, unless the document
- * gives the default value and the choice still has it.
+ * states the default value and that is also the current value.
  */
-export function isAssumed(id: BehaviourId, choices: Choices): boolean {
+export function isAssumed(id: BehaviourId, behaviours: BehaviourValues): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return entry.origin !== 'document' || ('choices' in entry && choices[id as ChoiceId] !== entry.default);
+  return entry.origin !== 'document' || ('choices' in entry && behaviours[id as ChangeableId] !== entry.default);
 }

@@ -1,7 +1,7 @@
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning.
  * The document shows no errors (section 7). The reference defines the shape, 400 with its code, 401, 403
- * with `INBOX_PAUSED`, 404, 409 with `USERNAME_TAKEN`, and 502; the rest is our choice.
+ * with `INBOX_PAUSED`, 404, 409 with `USERNAME_TAKEN`, and 502; the rest is our decision.
  */
 export const ERRORS = {
   VALIDATION_ERROR: { status: 400, meaning: 'The path, the query or the body is not valid for this operation.' },
@@ -42,7 +42,7 @@ export const ERRORS = {
 /** The `code` of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The error codes among which a ledger choice can select. */
+/** The error codes that a behaviour can decide between. */
 export const REFUSALS = {
   invalid: 'VALIDATION_ERROR',
   forbidden: 'FORBIDDEN',

@@ -1,6 +1,6 @@
 const MAX_SUGGESTIONS = 5;
 
-/** A shorter text is contained in too many names. */
+/** The minimum length of a text that is searched for inside names. A shorter one is contained in too many. */
 const MIN_PART_LENGTH = 3;
 
 /** Maximum share of wrong letters in a similar name. */

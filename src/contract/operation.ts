@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import type { AssumptionId, Choose, Origin } from './behaviours.ts';
+import type { AssumptionId, Origin, ReadBehaviour } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the contract. Routing, validation, authorisation, types and OpenAPI are derived from it.
- * `tiers`, `query`, `body` and `reply` are functions of the ledger, because a choice can change them.
+ * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
+ * are derived from it. `tiers`, `query`, `body` and `reply` are functions, because they can depend on behaviours.
  */
 export interface OperationDefinition {
   readonly method: Method;
@@ -19,19 +19,19 @@ export interface OperationDefinition {
   /** The section of the service document that describes or names the operation. */
   readonly section?: string;
   /** The tiers that may call the operation; `public` means that no key is required. */
-  readonly tiers: 'public' | ((choose: Choose) => readonly Tier[]);
+  readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
   /** The assumptions that affect every call; the operation's code records the others. */
   readonly assumes?: readonly AssumptionId[];
   readonly params?: z.ZodObject;
   /** The query parameters; unknown ones are ignored. */
-  readonly query?: (choose: Choose) => z.ZodObject;
+  readonly query?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   /** The request body; an operation without one accepts an empty object or no body. */
-  readonly body?: (choose: Choose) => z.ZodObject;
+  readonly body?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   readonly status: 200 | 201;
   /** The body of a successful reply; `undefined` for no body. */
-  readonly reply: (choose: Choose) => z.ZodType | undefined;
+  readonly reply: (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
   /** A second kind of success, if there is one. */
-  readonly otherReply?: { readonly status: 200 | 201; readonly reply: (choose: Choose) => z.ZodType };
+  readonly otherReply?: { readonly status: 200 | 201; readonly reply: (readBehaviour: ReadBehaviour) => z.ZodType };
   /** The media type of a reply of bytes; a wildcard means the stored media type. */
   readonly content?: 'message/rfc822' | '*/*';
   /** The errors that are specific to this operation. */

@@ -64,6 +64,6 @@ export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>
 
 type OtherReplyOf<Row> = Row extends { otherReply: infer Other } ? Parsed<BuiltBy<Other, 'reply'>> : never;
 
-/** The tiers that may call an operation under any ledger choice; `never` for a public operation. */
+/** The tiers that may call an operation under any values of the behaviours; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =
   BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;

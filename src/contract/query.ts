@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Choose } from './behaviours.ts';
+import type { ReadBehaviour } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
 const MAX_LIMIT = 200;
@@ -32,9 +32,9 @@ const LIMITS = {
 };
 
 /** The paging parameters of a list. */
-export function pageQuery(choose: Choose) {
+export function pageQuery(readBehaviour: ReadBehaviour) {
   return z.object({
-    limit: LIMITS[choose('messages.list.over-limit')]
+    limit: LIMITS[readBehaviour('messages.list.over-limit')]
       .default(DEFAULT_LIMIT)
       .meta({ description: `Maximum number of items to return, at most ${MAX_LIMIT}.` }),
     offset: wholeNumber(0, MAX_OFFSET).default(0).meta({ description: 'Number of items to skip.' }),

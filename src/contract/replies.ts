@@ -11,10 +11,10 @@ export const errorBody = z.strictObject({
 /** The reply of most deletes (reference). */
 const deletedReply = z.strictObject({ deleted: z.literal(true), id: uuid });
 
-/** An empty object: the reply under choices named `empty`. */
+/** An empty object: the reply if a behaviour has the value `empty`. */
 export const emptyReply = z.strictObject({});
 
-/** The reply bodies that every delete can have, by ledger choice. */
+/** The reply bodies that every delete can have, by the value of its behaviour. */
 export const DELETE_REPLIES = { 'deleted-and-id': deletedReply, empty: emptyReply };
 
 /** The reply of an update that does not return the resource (reference). */

@@ -11,7 +11,7 @@ export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
 /** Matches a path of the event stream; the first group is the id of the inbox, if there is one. */
 export const STREAM_PATH = /^\/v1\/(?:inboxes\/([^/]+)\/)?ws$/;
 
-/** The close codes of a stream. They are our choice; an in-process server cannot send codes below 4000. */
+/** The close codes of a stream. They are our decision; an in-process server cannot send codes below 4000. */
 export const CLOSE_CODES = {
   /** The key is missing, invalid or revoked. */
   unauthorized: 4401,

@@ -15,7 +15,7 @@ export type Tier = keyof typeof TIER_PREFIX;
 /** Every tier, widest first. */
 export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
 
-/** The sets of tiers among which ledger choices select the allowed callers of an operation. */
+/** Sets of tiers. Some behaviours have these names as values and so decide who may call an operation. */
 export const TIER_SETS = {
   'tenant-only': ['tenant'],
   'tenant-and-workspace': ['tenant', 'workspace'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { createSilentReader } from '../contract/behaviour-reader.ts';
 import { parseBehaviours } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import { readSilently } from '../contract/ledger-reader.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError, toErrorReply } from '../pipeline/error-reply.ts';
 import { findRow } from '../pipeline/find-row.ts';
@@ -14,8 +14,11 @@ import type { ControllableMailbox, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** The control plane is not part of the emulated service, so it ignores changed choices and uses the defaults. */
-const LEDGER = readSilently(parseBehaviours());
+/**
+ * The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default
+ * values.
+ */
+const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
@@ -37,13 +40,13 @@ export function createControl(
 
   async function handle(request: ApiRequest): Promise<ApiResult> {
     try {
-      const found = findRow(route, withoutSlash(request), LEDGER.choose);
+      const found = findRow(route, withoutSlash(request), DEFAULT_READER.readBehaviour);
       return {
         reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request),
       };
     } catch (thrown) {
       const error = toApiError(thrown, report);
-      return { reply: toErrorReply(error, LEDGER.choose), error };
+      return { reply: toErrorReply(error, DEFAULT_READER.readBehaviour), error };
     }
   }
 
@@ -65,10 +68,15 @@ async function parseInput({ query, body, bodyCheckedByMailbox, maxBodyBytes }: C
   if (query) refuseUnknownParameters(query, request.query);
   const bodySchema = bodyCheckedByMailbox ? ANY_OBJECT : body;
   return {
-    query: parseQuery(query && resolve(query), request.query, LEDGER),
+    query: parseQuery(query && resolve(query), request.query, DEFAULT_READER),
     body:
       bodySchema &&
-      parseBody(resolve(bodySchema), await readBodyOrRefuse(request, maxBodyBytes), contentTypeOf(request), LEDGER),
+      parseBody(
+        resolve(bodySchema),
+        await readBodyOrRefuse(request, maxBodyBytes),
+        contentTypeOf(request),
+        DEFAULT_READER,
+      ),
   };
 }
 

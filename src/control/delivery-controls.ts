@@ -24,11 +24,11 @@ export interface DeliveryControls {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
-  /** Returns how many deliveries were removed because a log reached its limit, for all tenants or for one. */
+  /** Returns how many deliveries were removed because a delivery log was full, for all tenants or for one. */
   losses(options?: TenantOption): DeliveryLosses;
   /**
-   * Sends a delivery again, immediately, with the same id and a new signature. It may be in any state, except while an
-   * attempt is running. If the new attempt fails, the retry schedule starts again.
+   * Sends a delivery again, immediately, with the same id and a new signature. It may be in any state, but no attempt
+   * of it may be running. If the new attempt fails, the retries start again from the first delay.
    *
    * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
    *   webhook was deleted.
@@ -44,7 +44,8 @@ export interface DeliveryControls {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends held deliveries, tenant by tenant, oldest first, and returns those that it sends: all, or at most `count`.
+   * Sends deliveries that a fault has held back, at most `count`, and returns them. The order is tenant by tenant,
+   * oldest first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example
@@ -64,10 +65,10 @@ const releaseFields = {
   count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
 };
 
-/** The options of `release`. */
+/** The schema of the options of `release`. */
 export const releaseOptions = z.strictObject(releaseFields, 'must be an object');
 
-/** Selects the held deliveries to release. */
+/** The options of `release`: which held deliveries to send. */
 export type ReleaseOptions = InputOf<typeof releaseFields>;
 
 /** Creates the delivery controls of a mailbox. */

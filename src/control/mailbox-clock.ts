@@ -30,7 +30,7 @@ export interface MailboxClock {
   isFrozen(options?: TenantOption): boolean;
   /** Stops the clock, now or at the given time: a `Date`, or ISO 8601 such as `2026-03-01T09:00:00Z`. */
   freeze(at?: Date | string, options?: TenantOption): void;
-  /** Starts a frozen clock again, from its current time. */
+  /** Lets a frozen clock run again, from the time that it shows. */
   resume(options?: TenantOption): void;
   /**
    * Advances the clock, frozen or not, by milliseconds or a text such as `5m` or `3d`. It runs everything that becomes
@@ -85,7 +85,7 @@ async function advanceTogether(operator: Clock, clocks: readonly Clock[], durati
   }
 }
 
-/** Returns the clocks that were advanced; the clock of a tenant that is deleted meanwhile is not. */
+/** Returns the clocks that were advanced, without the clocks of tenants that were deleted meanwhile. */
 async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
   const arrived = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
   return clocks.filter((_, index) => arrived[index]);

@@ -8,8 +8,8 @@ import { findWorlds, notFound } from './find-worlds.ts';
 /** Simulated faults. A reset removes all of them. */
 export interface MailboxFaults {
   /**
-   * Adds a fault, which happens once or the given number of times. A fault for a webhook happens before one for its
-   * tenant, that before one for any tenant, and an older one before a newer one.
+   * Adds a fault. It applies once, or the given number of times. If several faults match a delivery, only one applies:
+   * the oldest for its webhook, or else the oldest for its tenant, or else the oldest for any tenant.
    *
    * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid number of times; NOT_FOUND for an unknown
    *   tenant or webhook. After an error no fault is added.
@@ -17,7 +17,7 @@ export interface MailboxFaults {
    * mailbox.addFault({ on: 'delivery', kind: 'duplicate', webhookId });
    */
   addFault(options: FaultOptions): Fault;
-  /** Returns the faults that will still happen, oldest first. */
+  /** Returns the faults that still apply, oldest first. */
   faults(): Fault[];
   /** Removes a fault and returns it. @throws {ApiError} NOT_FOUND if it is unknown or has no times left. */
   removeFault(id: string): Fault;

@@ -1,5 +1,5 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { DefaultIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys } from '../fixture/fixture-keys.ts';
@@ -26,8 +26,8 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryC
   readonly keys: Keys;
   /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
-  /** The value of every choice in the ledger. */
-  readonly behaviours: Choices;
+  /** The current value of each changeable behaviour. */
+  readonly behaviours: BehaviourValues;
   /** Returns the response of the service to a request to any host. The handlers and the server both call this. */
   fetch(request: Request): Promise<Response>;
   /**
@@ -51,8 +51,8 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryC
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when no work is due or running, with the losses of full delivery logs. It does not wait for retries that
-   * are due later.
+   * Resolves when no work is due or running. It does not wait for retries that are due later. The result has the number
+   * of deliveries that were removed because a delivery log was full.
    *
    * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; INTERNAL_ERROR,
    *   once, if a bug in the emulator has stopped some work, with the error as its cause.

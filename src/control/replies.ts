@@ -19,12 +19,12 @@ export const resetReply = z.strictObject({ reset: z.literal(true) });
 
 const openPoint = {
   id: z.string(),
-  question: z.string().describe('The point that the service document leaves open.'),
+  question: z.string().describe('The point that is open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
 };
 
-const choice = z.strictObject({
+const changeableBehaviour = z.strictObject({
   ...openPoint,
   choices: z.record(z.string(), z.string()).describe('Each possible value with its meaning.'),
   otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
@@ -38,8 +38,8 @@ const assumption = z.strictObject({
   shapes: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
 });
 
-/** The ledger with the current values. */
-export const behavioursReply = z.strictObject({ behaviours: z.array(z.union([choice, assumption])) });
+/** All behaviours, with their current values. */
+export const behavioursReply = z.strictObject({ behaviours: z.array(z.union([changeableBehaviour, assumption])) });
 
 /** An OpenAPI 3.1 document. */
 export const openApiReply = z.strictObject({
@@ -95,7 +95,7 @@ export const deliveryReply = z.strictObject({
 
 const losses = z
   .strictObject({ dropped: count, forgotten: count })
-  .describe('The number of deliveries that full logs have lost.');
+  .describe('The number of deliveries that were removed because a log was full.');
 
 const deliveries = z.array(deliveryReply);
 
@@ -112,7 +112,7 @@ export const faultReply = z.strictObject({
   kind: z.enum(DELIVERY_FAULT_KINDS),
   tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
   webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
-  times: count.describe('How many more times it will happen.'),
+  times: count.describe('How many more times it applies.'),
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 

@@ -27,7 +27,7 @@ const MAX_NAMED = 3;
 
 /** The result of `settled`. */
 export interface Settled {
-  /** The deliveries that full logs have lost since the last reset. */
+  /** How many deliveries were removed since the last reset because a delivery log was full. */
   readonly losses: DeliveryLosses;
 }
 

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
 import type { BehaviourDefinition } from '../contract/behaviour.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS, type BehaviourId, type ChoiceId, type Choices } from '../contract/behaviours.ts';
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  type BehaviourId,
+  type BehaviourValues,
+  type ChangeableId,
+} from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { tenantField } from '../contract/target-fields.ts';
@@ -33,6 +39,7 @@ import { triggerOptions } from './trigger.ts';
 
 const tenant = tenantField.optional();
 
+/** The time for `freeze`: a moment, or true for the current time. */
 const moment = z
   .union([z.literal(true), z.string()], `must be true or ${MOMENT_RULE}`)
   .refine((at) => at === true || parseMoment(at) !== undefined, `must be true or ${MOMENT_RULE}`);
@@ -92,7 +99,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listBehaviours',
     method: 'GET',
     path: `${CONTROL_PATH}/behaviours`,
-    summary: 'Lists every behaviour with its choices and its current value.',
+    summary: 'Lists every behaviour with its possible values and its current value.',
     reply: behavioursReply,
     isConstantReply: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
@@ -122,7 +129,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'changeClock',
     method: 'POST',
     path: `${CONTROL_PATH}/clock`,
-    summary: 'Freezes, advances or resumes the time.',
+    summary: 'Freezes, advances or resumes the clock.',
     body: clockChange,
     reply: clockReply,
     errors: ['NOT_FOUND'],
@@ -139,7 +146,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'receiveMessage',
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
-    summary: 'Delivers an inbound mail, given by its parts or as raw RFC 5322.',
+    summary: 'Delivers an inbound mail. The body has either its parts or the raw mail (RFC 5322).',
     bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
@@ -190,7 +197,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'releaseDeliveries',
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/release`,
-    summary: 'Sends held deliveries.',
+    summary: 'Sends deliveries that a fault has held back.',
     bodyCheckedByMailbox: releaseOptions,
     reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
@@ -200,7 +207,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listFaults',
     method: 'GET',
     path: `${CONTROL_PATH}/faults`,
-    summary: 'Lists the faults that will still happen.',
+    summary: 'Lists the faults that still apply.',
     reply: faultsReply,
     run: (mailbox) => ({ faults: mailbox.faults() }),
   }),
@@ -208,7 +215,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'addFault',
     method: 'POST',
     path: `${CONTROL_PATH}/faults`,
-    summary: 'Adds a fault, which happens once or the given number of times.',
+    summary: 'Adds a fault. It applies once, or the given number of times.',
     bodyCheckedByMailbox: faultOptions,
     reply: faultReply,
     errors: ['NOT_FOUND'],
@@ -249,9 +256,9 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
   }),
 ];
 
-function showBehaviour(id: BehaviourId, values: Choices) {
+function showBehaviour(id: BehaviourId, values: BehaviourValues) {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return 'choices' in entry ? { id, ...entry, value: values[id as ChoiceId] } : { id, ...entry };
+  return 'choices' in entry ? { id, ...entry, value: values[id as ChangeableId] } : { id, ...entry };
 }
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
@@ -13,7 +13,7 @@ import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
 export interface DeliveryContext {
   /** The network and the real clock: the timeout of a call runs even if the tenant's clock is frozen. */
   readonly realEnvironment: Environment;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
   /** Reports attempts, for the log. */
   readonly activity: Activity;
   readonly faults: Faults;
@@ -35,7 +35,7 @@ export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
 /** The result of a call to a receiver. */
 type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
-const TIMEOUTS_MS: Record<Choices['deliveries.timeout'], number> = {
+const TIMEOUTS_MS: Record<BehaviourValues['deliveries.timeout'], number> = {
   '15s': 15_000,
   '30s': 30_000,
   '5s': 5_000,
@@ -49,7 +49,7 @@ export class AttemptSender {
   readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** New calls, each with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  /** Unused calls with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
   readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -89,22 +89,22 @@ export class AttemptSender {
     webhook: WebhookRow,
     { content, fault }: AttemptInput,
   ): Promise<AttemptResult> {
-    const { realEnvironment, choices } = this.#context;
+    const { realEnvironment, behaviours } = this.#context;
     const { clock, environment } = this.#world;
     const now = clock.now();
     const { href, login: loginHeaders } = splitLogin(webhook.url);
     const { headers: signed, body } = createRequest({
-      id: choices['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
+      id: behaviours['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
       secret: webhook.secret,
       content,
       now,
       fault,
       newSecret: () => newWebhookSecret(environment),
-      choices,
+      behaviours,
     });
     const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
     const startedMs = realEnvironment.now().getTime();
-    const timeoutMs = TIMEOUTS_MS[choices['deliveries.timeout']];
+    const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
     const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
     return {
       at: now.toISOString(),
@@ -149,8 +149,8 @@ class AbortableCall {
   }
 
   /**
-   * To be used after this call has ended: returns another call with the same signal, or `undefined` if the signal
-   * cannot be reused.
+   * Returns another call with the same signal, or `undefined` if the signal cannot be reused. Use it only after this
+   * call has ended.
    */
   next(): AbortableCall | undefined {
     if (this.#callsLeft === 1 || this.signal.aborted) return undefined;

@@ -5,9 +5,10 @@ import type { DeliveryPayload } from './request.ts';
 export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dropped', 'refused', 'failed'] as const;
 
 /**
- * The state of a delivery. `pending`: it is being sent or waits for its next attempt. `held`: it waits to be released.
- * Final states: `delivered`, `exhausted` (the last attempt failed), `dropped` (by a fault or a full log, or its webhook
- * is gone or inactive), `refused` (the emulator may not call this address), `failed` (a bug in the emulator ended it).
+ * The state of a delivery. `pending`: it is being sent or waits for its next attempt. `held`: a fault holds it until it
+ * is released. Final states: `delivered`, `exhausted` (the last attempt failed), `dropped` (ended before its next
+ * attempt by a fault, by a full log, or because its webhook is deleted or inactive), `refused` (the emulator may not
+ * call this address), `failed` (a bug in the emulator ended it).
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -49,7 +50,7 @@ export interface Delivery {
   readonly eventId: string;
   /** The body of the request as an object, the same in every attempt; frozen. */
   readonly payload: DeliveryPayload;
-  /** Where the delivery stands now. */
+  /** The current state. */
   readonly state: DeliveryState;
   /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
   readonly reason: string | null;
@@ -61,11 +62,13 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
 }
 
-/** How many deliveries were removed because the log was full. */
+/** How many deliveries were removed from the delivery log because it was full. */
 export interface DeliveryLosses {
-  /** Deliveries that waited for another attempt, which is not made. */
+  /**
+   * Deliveries that still waited for a further attempt. They end in the state `dropped`, so that attempt is never made.
+   */
   readonly dropped: number;
-  /** Deliveries that had ended; they are only not listed any more. */
+  /** Deliveries that had already ended. Nothing else happens to them; they are only no longer in the log. */
   readonly forgotten: number;
 }
 

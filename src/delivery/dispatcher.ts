@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
 import type { WebhookRow } from '../store/rows.ts';
@@ -24,7 +24,7 @@ export class Dispatcher {
     this.#context = context;
     events.subscribe((event) => {
       const world = worlds.get(event.tenantId);
-      const created = world ? createDeliveries(event, world, this.scheduleOf(world), context.choices) : [];
+      const created = world ? createDeliveries(event, world, this.scheduleOf(world), context.behaviours) : [];
       this.#collected?.push(...created);
     });
     worlds.onRemoved((world) => {
@@ -68,10 +68,7 @@ export class Dispatcher {
     return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
   }
 
-  /**
-   * How many deliveries were removed because a log was full, in one tenant or in all, since the last reset: `dropped`
-   * ones still waited for an attempt, `forgotten` ones had ended.
-   */
+  /** Returns how many deliveries were removed since the last reset because a log was full, in one tenant or in all. */
   losses(tenantId?: string): DeliveryLosses {
     const entries = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
     const losses = entries.map(([, schedule]) => schedule.losses());
@@ -121,18 +118,23 @@ function matchesFilter(delivery: Delivery, { tenant, webhookId, event, state }: 
 }
 
 /** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */
-function createDeliveries(event: MailEvent, { webhooks }: World, schedule: Schedule, choices: Choices): string[] {
+function createDeliveries(
+  event: MailEvent,
+  { webhooks }: World,
+  schedule: Schedule,
+  behaviours: BehaviourValues,
+): string[] {
   const matching = webhooks.all().filter((webhook) => matches(webhook, event));
   if (matching.length === 0) return [];
-  const payload = toPayload(event, choices);
+  const payload = toPayload(event, behaviours);
   // The payload is serialized once for all deliveries.
   const content = JSON.stringify(payload);
   return matching.map((webhook) => schedule.create(event, webhook, payload, content));
 }
 
 /**
- * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event fired
- * for one webhook goes only to that webhook, even if it is inactive.
+ * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event that
+ * a test triggers for one webhook goes only to that webhook, even if it is inactive.
  */
 function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;

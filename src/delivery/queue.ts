@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import type { Delivery } from './delivery.ts';
@@ -9,9 +9,9 @@ export interface Job {
   readonly id: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** The sequence number by the time of creation. */
+  /** A sequence number: a job that was created later has a higher one. */
   readonly order: number;
-  /** Whether a test requested it, so that it is sent even if the webhook is not active. */
+  /** Whether a test requested it. Then it is sent even if the webhook is not active. */
   readonly isRequested: boolean;
   /** The payload as JSON, which every attempt sends. */
   readonly content: string;
@@ -91,17 +91,18 @@ interface Queue {
   running: number;
 }
 
-const QUEUE_WIDTHS: Record<Choices['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
+/** How many tasks of one queue may run at the same time. */
+const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
 
-/** A queue for each webhook with running tasks. Tasks start in the order in which they were added. */
+/** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
 export class Queues {
   readonly #width: number;
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
 
-  constructor(clock: Clock, choices: Choices) {
+  constructor(clock: Clock, behaviours: BehaviourValues) {
     this.#clock = clock;
-    this.#width = QUEUE_WIDTHS[choices['deliveries.order']];
+    this.#width = QUEUE_WIDTHS[behaviours['deliveries.order']];
   }
 
   /** How many tasks have not started yet. */

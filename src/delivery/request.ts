@@ -1,13 +1,15 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { fromBase64, toBase64, toHex } from '../contract/base64.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFaultKind } from '../faults/fault.ts';
 import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
 
-/** The payload of a delivery: one flat object (reference, "Delivery"; the ledger has what it leaves open). */
+/**
+ * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.
+ */
 export interface DeliveryPayload {
   /** The id of the event. */
   readonly id?: string;
@@ -21,7 +23,7 @@ export interface DeliveryPayload {
   readonly threadId: string;
   /** The id of the workspace of the inbox. */
   readonly workspaceId?: string;
-  /** The display form, such as `Dana Reyes <dana@customer.test>`. */
+  /** The sender in display form, such as `Dana Reyes <dana@customer.test>`. */
   readonly from: string;
   /** The recipients, separated by commas. */
   readonly to: string;
@@ -36,17 +38,17 @@ export interface DeliveryPayload {
 }
 
 /** Creates the payload for an event. */
-export function toPayload(event: MailEvent, choices: Choices): DeliveryPayload {
-  return freeze({ ...PAYLOADS[choices['deliveries.payload']](event), ...event.overrides });
+export function toPayload(event: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
+  return freeze({ ...PAYLOADS[behaviours['deliveries.payload']](event), ...event.overrides });
 }
 
-/** Freezes a payload, because later attempts send the same object that callers get. */
+/** Freezes a payload. Callers get this object, and later attempts send it, so it must not change. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
 }
 
-const PAYLOADS: Record<Choices['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
+const PAYLOADS: Record<BehaviourValues['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
   reference: referenceFields,
   'reference-and-content': (event) => ({
     id: event.id,
@@ -80,11 +82,12 @@ export interface RequestParts {
   readonly now: Date;
   /** The fault to apply to the request. */
   readonly fault: DeliveryFaultKind | undefined;
-  /** Generates a secret that is not the webhook's. */
+  /** Generates a secret that differs from the secret of the webhook. */
   newSecret(): string;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
 }
 
+/** How old the timestamp is with the fault `stale-timestamp`. */
 const STALE_BY_MS = 60 * 60 * 1000;
 const PADDING_LENGTH = 1024 * 1024;
 
@@ -92,7 +95,7 @@ const encoder = new TextEncoder();
 
 /** Creates the request of one attempt, with an id, the current time and the signatures. */
 export function createRequest(parts: RequestParts): OutgoingRequest {
-  const { id, fault, content, now, choices } = parts;
+  const { id, fault, content, now, behaviours } = parts;
   const body = fault === 'oversize-body' ? addPadding(content) : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
@@ -102,7 +105,7 @@ export function createRequest(parts: RequestParts): OutgoingRequest {
       'user-agent': NAME,
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      ...SIGNATURES[choices['deliveries.signature']](signed, choices),
+      ...SIGNATURES[behaviours['deliveries.signature']](signed, behaviours),
     },
     body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body,
   };
@@ -119,24 +122,29 @@ interface Signed {
   readonly body: Uint8Array;
 }
 
-type Sign = (signed: Signed, choices: Choices) => Record<string, string>;
+type Sign = (signed: Signed, behaviours: BehaviourValues) => Record<string, string>;
 
 const signByStandard: Sign = ({ id, timestamp, secrets, body }) => ({
   'webhook-signature': secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' '),
 });
 
-const signByHex: Sign = ({ secrets, body }, choices) => {
-  const write = HEX_FORMS[choices['deliveries.signature.form']];
-  return { [choices['deliveries.signature.header']]: secrets.map((secret) => write(signHex(secret, body))).join(',') };
+const signByHex: Sign = ({ secrets, body }, behaviours) => {
+  const write = HEX_FORMS[behaviours['deliveries.signature.form']];
+  return {
+    [behaviours['deliveries.signature.header']]: secrets.map((secret) => write(signHex(secret, body))).join(','),
+  };
 };
 
-const SIGNATURES: Record<Choices['deliveries.signature'], Sign> = {
-  'standard-and-hex': (signed, choices) => ({ ...signByStandard(signed, choices), ...signByHex(signed, choices) }),
+const SIGNATURES: Record<BehaviourValues['deliveries.signature'], Sign> = {
+  'standard-and-hex': (signed, behaviours) => ({
+    ...signByStandard(signed, behaviours),
+    ...signByHex(signed, behaviours),
+  }),
   standard: signByStandard,
   hex: signByHex,
 };
 
-const HEX_FORMS: Record<Choices['deliveries.signature.form'], (hex: string) => string> = {
+const HEX_FORMS: Record<BehaviourValues['deliveries.signature.form'], (hex: string) => string> = {
   v1: (hex) => `v1=${hex}`,
   sha256: (hex) => `sha256=${hex}`,
   bare: (hex) => hex,
@@ -188,7 +196,7 @@ function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
   return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
-/** Separates the login from a URL. It is sent as a header, because `fetch` refuses a URL with a login. */
+/** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */
 export function splitLogin(url: string): {
   readonly href: string;
   readonly login?: { readonly authorization: string };

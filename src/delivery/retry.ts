@@ -1,24 +1,24 @@
 import type { Clock } from '../clock/clock.ts';
 import { parseDuration } from '../clock/duration.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { AttemptResult } from './attempt-sender.ts';
 import type { DeliveryState } from './delivery.ts';
 
 /** The effect of an attempt on its delivery. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly state: DeliveryState;
   readonly reason: string | null;
   /** When the next attempt is due; left out if this attempt is the last. */
   readonly nextAt?: Date;
-  /** Whether the webhook is to be deactivated. */
+  /** Whether the receiver answered 410, so that its webhook is deactivated. */
   readonly isGone?: true;
 }
 
-const DELIVERED: Outcome = { state: 'delivered', reason: null };
+const DELIVERED: AttemptOutcome = { state: 'delivered', reason: null };
 
-const LAST_FAILED: Outcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
+const LAST_FAILED: AttemptOutcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
 
-const GONE: Outcome = {
+const GONE: AttemptOutcome = {
   state: 'exhausted',
   reason: 'The receiver answered 410, so its webhook is not active any more.',
   isGone: true,
@@ -29,17 +29,17 @@ export function outcomeOf(
   { status, error, isRefused, responseHeaders }: AttemptResult,
   failures: number,
   clock: Clock,
-  choices: Choices,
-): Outcome {
+  behaviours: BehaviourValues,
+): AttemptOutcome {
   if (error === null) return DELIVERED;
   if (isRefused) return { state: 'refused', reason: error };
-  if (status === 410 && choices['deliveries.gone'] === 'deactivates') return GONE;
-  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), choices);
+  if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;
+  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), behaviours);
   return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
 }
 
 /** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
-const STEPS_MS: Record<Choices['deliveries.retry'], readonly number[]> = {
+const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
   'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
 };
@@ -52,11 +52,11 @@ function nextAttemptAt(
   failures: number,
   retryAfter: string | undefined,
   now: Date,
-  choices: Choices,
+  behaviours: BehaviourValues,
 ): Date | undefined {
-  const stepMs = STEPS_MS[choices['deliveries.retry']][failures - 1];
+  const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
   if (stepMs === undefined) return undefined;
-  const requestedMs = choices['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
+  const requestedMs = behaviours['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
   return new Date(now.getTime() + Math.max(stepMs, requestedMs));
 }
 

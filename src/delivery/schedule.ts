@@ -10,12 +10,12 @@ import { type Delivery, type DeliveryLosses, type DeliveryState, messageOf } fro
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import type { DeliveryPayload } from './request.ts';
-import { type Outcome, outcomeOf } from './retry.ts';
+import { type AttemptOutcome, outcomeOf } from './retry.ts';
 
-/** The longest time that a reordered delivery waits for the next one. */
+/** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
 
-/** Schedules the attempts of one tenant's deliveries and records the results. */
+/** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule {
   readonly log = new DeliveryLog(() => this.#dropOldest());
   readonly #jobs = new Jobs();
@@ -28,7 +28,7 @@ export class Schedule {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.#queues = new Queues(world.clock, context.choices);
+    this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
 
@@ -60,7 +60,7 @@ export class Schedule {
     return this.#queues.waiting;
   }
 
-  /** Counts the deliveries that were removed because the log was full. */
+  /** Returns how many deliveries were removed because the log was full. */
   losses(): DeliveryLosses {
     return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
   }
@@ -72,7 +72,7 @@ export class Schedule {
     this.log.clear();
   }
 
-  /** Creates the delivery of an event to a webhook, applies a fault if one matches, and returns the delivery's id. */
+  /** Creates the delivery of an event to a webhook, with a fault if one applies, and returns the delivery's id. */
   create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const delivery = this.log.add({
       id: newId(this.#world.environment),
@@ -90,7 +90,7 @@ export class Schedule {
     const fault = this.#context.faults.take({ on: 'delivery', tenantId: this.#world.id, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;
     const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind });
-    void this.#guard(job, async () => {
+    void this.#runStep(job, async () => {
       const start = fault && this.#startWithFault[fault.kind];
       if (start) start(job, fault);
       else this.#attemptNow(job);
@@ -98,43 +98,43 @@ export class Schedule {
     return delivery.id;
   }
 
-  #later(delayMs: number): Date {
+  #timeAfter(delayMs: number): Date {
     return new Date(this.#world.clock.now().getTime() + delayMs);
   }
 
   #enqueue(job: Job, work: (job: Job) => Promise<void>): void {
-    this.#queues.run(job.webhookId, () => this.#guard(job, work));
+    this.#queues.run(job.webhookId, () => this.#runStep(job, work));
   }
 
   #attemptNow(job: Job): void {
     this.#enqueue(job, (each) => this.#attempt(each));
   }
 
-  /** Runs a step of a delivery; if a bug makes it throw, the delivery fails. */
-  async #guard(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
+  /** Runs a step of a delivery. If the step throws, because of a bug in the emulator, the delivery fails. */
+  async #runStep(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
     try {
       await work(job);
     } catch (error) {
       this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
       if (!this.#jobs.has(job)) return;
-      this.#drop(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
+      this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
     }
   }
 
-  /** How a delivery starts with a fault that changes more than the first request. */
+  /** How a delivery starts if it has a fault that changes when or how often it is sent. */
   readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: Fault) => void>> = {
     duplicate: (job) => {
       this.#attemptNow(job);
       this.#enqueue(job, (each) => this.#sendDuplicate(each));
     },
-    drop: (job) => this.#drop(job, 'dropped', 'A delivery fault dropped it.'),
+    drop: (job) => this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.'),
     hold: (job) => this.#hold(job, 'It is held until it is released.'),
     reorder: (job) => {
       this.#hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
       this.#jobs.waitForNext(job);
-      job.cancel = this.#world.clock.schedule(this.#later(REORDER_MS), () => this.#release(job));
+      job.cancel = this.#world.clock.schedule(this.#timeAfter(REORDER_MS), () => this.#release(job));
     },
-    delay: (job, fault) => this.#attemptAt(job, this.#later(fault.delayMs)),
+    delay: (job, fault) => this.#attemptAt(job, this.#timeAfter(fault.delayMs)),
   };
 
   #hold({ id }: Job, reason: string): void {
@@ -160,21 +160,21 @@ export class Schedule {
   async #attempt(job: Job): Promise<void> {
     if (!this.#jobs.has(job)) return;
     const webhook = this.#findWebhook(job);
-    if (typeof webhook === 'string') return this.#drop(job, 'dropped', webhook);
+    if (typeof webhook === 'string') return this.#endWithoutAttempt(job, 'dropped', webhook);
     const result = await this.#send(job, webhook);
     if (!result) return;
-    if (this.#jobs.has(job)) this.#conclude(job, result);
+    if (this.#jobs.has(job)) this.#applyResult(job, result);
     else this.#recordAttempt(job, result);
     for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
   }
 
-  /** Ends the oldest delivery that has had an attempt and waits for the next, so that the log can remove it. */
+  /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
   #dropOldest(): void {
     const inFlight = this.#sender.inFlight();
     const waiting = this.#jobs.all().find(({ id }) => !inFlight.has(id) && this.log.get(id)?.attempts.length !== 0);
     if (!waiting) return;
     this.#dropped += 1;
-    this.#drop(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
+    this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
   /** Returns the webhook, or the reason why nothing is sent to it. */
@@ -192,8 +192,8 @@ export class Schedule {
   }
 
   /** Ends a delivery after an attempt, or schedules the next attempt. */
-  #conclude(job: Job, result: AttemptResult): void {
-    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.choices);
+  #applyResult(job: Job, result: AttemptResult): void {
+    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.behaviours);
     const { state, reason, nextAt, isGone } = outcome;
     if (isGone && this.#world.webhooks.get(job.webhookId))
       this.#world.webhooks.update(job.webhookId, { isActive: false });
@@ -206,7 +206,7 @@ export class Schedule {
     this.#publishAttempt(job, result, outcome);
   }
 
-  /** Logs an attempt that does not change the state of the delivery. */
+  /** Logs an attempt without changing the state of the delivery. */
   #recordAttempt(job: Job, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
@@ -218,19 +218,19 @@ export class Schedule {
     this.log.update(id, { nextAttemptAt: null, state, reason });
   }
 
-  /** Ends a delivery without another attempt. */
-  #drop(job: Job, state: DeliveryState, reason: string): void {
+  /** Ends a delivery without another attempt, and shows that in the activity. */
+  #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
     this.#finish(job, state, reason);
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: Outcome): void {
+  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
     const activity = this.#activityOf(job, outcome);
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: Outcome): DeliveryActivity {
+  #activityOf({ id, webhookId, event }: Job, { state, reason }: AttemptOutcome): DeliveryActivity {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 

@@ -2,7 +2,7 @@ import type { EventKind } from '../contract/events.ts';
 import type { Tier } from '../contract/tiers.ts';
 import type { EventBus } from './event-bus.ts';
 
-/** The delivery that an entry is about, and its current state. */
+/** What all activity entries about a delivery have: the delivery and its current state. */
 export interface DeliveryActivity {
   readonly deliveryId: string;
   readonly tenantId: string;
@@ -13,7 +13,7 @@ export interface DeliveryActivity {
   readonly reason: string | null;
 }
 
-/** An attempt to deliver, made or refused. */
+/** An attempt to send a delivery, even if it was refused. */
 export interface AttemptActivity extends DeliveryActivity {
   readonly kind: 'attempt';
   /** The HTTP status of the response; null if there was no response. */
@@ -58,7 +58,7 @@ interface FailureActivity {
   readonly error: unknown;
 }
 
-/** Something that happened in a mailbox, for the log. */
+/** Something that happened in a mailbox. The log shows it. */
 export type ActivityEntry = AttemptActivity | EndedDeliveryActivity | MailActivity | StreamActivity | FailureActivity;
 
 /** The event bus for activity entries. */

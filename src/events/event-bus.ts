@@ -1,7 +1,7 @@
 import type { EventKind } from '../contract/events.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** An event of a message, with the data that deliveries and streams need. */
+/** An event, such as the arrival of a message, with the data that deliveries and streams need. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
@@ -11,9 +11,9 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message at the time of the event. */
   readonly message: MessageRow;
-  /** Only for an event that a test fires: fields that replace those of the payload. */
+  /** Only for an event that a test triggers: fields that replace those of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** Only for an event that a test fires: deliver only to this webhook. */
+  /** Only for an event that a test triggers: deliver only to this webhook. */
   readonly webhookId?: string;
 }
 

@@ -13,7 +13,7 @@ import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive-mail.ts';
 import { findInbox, uniqueInboxes } from './route.ts';
 
-/** A message that arrived from outside, in one of its inboxes. */
+/** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
 export interface ReceivedMessage {
   /** The id of the message in this inbox. */
   readonly id: string;
@@ -26,8 +26,8 @@ export interface ReceivedMessage {
 }
 
 /**
- * Accepts a mail from outside. It arrives in the inbox of each recipient, in the thread that it continues there, and
- * `message.received` is published for each inbox.
+ * Accepts a mail from outside and stores it in the inbox of each recipient. In each inbox it joins the thread that it
+ * replies to, or starts a new one, and `message.received` is published.
  *
  * @throws {ApiError} VALIDATION_ERROR for an invalid mail, NOT_FOUND for a recipient without an inbox in this emulator,
  *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space. In these cases nothing is stored.
@@ -36,26 +36,26 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
-  const read = 'eml' in message ? await readRaw(context, message) : readComposed(context, message);
-  const { mail } = read;
-  const inboxes = findInboxes(context, read);
+  const parsed = 'eml' in message ? await parseRaw(context, message) : parseComposed(context, message);
+  const { mail } = parsed;
+  const inboxes = findInboxes(context, parsed);
   checkRoom(context, inboxes.length * sizeOfMail(mail));
   return inboxes.map((inbox) => {
-    const message = receiveMail(context, inbox, mail);
-    if (!message) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
-    const { id, inboxId, threadId } = message;
+    const stored = receiveMail(context, inbox, mail);
+    if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
+    const { id, inboxId, threadId } = stored;
     return { id, inboxId, threadId, tenantId: inbox.world.id };
   });
 }
 
-/** A mail that was read, with its recipients. */
-interface ReadMail {
+/** A parsed mail, with the recipients to which it is delivered and the only tenant that may receive it, if any. */
+interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
 }
 
-function readComposed({ worlds }: MailContext, message: IncomingMessage): ReadMail {
+function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
   const {
     tenant,
     to,
@@ -84,12 +84,12 @@ function readComposed({ worlds }: MailContext, message: IncomingMessage): ReadMa
   return { tenant, mail, recipients: to };
 }
 
-async function readRaw(context: MailContext, message: IncomingMessage): Promise<ReadMail> {
+async function parseRaw(context: MailContext, message: IncomingMessage): Promise<AddressedMail> {
   const parsed = parseOrRefuse('The message', rawMessage, message);
   checkSize(parsed.eml.byteLength);
   context.assume('messages.inbound.limits');
   const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
-  // The header can also name recipients outside this emulator. The mail goes only to those that have an inbox here.
+  // The mail can also name recipients outside this emulator. It is delivered only to those that have an inbox here.
   const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant: parsed.tenant,
@@ -108,7 +108,7 @@ function checkSize(bytes: number): void {
 }
 
 /** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
-function findInboxes(context: MailContext, { tenant, recipients }: ReadMail): InboxLocation[] {
+function findInboxes(context: MailContext, { tenant, recipients }: AddressedMail): InboxLocation[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }

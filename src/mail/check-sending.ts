@@ -1,4 +1,4 @@
-import type { ChoiceValue } from '../contract/behaviours.ts';
+import type { BehaviourValue } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InboxRow } from '../store/rows.ts';
@@ -6,16 +6,17 @@ import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
-/** The recipients that must have written to the inbox before. */
-export interface MustHaveWritten {
+/** Which recipients must have written to the inbox before. */
+export interface RecipientCheck {
   readonly recipients: readonly string[];
-  /** The values of `sending.verified.scope` under which this is checked; if left out, it is always checked. */
-  readonly onlyUnder?: readonly ChoiceValue<'sending.verified.scope'>[];
+  /** The values of `sending.verified.scope` for which this is checked. If left out, it is always checked. */
+  readonly onlyForScopes?: readonly BehaviourValue<'sending.verified.scope'>[];
 }
 
 /**
- * Refuses mail before it is stored: from a paused inbox, to recipients that must have written to it but have not, or to
- * a simulator that refuses it. Mail to `pause@simulator.test` pauses the inbox; mail to `resume@simulator.test` ends that.
+ * Refuses mail before it is stored if its inbox is paused, if a recipient must have written to the inbox but has not,
+ * or if it is to a simulator that refuses it. Mail to `pause@simulator.test` pauses the inbox; mail to
+ * `resume@simulator.test` ends that.
  *
  * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
@@ -24,12 +25,12 @@ export function checkSending(
   world: World,
   { id }: InboxRow,
   recipients: readonly string[],
-  mustHaveWritten: MustHaveWritten,
+  recipientCheck: RecipientCheck,
 ): void {
-  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.choose)));
+  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
   if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
-  checkVerifiedRecipients(context, world, id, mustHaveWritten);
+  checkVerifiedRecipients(context, world, id, recipientCheck);
   if (simulated.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
     throw inboxPaused(context);
@@ -43,22 +44,23 @@ function inboxPaused({ assume }: MailContext): ApiError {
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
-/** Checks that recipients have written before; those at a simulator need not. */
+/** Checks that each recipient has written to the inbox before. Simulators need not have. */
 function checkVerifiedRecipients(
-  { choose }: MailContext,
+  { readBehaviour }: MailContext,
   world: World,
   inboxId: string,
-  { recipients, onlyUnder }: MustHaveWritten,
+  { recipients, onlyForScopes }: RecipientCheck,
 ): void {
   const unverified = recipients
     .map(toBareAddress)
-    .find((address) => findSimulator(address, choose) === undefined && !hasWritten(world, inboxId, address));
-  if (unverified === undefined || (onlyUnder && !onlyUnder.includes(choose('sending.verified.scope')))) return;
-  const choice = choose('sending.verified');
-  if (choice === 'sent') return;
+    .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(world, inboxId, address));
+  if (unverified === undefined || (onlyForScopes && !onlyForScopes.includes(readBehaviour('sending.verified.scope'))))
+    return;
+  const value = readBehaviour('sending.verified');
+  if (value === 'sent') return;
   // Only a plain send, which is always checked, has the field `verified`.
-  const advice = onlyUnder ? '' : '; send with "verified": true if you know the address to be right';
-  throw new ApiError(REFUSALS[choice], `${unverified} has never written to this inbox${advice}.`);
+  const advice = onlyForScopes ? '' : '; send with "verified": true if you know the address to be right';
+  throw new ApiError(REFUSALS[value], `${unverified} has never written to this inbox${advice}.`);
 }
 
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;

@@ -1,9 +1,9 @@
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
 
-/** The text that the sender adds to a forward. */
+/** The subject and the text that the sender adds to a forwarded message. */
 interface ForwardNote {
   readonly subject?: string | null | undefined;
   readonly plainBody: string;
@@ -12,10 +12,14 @@ interface ForwardNote {
 
 type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
-/** Composes the subject and the bodies of a forward: the sender's note, and below it the original with its header. */
-export function composeForward(original: MessageRow, note: ForwardNote, { choose, assume }: Ledger): Forward {
+/** Composes the subject and the bodies of a forwarded message: the sender's note, then the original with its header. */
+export function composeForward(
+  original: MessageRow,
+  note: ForwardNote,
+  { readBehaviour, assume }: BehaviourReader,
+): Forward {
   const subject = note.subject ?? forwardSubject(original, assume);
-  const { plainBody, htmlBody } = BODIES[choose('sending.forward.body')](original, note);
+  const { plainBody, htmlBody } = BODIES[readBehaviour('sending.forward.body')](original, note);
   return { subject, plainBody, htmlBody };
 }
 
@@ -32,10 +36,10 @@ const BODIES = {
   'as-sent': (_: MessageRow, { plainBody, htmlBody }: ForwardNote) => ({ plainBody, htmlBody }),
 };
 
-const RULE = '---------- Forwarded message ----------';
+const SEPARATOR = '---------- Forwarded message ----------';
 
 function headerLinesOf({ from, to, subject, receivedAt }: MessageRow): string[] {
-  return [RULE, `From: ${from}`, `Date: ${receivedAt}`, `Subject: ${subject}`, `To: ${to.join(', ')}`];
+  return [SEPARATOR, `From: ${from}`, `Date: ${receivedAt}`, `Subject: ${subject}`, `To: ${to.join(', ')}`];
 }
 
 function plainForward(original: MessageRow, { plainBody }: ForwardNote): string {

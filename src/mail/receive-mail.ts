@@ -26,8 +26,8 @@ export interface IncomingMail
 }
 
 /**
- * Stores a mail in an inbox, in the thread that it continues or in a new one, and publishes `message.received`. Returns
- * `undefined` if the inbox does not exist any more.
+ * Stores a mail in an inbox, in the thread that it replies to or in a new one, and publishes `message.received`.
+ * Returns `undefined` if the inbox does not exist any more.
  */
 export function receiveMail(
   context: MailContext,
@@ -52,8 +52,9 @@ export function receiveMail(
 }
 
 /**
- * Finds the thread that a mail continues: the thread of the message named in In-Reply-To; otherwise the thread of the
- * last message in References that this inbox has (see "Threading of inbound mail" in the reference, src/contract/README.md).
+ * Finds the thread that a mail replies to: the thread of the message named in In-Reply-To; otherwise the thread of the
+ * last message in References that this inbox has (see "Threading of inbound mail" in the reference,
+ * src/contract/README.md).
  */
 export function findThread(
   world: World,

@@ -1,8 +1,8 @@
 import type { LookupContext } from '../access/find-in-scope.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 
@@ -18,7 +18,7 @@ interface ReplyRecipients {
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
-  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<Ledger, 'assume'>,
+  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<BehaviourReader, 'assume'>,
   inbox: InboxRow,
   message: MessageRow,
 ): ReplyRecipients {

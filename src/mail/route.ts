@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { withoutTag } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { hasVerifiedDomain, type InboxLocation } from '../store/world.ts';
@@ -6,38 +6,38 @@ import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
-/** The destination of mail to an address: an inbox, a bounce, or nothing because the address is external. */
+/** The destination of mail to an address: an inbox here, a bounce, or an external address, to which nothing is sent. */
 export type Route =
   | { readonly kind: 'inbox'; readonly inbox: InboxLocation }
   | { readonly kind: 'bounced' }
   | { readonly kind: 'external' };
 
-type RouteContext = Pick<MailContext, 'worlds' | 'choose'>;
+type RouteContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
 
 /** Finds the inbox of a bare address in lower case; `undefined` if there is none. */
-export function findInbox({ worlds, choose }: RouteContext, address: string): InboxLocation | undefined {
-  if (findSimulator(address, choose) === 'bounce') return undefined;
-  return worlds.findAddress(address) ?? findWithoutTag(worlds, address, choose);
+export function findInbox({ worlds, readBehaviour }: RouteContext, address: string): InboxLocation | undefined {
+  if (findSimulator(address, readBehaviour) === 'bounce') return undefined;
+  return worlds.findAddress(address) ?? findWithoutTag(worlds, address, readBehaviour);
 }
 
 /** Finds the destination of mail to a bare address in lower case. */
-export function findRoute({ worlds, choose }: RouteContext, address: string): Route {
-  if (findSimulator(address, choose) === 'bounce') return { kind: 'bounced' };
-  const inbox = findInbox({ worlds, choose }, address);
+export function findRoute({ worlds, readBehaviour }: RouteContext, address: string): Route {
+  if (findSimulator(address, readBehaviour) === 'bounce') return { kind: 'bounced' };
+  const inbox = findInbox({ worlds, readBehaviour }, address);
   if (inbox) return { kind: 'inbox', inbox };
-  const isBounced = isHosted(worlds, domainOf(address)) && choose('sending.unknown-user') === 'bounced';
+  const isBounced = isHosted(worlds, domainOf(address)) && readBehaviour('sending.unknown-user') === 'bounced';
   return { kind: isBounced ? 'bounced' : 'external' };
 }
 
-/** Removes duplicate inboxes, because a mail can name several addresses of one inbox. */
+/** Removes duplicate inboxes. A mail can name several addresses of one inbox. */
 export function uniqueInboxes(inboxes: readonly InboxLocation[]): InboxLocation[] {
   return [...new Map(inboxes.map((inbox) => [inbox.inboxId, inbox])).values()];
 }
 
 /** Finds the inbox of an address without its tag, such as `helpdesk@acme.test` for `helpdesk+orders@acme.test`. */
-function findWithoutTag(worlds: Worlds, address: string, choose: Choose): InboxLocation | undefined {
+function findWithoutTag(worlds: Worlds, address: string, readBehaviour: ReadBehaviour): InboxLocation | undefined {
   const inbox = worlds.findAddress(withoutTag(address));
-  return inbox && choose('sending.plus-tags') === 'delivered' ? inbox : undefined;
+  return inbox && readBehaviour('sending.plus-tags') === 'delivered' ? inbox : undefined;
 }
 
 function isHosted(worlds: Worlds, domain: string): boolean {

@@ -5,7 +5,7 @@ import { primaryAddress } from '../store/inbox-address.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
-import { checkSending, type MustHaveWritten } from './check-sending.ts';
+import { checkSending, type RecipientCheck } from './check-sending.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
@@ -20,7 +20,7 @@ interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 
 export interface OutgoingMail extends StoredMail {
   /** The message that it replies to; null if it starts a thread. */
   readonly originalMessage: MessageRow | null;
-  readonly mustHaveWritten: MustHaveWritten;
+  readonly recipientCheck: RecipientCheck;
 }
 
 /**
@@ -31,8 +31,8 @@ export interface OutgoingMail extends StoredMail {
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const recipients = recipientsOf(mail);
-  const { originalMessage, mustHaveWritten, ...stored } = mail;
-  checkSending(context, world, inbox, recipients, mustHaveWritten);
+  const { originalMessage, recipientCheck, ...stored } = mail;
+  checkSending(context, world, inbox, recipients, recipientCheck);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
   const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
   checkRoom(context, (1 + inboxes.length) * sizeOfMail(stored));

@@ -1,4 +1,4 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 
 /** The effect of mail to each address at `simulator.test`. */
 export const SIMULATORS = {
@@ -14,11 +14,11 @@ type Simulator = keyof typeof SIMULATORS;
 
 /**
  * Finds the simulator that a bare address names. A plus-tag is allowed, such as `bounce+42@simulator.test`. Returns
- * `undefined` for any address if the ledger turns simulators off.
+ * `undefined` for any address if `sending.simulators` turns simulators off.
  */
-export function findSimulator(address: string, choose: Choose): Simulator | undefined {
+export function findSimulator(address: string, readBehaviour: ReadBehaviour): Simulator | undefined {
   const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';
-  return isSimulator(name) && choose('sending.simulators') === 'on' ? name : undefined;
+  return isSimulator(name) && readBehaviour('sending.simulators') === 'on' ? name : undefined;
 }
 
 function isSimulator(name: string): name is Simulator {

@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { describeOperation } from './describe-operation.ts';
 import { createDocument, type OpenApiDocument } from './document.ts';
@@ -14,13 +14,13 @@ In addition to the errors of each operation, any request can return these:
 
 HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`. Behaviours can disable both.`;
 
-/** Creates the OpenAPI 3.1 document of the operation table under the given choices. */
-export function createOpenApi(choices: Choices): OpenApiDocument {
+/** Creates the OpenAPI 3.1 document of the operation table under these behaviours. */
+export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
   return createDocument({
     title: 'Agent Mailbox Service (emulated)',
     description: DESCRIPTION,
     tags: TAGS,
-    rows: OPERATION_IDS.map((id) => describeOperation(id, OPERATIONS[id], choices)),
+    rows: OPERATION_IDS.map((id) => describeOperation(id, OPERATIONS[id], behaviours)),
     securitySchemes: {
       apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       bearer: { type: 'http', scheme: 'bearer' },
@@ -28,11 +28,11 @@ export function createOpenApi(choices: Choices): OpenApiDocument {
     headers: {
       'X-Mock-Assumed': {
         description:
-          'The behaviours that shaped this reply although the specification of the service does not define them (see the command `agent-mailbox-mock behaviours`).',
+          'The behaviours that this reply depends on, except those whose value the service document states. The command `agent-mailbox-mock behaviours` explains them.',
         schema: { type: 'string' },
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },
     },
-    errorForm: { hasCode: choices['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
+    errorForm: { hasCode: behaviours['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
   });
 }

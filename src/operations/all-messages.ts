@@ -1,6 +1,6 @@
 import type { LookupContext } from '../access/find-in-scope.ts';
 import { selectInboxes } from '../access/select-scope.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { FOLDERS } from '../contract/operations/messages.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
@@ -18,15 +18,15 @@ const FOLDER_FILTERS: Record<Folder, (message: MessageRow) => boolean> = {
 };
 
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { world } = principal;
   const found = messagesInScope(context, query).filter(createFolderFilter(query.folder, context));
   const isGrouped = query.group === 'thread';
-  const page = paginate(isGrouped ? latestOfEachThread(found) : found, query, choose);
-  return { body: SHOW_PAGE[choose('messages.all.shape')](world, page, context, isGrouped) };
+  const page = paginate(isGrouped ? latestOfEachThread(found) : found, query, readBehaviour);
+  return { body: SHOW_PAGE[readBehaviour('messages.all.shape')](world, page, context, isGrouped) };
 };
 
-/** Returns the messages of the inboxes in scope that match the selectors, in order of arrival. */
+/** Returns the messages of the inboxes that the request selects, within the scope of the key, in order of arrival. */
 function messagesInScope(
   context: LookupContext,
   { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
@@ -35,8 +35,12 @@ function messagesInScope(
   return context.principal.world.messages.all().filter((message) => inboxIds.has(message.inboxId));
 }
 
-function createFolderFilter(folder: Folder | undefined, { choose, assume }: Ledger): (message: MessageRow) => boolean {
-  if (folder === undefined && choose('messages.all.folder') === 'all') return ({ deletedAt }) => deletedAt === null;
+function createFolderFilter(
+  folder: Folder | undefined,
+  { readBehaviour, assume }: BehaviourReader,
+): (message: MessageRow) => boolean {
+  if (folder === undefined && readBehaviour('messages.all.folder') === 'all')
+    return ({ deletedAt }) => deletedAt === null;
   assume('messages.folders');
   return FOLDER_FILTERS[folder ?? 'inbox'];
 }
@@ -56,7 +60,7 @@ export const countFolders: Run<'countFolders'> = (context, { query }) => {
   const unread = messages.filter((message) => FOLDER_FILTERS.inbox(message) && !message.isRead).length;
   const inbox = { unread, total: count('inbox') };
   const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
-  return { body: { inbox, ...COUNT_BODIES[context.choose('messages.folders.counts')](others) } };
+  return { body: { inbox, ...COUNT_BODIES[context.readBehaviour('messages.folders.counts')](others) } };
 };
 
 type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;

@@ -21,7 +21,7 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
       (world) => world.attachments.get(params.attachmentId) !== undefined,
     );
   }
-  const disposition = context.choose('messages.attachments.disposition');
+  const disposition = context.readBehaviour('messages.attachments.disposition');
   return {
     body: fromBase64(row.content),
     headers: {

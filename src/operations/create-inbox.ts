@@ -16,18 +16,18 @@ import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts'
 type CreateContext = Context<'createInbox'>;
 
 /**
- * Creates an inbox with an address, a key and a password. If an inbox with this address is in the caller's scope,
- * that inbox is returned without credentials. Otherwise a number is appended to a taken name (reference; see src/contract/README.md, "The
- * sources").
+ * Creates an inbox with an address, a key and a password. If an inbox with this address exists in the caller's scope,
+ * it returns that inbox without credentials. If another inbox has the address, it appends a number to the name
+ * (reference; see src/contract/README.md, "The sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
   const username = body.username ?? generateUsername(context);
   const address = `${username}@${domain}`;
-  // The parts are already valid, so only the length can be wrong.
+  // The name and the domain are valid, so only the length of the whole address can be wrong.
   if (!isBareAddress(address)) throw addressTooLong(context, address);
-  const existing = findReachableInbox(context, address);
+  const existing = findInboxInScope(context, address);
   if (existing) return returnExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const { name, inbox } = pickName(context, username, domain, query.strict === true);
@@ -56,22 +56,22 @@ function generateUsername({ environment, assume }: CreateContext): string {
   return `agent-${newHex(environment, 4)}`;
 }
 
-/** Finds the inbox with an address, if it is in scope. */
-function findReachableInbox({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
+/** Finds the inbox with an address, if it is in the caller's scope. */
+function findInboxInScope({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
   const owner = worlds.findAddress(address);
   const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;
   return inbox && isInScope(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
 }
 
 function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
-  if (context.choose('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
+  if (context.readBehaviour('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
   return {
     status: 200,
     body: { ...showInboxWithoutCredentials(context.principal.world, inbox, context), existed: true },
   };
 }
 
-/** The name to use; `inbox` is set if an inbox with this numbered name exists and is to be returned instead. */
+/** The name to use. If `inbox` is set, that inbox already has the name and is returned instead of a new one. */
 interface PickedName {
   readonly name: string;
   readonly inbox?: InboxRow | undefined;
@@ -79,22 +79,22 @@ interface PickedName {
 
 /**
  * Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. With
- * `inboxes.create.again=existing`, picks a numbered inbox that the caller can already reach.
+ * `inboxes.create.again=existing`, picks the name of a numbered inbox that is already in the caller's scope.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
-  const { principal, choose, assume } = context;
+  const { principal, readBehaviour, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // This assumption is recorded no matter who has the name. Otherwise the reply would show a workspace key that another
-  // workspace of its tenant has it.
+  // This is recorded for every workspace key. If it were recorded only when another workspace has the name, the reply
+  // would reveal that.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
   const existing = numbered
-    .map((name) => ({ name, inbox: findReachableInbox(context, `${name}@${domain}`) }))
+    .map((name) => ({ name, inbox: findInboxInScope(context, `${name}@${domain}`) }))
     .find(({ inbox }) => inbox !== undefined);
-  if (existing && choose('inboxes.create.again') === 'existing') return existing;
+  if (existing && readBehaviour('inboxes.create.again') === 'existing') return existing;
   const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
   if (free !== undefined) return { name: free };
   throw usernameTaken(`${username}@${domain}`);

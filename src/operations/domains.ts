@@ -11,7 +11,7 @@ import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { principal, environment, choose, assume } = context;
+  const { principal, environment, readBehaviour, assume } = context;
   const workspaceId = workspaceFor(context, body.workspaceId);
   if (EMULATOR_DOMAINS.includes(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
     assume('domains.create.taken');
@@ -27,23 +27,23 @@ export const createDomain: Run<'createDomain'> = (context, { body }) => {
     createdAt: now,
     updatedAt: now,
   });
-  return { body: showDomain(row, choose) };
+  return { body: showDomain(row, readBehaviour) };
 };
 
 function workspaceFor(context: Context<'createDomain'>, workspaceId: string | null | undefined): string | null {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const selected = selectWorkspace(context, workspaceId);
   if (selected) return selected.id;
   if (principal.tier === 'workspace') return principal.workspaceId;
-  if (choose('domains.create.workspace') === 'tenant') return null;
+  if (readBehaviour('domains.create.workspace') === 'tenant') return null;
   return defaultWorkspace(principal.world)?.id ?? null;
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const rows = domainsInScope(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
-  return { body: showDomains(rows, choose) };
+  return { body: showDomains(rows, readBehaviour) };
 };
 
 function domainsInScope(principal: TenantPrincipal): DomainRow[] {
@@ -53,7 +53,7 @@ function domainsInScope(principal: TenantPrincipal): DomainRow[] {
 }
 
 export const getDomain: Run<'getDomain'> = (context, { params }) => ({
-  body: showDomain(findDomain(context, params.domain), context.choose),
+  body: showDomain(findDomain(context, params.domain), context.readBehaviour),
 });
 
 function findDomain(context: LookupContext, domain: string): DomainRow {
@@ -66,7 +66,7 @@ function findDomain(context: LookupContext, domain: string): DomainRow {
 
 /** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, readBehaviour } = context;
   const { id, domain, verifiedAt } = findDomain(context, params.domain);
   const status = outcomeOf(domain);
   if (status === 'verified') checkNotVerifiedElsewhere(context, domain);
@@ -76,7 +76,7 @@ export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
     verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null),
     updatedAt,
   });
-  return { body: showDomain(row, choose) };
+  return { body: showDomain(row, readBehaviour) };
 };
 
 const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
@@ -90,16 +90,19 @@ function outcomeOf(domain: string): DomainRow['status'] {
 }
 
 /** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
-function checkNotVerifiedElsewhere({ principal, worlds, choose }: Context<'verifyDomain'>, domain: string): void {
+function checkNotVerifiedElsewhere(
+  { principal, worlds, readBehaviour }: Context<'verifyDomain'>,
+  domain: string,
+): void {
   const isTaken = worlds.some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
-  if (!isTaken || choose('domains.verify.taken') === 'verified') return;
+  if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }
 
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
   context.principal.world.domains.remove(row.id);
-  return { body: DELETE_BODIES[context.choose('domains.delete.body')](row) };
+  return { body: DELETE_BODIES[context.readBehaviour('domains.delete.body')](row) };
 };
 
 const DELETE_BODIES = {

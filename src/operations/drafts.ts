@@ -52,10 +52,10 @@ function changesOf(
   return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
 }
 
-function checkMessage({ principal, choose }: LookupContext, inboxId: string, messageId: string): void {
+function checkMessage({ principal, readBehaviour }: LookupContext, inboxId: string, messageId: string): void {
   const message = principal.world.messages.get(messageId);
   if (message?.inboxId === inboxId && message.deletedAt === null) return;
-  throw choose('drafts.unknown-message') === 'not-found'
+  throw readBehaviour('drafts.unknown-message') === 'not-found'
     ? notFound('messages')
     : new ApiError(
         'VALIDATION_ERROR',
@@ -64,16 +64,18 @@ function checkMessage({ principal, choose }: LookupContext, inboxId: string, mes
 }
 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
-  const { principal, choose, assume } = context;
+  const { principal, readBehaviour, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const { rows, pagination } = paginate(
     principal.world.drafts.by('inboxId', inbox.id),
     query,
-    choose,
+    readBehaviour,
     'drafts.list.order',
   );
   const drafts = limitBodies(rows, assume).map(showDraft);
-  return { body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[choose('drafts.list.reply')] };
+  return {
+    body: { drafts: { drafts }, 'with-pagination': { drafts, pagination } }[readBehaviour('drafts.list.reply')],
+  };
 };
 
 export const getDraft: Run<'getDraft'> = (context, { params }) => {
@@ -93,7 +95,7 @@ export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
 export const deleteDraft: Run<'deleteDraft'> = (context, { params }) => {
   const { row } = findInInbox(context, 'drafts', params.id, params.draftId);
   context.principal.world.drafts.remove(row.id);
-  return { body: DELETED[context.choose('drafts.delete.body')](row.id) };
+  return { body: DELETED[context.readBehaviour('drafts.delete.body')](row.id) };
 };
 
 function showDraft({ to, cc, bcc, ...draft }: DraftRow) {

@@ -14,9 +14,9 @@ import { DELETED, updated } from './replies/confirmations.ts';
 import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const rows = selectInboxes(context, { workspace: query.workspace });
-  const show = SHOW_INBOX[choose('inboxes.list.credentials')];
+  const show = SHOW_INBOX[readBehaviour('inboxes.list.credentials')];
   return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
 };
 
@@ -38,10 +38,10 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
 
 /** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   removeInbox(principal.world, inbox, timestampNow(environment));
-  return { body: DELETED[choose('inboxes.delete.body')](inbox.id) };
+  return { body: DELETED[readBehaviour('inboxes.delete.body')](inbox.id) };
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
@@ -70,7 +70,7 @@ function makePrimary(world: World, { id, inboxId }: AddressRow): void {
 }
 
 export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
-  const { principal, choose, assume } = context;
+  const { principal, readBehaviour, assume } = context;
   const { world } = principal;
   const inbox = findInScope(context, 'inboxes', params.id);
   const addresses = world.addresses.by('inboxId', inbox.id);
@@ -78,7 +78,7 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
   if (!row) throw new ApiError('NOT_FOUND', 'This inbox has no such address.');
   const canonical = addresses.find(({ address }) => address === canonicalAddress(inbox));
   if (row === canonical) {
-    const code = REFUSALS[choose('inboxes.addresses.delete.canonical')];
+    const code = REFUSALS[readBehaviour('inboxes.addresses.delete.canonical')];
     throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
   }
   world.removeAddress(row.id);
@@ -86,7 +86,7 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     assume('inboxes.addresses.delete.primary');
     makePrimary(world, canonical);
   }
-  return { body: ADDRESS_DELETE_BODIES[choose('inboxes.addresses.delete.body')](row.address) };
+  return { body: ADDRESS_DELETE_BODIES[readBehaviour('inboxes.addresses.delete.body')](row.address) };
 };
 
 const ADDRESS_DELETE_BODIES = {

@@ -6,13 +6,13 @@ import type { Run } from './context.ts';
 
 /** Creates a key for an inbox and revokes the previous one; the mail stays (service document, section 4.4). */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, readBehaviour } = context;
   const { world } = principal;
   const inbox = findInScope(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
   const row = world.addKey(createKey(environment, { tier: 'inbox', ownerId: inbox.id }));
   for (const { id } of previous) world.removeKey(id);
-  return { body: ROTATE_BODIES[choose('inboxes.rotate.reply')](row) };
+  return { body: ROTATE_BODIES[readBehaviour('inboxes.rotate.reply')](row) };
 };
 
 const ROTATE_BODIES = {
@@ -48,7 +48,7 @@ export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params 
   const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys');
   context.principal.world.removeKey(key.id);
-  return { body: DELETE_BODIES[context.choose('workspaces.keys.delete.body')](key.id) };
+  return { body: DELETE_BODIES[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
 };
 
 const DELETE_BODIES = {

@@ -22,9 +22,9 @@ export const createList: Run<'createList'> = (context, { params, body }) => {
 };
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const show = LIST_ITEMS[choose('lists.list.entries')];
+  const show = LIST_ITEMS[readBehaviour('lists.list.entries')];
   const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
   return { body: { lists } };
 };
@@ -44,7 +44,7 @@ export const getList: Run<'getList'> = (context, { params }) => {
 export const deleteList: Run<'deleteList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
   removeList(context.principal.world, row.id);
-  return { body: DELETED[context.choose('lists.delete.body')](row.id) };
+  return { body: DELETED[context.readBehaviour('lists.delete.body')](row.id) };
 };
 
 export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
@@ -79,7 +79,7 @@ export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
 export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
   const { id } = findEntry(context, params);
   context.principal.world.listEntries.remove(id);
-  return { body: DELETED[context.choose('lists.entries.delete.body')](id) };
+  return { body: DELETED[context.readBehaviour('lists.entries.delete.body')](id) };
 };
 
 function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {

@@ -11,50 +11,52 @@ import { paginate } from './replies/paginate.ts';
 import { showMessage } from './replies/show-message.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
-  const { principal, choose, assume } = context;
+  const { principal, readBehaviour, assume } = context;
   const { world } = principal;
   const inbox = findInScope(context, 'inboxes', params.id);
   const messages = world.messages
     .by('inboxId', inbox.id)
     .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
-  const { rows, pagination } = paginate(messages, query, choose);
-  return { body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, choose)), pagination } };
+  const { rows, pagination } = paginate(messages, query, readBehaviour);
+  return {
+    body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, readBehaviour)), pagination },
+  };
 };
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { message } = findMessage(context, params);
-  return { body: showMessage(principal.world, markRead(context, message), choose) };
+  return { body: showMessage(principal.world, markRead(context, message), readBehaviour) };
 };
 
-function markRead({ principal, choose }: LookupContext, message: MessageRow): MessageRow {
-  if (message.isRead || choose('messages.get.marks-read') === 'no') return message;
+function markRead({ principal, readBehaviour }: LookupContext, message: MessageRow): MessageRow {
+  if (message.isRead || readBehaviour('messages.get.marks-read') === 'no') return message;
   return principal.world.messages.update(message.id, { isRead: true });
 }
 
 export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { world } = principal;
   const message = findUpdatable(context, params);
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
-  const shape = choose('messages.update.reply');
-  return { body: shape === 'message' ? showMessage(world, row, choose) : updated(row.id) };
+  const shape = readBehaviour('messages.update.reply');
+  return { body: shape === 'message' ? showMessage(world, row, readBehaviour) : updated(row.id) };
 };
 
 /** Finds a message that may be changed. Deleted messages are included unless `messages.update.deleted` hides them. */
 function findUpdatable(context: LookupContext, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
   const { row } = findInInbox(context, 'messages', id, messageId);
-  if (row.deletedAt === null || context.choose('messages.update.deleted') === 'changed') return row;
+  if (row.deletedAt === null || context.readBehaviour('messages.update.deleted') === 'changed') return row;
   return findMessage(context, { id, messageId }).message;
 }
 
 /** Soft-deletes a message: lists no longer contain it, but its thread still does. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, readBehaviour } = context;
   const { message } = findMessage(context, params);
   principal.world.messages.update(message.id, { deletedAt: message.deletedAt ?? timestampNow(environment) });
-  return { body: DELETED[choose('messages.delete.body')](message.id) };
+  return { body: DELETED[readBehaviour('messages.delete.body')](message.id) };
 };
 
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {

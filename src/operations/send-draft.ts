@@ -1,8 +1,8 @@
 import { findInInbox } from '../access/find-in-scope.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../contract/email-address-schema.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
 import { type OutgoingMail, sendMail } from '../mail/send.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../store/rows.ts';
@@ -12,12 +12,12 @@ import type { SendingContext } from './sending.ts';
 
 /** Sends a draft and then deletes it. A draft that cannot be sent is kept. */
 export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
   const mail = toMail(context, inbox, draft);
   const message = sendMail(context, principal.world, inbox, mail);
   principal.world.drafts.remove(draft.id);
-  return { body: { ...showSent(message, choose), draftId: draft.id } };
+  return { body: { ...showSent(message, readBehaviour), draftId: draft.id } };
 };
 
 function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): OutgoingMail {
@@ -26,7 +26,7 @@ function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): Outg
   const { to, cc, bcc } = recipients;
   return {
     ...recipients,
-    mustHaveWritten: { recipients: [...to, ...cc, ...bcc], onlyUnder: ['every-send'] },
+    recipientCheck: { recipients: [...to, ...cc, ...bcc], onlyForScopes: ['every-send'] },
     subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,
@@ -55,7 +55,7 @@ function recipientsOf(
 /** Checks the addresses of a draft. This happens on sending only, because a draft may contain invalid addresses. */
 function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>>(
   recipients: Recipients,
-  { choose, assume }: Ledger,
+  { readBehaviour, assume }: BehaviourReader,
 ): Recipients {
   const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
     addresses.flatMap((address, index) =>
@@ -64,7 +64,7 @@ function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bc
   );
   if (problems.length === 0) return recipients;
   assume('sending.addresses');
-  choose('drafts.recipients');
+  readBehaviour('drafts.recipients');
   throw new ApiError('VALIDATION_ERROR', `The draft cannot be sent: ${problems.slice(0, 5).join('; ')}.`);
 }
 

@@ -1,7 +1,7 @@
 import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import type { ReplyOf } from '../contract/operations.ts';
-import type { MustHaveWritten } from '../mail/check-sending.ts';
+import type { RecipientCheck } from '../mail/check-sending.ts';
 import { composeForward } from '../mail/forward.ts';
 import type { MailContext } from '../mail/mail-context.ts';
 import { recipientsOfReply, replySubject } from '../mail/reply.ts';
@@ -13,13 +13,13 @@ import { showSent } from './replies/show-sent.ts';
 /** The context of every operation that sends mail. */
 export type SendingContext = MailContext & LookupContext;
 
-/** The bodies of a mail in a request. */
+/** The fields of a request that have the bodies of a mail. */
 interface Bodies {
   readonly plainBody?: string | null | undefined;
   readonly htmlBody?: string | null | undefined;
 }
 
-/** The copy recipients in a request. */
+/** The fields of a request that have the cc and bcc recipients of a mail. */
 interface CopyRecipients {
   readonly cc?: readonly string[] | null | undefined;
   readonly bcc?: readonly string[] | null | undefined;
@@ -31,14 +31,14 @@ const EMPTY_MAIL = {
   replyTo: null,
   originalMessage: null,
   attachments: [],
-  mustHaveWritten: { recipients: [] },
+  recipientCheck: { recipients: [] },
 };
 
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const { to, subject, replyTo: replyToAddress = null, verified } = body;
   const { cc, bcc } = copiesOf(body);
-  const mustHaveWritten = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
+  const recipientCheck = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
   return send(context, inbox, {
     ...EMPTY_MAIL,
     ...bodiesOf(body),
@@ -47,7 +47,7 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
     bcc,
     subject,
     replyTo: replyToAddress,
-    mustHaveWritten,
+    recipientCheck,
   });
 };
 
@@ -66,16 +66,19 @@ export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, b
   return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...to, ...cc, ...bcc]);
 };
 
-/** Sends a reply to a message; `recipients` are those that are checked under `every-send`. */
+/**
+ * Sends a reply to a message. If `sending.verified.scope` is `every-send`, each of `recipientsToCheck` must have
+ * written to the inbox before.
+ */
 function sendReply(
   context: SendingContext,
   { inbox, message }: ReturnType<typeof findMessage>,
   fields: ReturnType<typeof bodiesOf> & Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>,
-  recipients: readonly string[],
+  recipientsToCheck: readonly string[],
 ) {
   const subject = replySubject(message, context.assume);
-  const mustHaveWritten: MustHaveWritten = { recipients, onlyUnder: ['every-send'] };
-  return send(context, inbox, { ...EMPTY_MAIL, ...fields, subject, originalMessage: message, mustHaveWritten });
+  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, onlyForScopes: ['every-send'] };
+  return send(context, inbox, { ...EMPTY_MAIL, ...fields, subject, originalMessage: message, recipientCheck });
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
@@ -84,11 +87,11 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const attachments = context.principal.world.attachments.by('messageId', message.id);
   const forward = composeForward(message, { subject, ...bodiesOf(body) }, context);
   const { cc, bcc } = copiesOf(body);
-  const mustHaveWritten: MustHaveWritten = {
+  const recipientCheck: RecipientCheck = {
     recipients: [...to, ...cc, ...bcc],
-    onlyUnder: ['send-and-forward', 'every-send'],
+    onlyForScopes: ['send-and-forward', 'every-send'],
   };
-  return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, mustHaveWritten });
+  return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, recipientCheck });
 };
 
 function bodiesOf({ plainBody, htmlBody }: Bodies) {
@@ -100,5 +103,5 @@ function copiesOf({ cc, bcc }: CopyRecipients) {
 }
 
 function send(context: SendingContext, inbox: InboxRow, mail: OutgoingMail): Outcome<ReplyOf<'sendMessage'>> {
-  return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.choose) };
+  return { body: showSent(sendMail(context, context.principal.world, inbox, mail), context.readBehaviour) };
 }

@@ -6,7 +6,9 @@ import { findSimulator } from '../mail/simulators.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { Context, Run } from './context.ts';
 
-export const getHealth: Run<'getHealth'> = ({ choose }) => ({ body: HEALTH_BODIES[choose('health.body')] });
+export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({
+  body: HEALTH_BODIES[readBehaviour('health.body')],
+});
 
 const HEALTH_BODIES = { status: { status: 'ok' as const }, empty: {} };
 
@@ -37,5 +39,5 @@ function findInvalidReason(context: Context<'verifyEmail'>, email: string): (typ
     return 'syntax';
   }
   if (findRoute(context, email).kind !== 'bounced') return null;
-  return findSimulator(email, context.choose) === 'bounce' ? 'bounces' : 'no-such-inbox';
+  return findSimulator(email, context.readBehaviour) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

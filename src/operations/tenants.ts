@@ -17,7 +17,7 @@ export const createTenant: Run<'createTenant'> = ({ worlds, environment }, { bod
 };
 
 /** Deletes a tenant with all its data. Its keys are refused from the next request on. */
-export const deleteTenant: Run<'deleteTenant'> = ({ worlds, choose }, { params }) => {
+export const deleteTenant: Run<'deleteTenant'> = ({ worlds, readBehaviour }, { params }) => {
   if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
-  return { body: DELETED[choose('tenants.delete.body')](params.id) };
+  return { body: DELETED[readBehaviour('tenants.delete.body')](params.id) };
 };

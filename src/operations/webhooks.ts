@@ -1,7 +1,7 @@
 import { findInScope } from '../access/find-in-scope.ts';
 import type { Principal } from '../access/principal.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { ReplyOf } from '../contract/operations.ts';
 import { newId, newWebhookSecret, timestampNow } from '../environment.ts';
@@ -13,74 +13,75 @@ type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, environment, choose } = context;
+  const { principal, environment, readBehaviour } = context;
   const workspace = selectWorkspace(context, body.workspaceId);
   const row = principal.world.webhooks.insert({
     id: newId(environment),
     workspaceId: principal.tier === 'workspace' ? principal.workspaceId : (workspace?.id ?? null),
     url: body.url,
-    events: withoutRepeats(body.events ?? ['message.received'], choose),
+    events: withoutRepeats(body.events ?? ['message.received'], readBehaviour),
     secret: newWebhookSecret(environment),
-    isActive: choose('webhooks.create.is-active') === 'active',
+    isActive: readBehaviour('webhooks.create.is-active') === 'active',
     createdAt: timestampNow(environment),
   });
   return { body: toReply(row) };
 };
 
-function withoutRepeats(events: readonly EventKind[], choose: Choose): readonly EventKind[] {
+function withoutRepeats(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
   const kinds = [...new Set(events)];
   if (kinds.length === events.length) return events;
-  return choose('webhooks.create.repeated-events') === 'merged' ? kinds : events;
+  return readBehaviour('webhooks.create.repeated-events') === 'merged' ? kinds : events;
 }
 
 export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
-  const visible = visibleWebhooks(principal, choose);
+  const visible = visibleWebhooks(principal, readBehaviour);
   const selected = workspace ? visible.filter((row) => row.workspaceId === workspace.id) : visible;
-  const rows = sortWebhooks(selected, choose);
-  const toItem = choose('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
+  const rows = sortWebhooks(selected, readBehaviour);
+  const toItem = readBehaviour('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
   return { body: { webhooks: rows.map(toItem) } };
 };
 
-function visibleWebhooks(principal: WebhookPrincipal, choose: Choose): WebhookRow[] {
+function visibleWebhooks(principal: WebhookPrincipal, readBehaviour: ReadBehaviour): WebhookRow[] {
   const { webhooks } = principal.world;
   if (principal.tier === 'tenant') return webhooks.all();
-  if (choose('webhooks.list.workspace-scope') === 'own') return webhooks.by('workspaceId', principal.workspaceId);
+  if (readBehaviour('webhooks.list.workspace-scope') === 'own')
+    return webhooks.by('workspaceId', principal.workspaceId);
   return webhooks.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
 }
 
-function sortWebhooks(rows: WebhookRow[], choose: Choose): WebhookRow[] {
-  return rows.length > 1 && choose('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
+function sortWebhooks(rows: WebhookRow[], readBehaviour: ReadBehaviour): WebhookRow[] {
+  return rows.length > 1 && readBehaviour('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
 }
 
 export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const row = principal.world.webhooks.get(params.id);
-  const isListed = row?.workspaceId === null && visibleWebhooks(principal, choose).includes(row);
-  return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), choose) };
+  const isListed = row?.workspaceId === null && visibleWebhooks(principal, readBehaviour).includes(row);
+  return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), readBehaviour) };
 };
 
 export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { id } = findInScope(context, 'webhooks', params.id);
   const { url, events, isActive } = body;
   const row = principal.world.webhooks.update(id, {
     ...(url !== undefined && { url }),
-    ...(events !== undefined && { events: withoutRepeats(events, choose) }),
+    ...(events !== undefined && { events: withoutRepeats(events, readBehaviour) }),
     ...(isActive !== undefined && { isActive }),
   });
-  return { body: choose('webhooks.update.reply') === 'webhook' ? showWebhook(row, choose) : updated(id) };
+  return { body: readBehaviour('webhooks.update.reply') === 'webhook' ? showWebhook(row, readBehaviour) : updated(id) };
 };
 
-function showWebhook(row: WebhookRow, choose: Choose) {
-  return choose('webhooks.get.secret') === 'omitted' ? withoutSecret(row) : toReply(row);
+function showWebhook(row: WebhookRow, readBehaviour: ReadBehaviour) {
+  return readBehaviour('webhooks.get.secret') === 'omitted' ? withoutSecret(row) : toReply(row);
 }
 
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
   const { id } = findInScope(context, 'webhooks', params.id);
   context.principal.world.webhooks.remove(id);
-  return { body: DELETE_BODIES[context.choose('webhooks.delete.body')](id) };
+  return { body: DELETE_BODIES[context.readBehaviour('webhooks.delete.body')](id) };
 };
 
 const DELETE_BODIES = { ...DELETED, none: () => undefined };

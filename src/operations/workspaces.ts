@@ -1,6 +1,6 @@
 import { findInScope } from '../access/find-in-scope.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
-import type { Assume, Choose } from '../contract/behaviours.ts';
+import type { Assume, ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { removeWorkspace } from '../store/removal.ts';
@@ -9,12 +9,15 @@ import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 
-export const createWorkspace: Run<'createWorkspace'> = ({ principal, environment, choose, assume }, { body }) => {
+export const createWorkspace: Run<'createWorkspace'> = (
+  { principal, environment, readBehaviour, assume },
+  { body },
+) => {
   const { world } = principal;
   const row = world.workspaces.insert({
     id: newId(environment),
     name: body.name,
-    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, assume), choose),
+    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, assume), readBehaviour),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
@@ -34,10 +37,10 @@ function slugOf(name: string, assume: Assume): string {
   );
 }
 
-function pickFreeSlug(world: World, slug: string, choose: Choose): string {
+function pickFreeSlug(world: World, slug: string, readBehaviour: ReadBehaviour): string {
   const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;
   if (!isTaken(slug)) return slug;
-  if (choose('workspaces.create.slug-taken') === 'conflict') {
+  if (readBehaviour('workspaces.create.slug-taken') === 'conflict') {
     throw new ApiError('ALREADY_EXISTS', `A workspace with the slug ${slug} already exists.`);
   }
   let number = 2;
@@ -62,13 +65,16 @@ export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
 
 /** Deletes a workspace with its inboxes, domains, webhooks and keys. The keys are refused from now on. */
 export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => {
-  const { principal, choose } = context;
+  const { principal, readBehaviour } = context;
   const { id, isDefault } = findInScope(context, 'workspaces', params.id);
   if (isDefault) {
-    throw new ApiError(REFUSALS[choose('workspaces.delete.default')], 'The default workspace cannot be deleted.');
+    throw new ApiError(
+      REFUSALS[readBehaviour('workspaces.delete.default')],
+      'The default workspace cannot be deleted.',
+    );
   }
   removeWorkspace(principal.world, id);
-  return { body: DELETED[choose('workspaces.delete.body')](id) };
+  return { body: DELETED[readBehaviour('workspaces.delete.body')](id) };
 };
 
 function showWorkspace(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow) {

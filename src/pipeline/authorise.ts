@@ -9,32 +9,33 @@ import type { OperationRow } from './operation-rows.ts';
 import type { Service } from './service.ts';
 
 /**
- * Finds the principal of a request.
+ * Finds the principal of a request, that is, the caller that its key identifies.
  *
  * @throws {ApiError} UNAUTHORIZED when the key is missing or invalid.
  */
-export function authenticate({ worlds }: Service, { request, choose }: Exchange): Principal {
-  return findPrincipal(worlds, readKey(request, choose));
+export function authenticate({ worlds }: Service, { request, readBehaviour }: Exchange): Principal {
+  return findPrincipal(worlds, readKey(request, readBehaviour));
 }
 
 /**
  * Finds the principal and checks that its tier may call this operation. Returns `undefined` for a public operation.
  *
- * @throws {ApiError} UNAUTHORIZED as `authenticate` does; FORBIDDEN or NOT_FOUND (`auth.wrong-tier`) for a wrong tier.
+ * @throws {ApiError} UNAUTHORIZED as `authenticate` does; for a wrong tier FORBIDDEN or NOT_FOUND, by
+ *   `auth.wrong-tier`.
  */
 export function authorise(service: Service, exchange: Exchange, row: OperationRow): Principal | undefined {
-  const { tiers, tierChoices, tierAssumptions, tiersByChoice } = service.operationFor(row.id);
+  const { tiers, tierBehaviours, tierAssumptions, tiersThatDiffer } = service.operationFor(row.id);
   if (!tiers) return undefined;
   const principal = authenticate(service, exchange);
   const isAllowed = mayCall(principal, tiers);
-  if (!isAllowed || tiersByChoice.has(principal.tier)) {
-    tierChoices.forEach(exchange.choose);
+  if (!isAllowed || tiersThatDiffer.has(principal.tier)) {
+    tierBehaviours.forEach(exchange.readBehaviour);
     tierAssumptions.forEach(exchange.assume);
   }
   if (isAllowed) return principal;
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
   const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; use a ${prefixes} key.`;
-  throw exchange.choose('auth.wrong-tier') === 'not-found'
+  throw exchange.readBehaviour('auth.wrong-tier') === 'not-found'
     ? routeNotFound(message)
     : new ApiError('FORBIDDEN', message);
 }

@@ -1,11 +1,11 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from '../environment.ts';
 import { type ApiReply, jsonReply } from './http.ts';
 
 /**
- * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is reported,
- * and the reply does not contain its details.
+ * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is
+ * reported, and the reply does not contain its details.
  */
 export function toApiError(thrown: unknown, report: Environment['report']): ApiError {
   if (thrown instanceof ApiError) return thrown;
@@ -17,7 +17,7 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
 }
 
 /** Converts an error to a reply, in the shape that `errors.shape` decides. */
-export function toErrorReply({ status, message, code, headers }: ApiError, choose: Choose): ApiReply {
-  const body = choose('errors.shape') === 'error-and-code' ? { error: message, code } : { error: message };
+export function toErrorReply({ status, message, code, headers }: ApiError, readBehaviour: ReadBehaviour): ApiReply {
+  const body = readBehaviour('errors.shape') === 'error-and-code' ? { error: message, code } : { error: message };
   return jsonReply(status, body, headers);
 }

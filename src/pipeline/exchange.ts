@@ -1,19 +1,19 @@
 import type { Principal } from '../access/principal.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import { createRecordingReader, type RecordingReader } from '../contract/behaviour-reader.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ApiError } from '../contract/errors.ts';
-import { createLedgerReader, type LedgerReader } from '../contract/ledger-reader.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
 
 /**
- * One request and its reply, with everything learned while handling it. The stages of `handle-request.ts` fill it in,
- * in order; observers receive it when it is finished.
+ * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
+ * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
  */
-export interface Exchange extends LedgerReader {
+export interface Exchange extends RecordingReader {
   readonly request: ApiRequest;
   /** The start time, in milliseconds of `performance.now()`. */
   readonly startedMs: number;
-  /** The requested operation; `undefined` until it is found. */
+  /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
@@ -31,7 +31,7 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
 /** Creates the exchange of a new request. */
-export function createExchange(request: ApiRequest, choices: Choices): Exchange {
+export function createExchange(request: ApiRequest, behaviours: BehaviourValues): Exchange {
   return {
     request,
     startedMs: performance.now(),
@@ -40,6 +40,6 @@ export function createExchange(request: ApiRequest, choices: Choices): Exchange 
     error: undefined,
     reply: undefined,
     durationMs: 0,
-    ...createLedgerReader(choices),
+    ...createRecordingReader(behaviours),
   };
 }

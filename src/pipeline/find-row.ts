@@ -1,8 +1,8 @@
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Routable, type Router, type RowsByMethod, readParams, splitPath } from './router.ts';
 
-/** The result of a route look-up: a row with its parameters, or the allowed methods for an OPTIONS request. */
+/** The result of `findRow`: a row with its path parameters, or for OPTIONS the methods that the path supports. */
 export type Found<Row extends Routable> =
   | { readonly row: Row; readonly params: Record<string, string> }
   | { readonly allow: string };
@@ -15,19 +15,20 @@ export type Found<Row extends Routable> =
 export function findRow<Row extends Routable>(
   router: Router<Row>,
   { method, path }: { readonly method: string; readonly path: string },
-  choose: Choose,
+  readBehaviour: ReadBehaviour,
 ): Found<Row> {
-  const segments = splitPath(stripTrailingSlash(path, router, choose));
-  const decoded = decodeSegments(segments, choose);
+  const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
+  const decoded = decodeSegments(segments, readBehaviour);
   const rows = router(segments);
   if (!rows) throw routeNotFound();
-  if (method === 'OPTIONS' && choose('requests.options') === 'allow') return { allow: allowedMethods(rows, choose) };
-  const row = rows.get(method === 'HEAD' ? methodForHead(rows, choose) : method);
-  if (!row) throw wrongMethod(method, rows, choose);
+  if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
+    return { allow: allowedMethods(rows, readBehaviour) };
+  const row = rows.get(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method);
+  if (!row) throw wrongMethod(method, rows, readBehaviour);
   return { row, params: readParams(row, decoded) };
 }
 
-/** Creates the error for an unknown path. If the path is known but hidden, `reason` is the true reason for the log. */
+/** Creates the error for an unknown path. `reason` is for the log, if the path exists but the reply must hide it. */
 export function routeNotFound(reason?: string): ApiError {
   return new ApiError(
     'NOT_FOUND',
@@ -36,30 +37,34 @@ export function routeNotFound(reason?: string): ApiError {
   );
 }
 
-/** Reads the ledger only if the slash matters, so that `X-Mock-Assumed` names the choice only then. */
-function stripTrailingSlash<Row extends Routable>(path: string, router: Router<Row>, choose: Choose): string {
+/** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
+function stripTrailingSlash<Row extends Routable>(
+  path: string,
+  router: Router<Row>,
+  readBehaviour: ReadBehaviour,
+): string {
   const trimmed = path.replace(/\/$/, '');
   if (trimmed === path || !router(splitPath(trimmed))) return path;
-  return choose('requests.trailing-slash') === 'ignored' ? trimmed : path;
+  return readBehaviour('requests.trailing-slash') === 'ignored' ? trimmed : path;
 }
 
-function decodeSegments(segments: readonly string[], choose: Choose): string[] {
+function decodeSegments(segments: readonly string[], readBehaviour: ReadBehaviour): string[] {
   try {
     return segments.map(decodeURIComponent);
   } catch {
-    if (choose('requests.undecodable-path') === 'not-found') throw routeNotFound();
+    if (readBehaviour('requests.undecodable-path') === 'not-found') throw routeNotFound();
     throw new ApiError('VALIDATION_ERROR', 'The path has invalid percent-encoding.');
   }
 }
 
 /** Returns the method of the row that serves HEAD: GET if there is one and `requests.head` is `as-get`. */
-function methodForHead(rows: RowsByMethod<Routable>, choose: Choose): string {
-  return rows.has('GET') && choose('requests.head') === 'as-get' ? 'GET' : 'HEAD';
+function methodForHead(rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): string {
+  return rows.has('GET') && readBehaviour('requests.head') === 'as-get' ? 'GET' : 'HEAD';
 }
 
-function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choose): ApiError {
-  if (choose('requests.wrong-method') === 'not-found') return routeNotFound();
-  const allow = allowedMethods(rows, choose);
+function wrongMethod(method: string, rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): ApiError {
+  if (readBehaviour('requests.wrong-method') === 'not-found') return routeNotFound();
+  const allow = allowedMethods(rows, readBehaviour);
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported for this path; use ${allow}.`, {
     headers: { allow },
   });
@@ -67,7 +72,9 @@ function wrongMethod(method: string, rows: RowsByMethod<Routable>, choose: Choos
 
 const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
 
-function allowedMethods(rows: RowsByMethod<Routable>, choose: Choose): string {
-  const methods = ALLOW_ORDER.filter((method) => rows.has(method === 'HEAD' ? methodForHead(rows, choose) : method));
-  return [...methods, ...(choose('requests.options') === 'allow' ? ['OPTIONS'] : [])].join(', ');
+function allowedMethods(rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): string {
+  const methods = ALLOW_ORDER.filter((method) =>
+    rows.has(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method),
+  );
+  return [...methods, ...(readBehaviour('requests.options') === 'allow' ? ['OPTIONS'] : [])].join(', ');
 }

@@ -23,8 +23,8 @@ import { createRouter } from './router.ts';
 import type { Service } from './service.ts';
 
 /**
- * Stream paths requested by plain HTTP. WebSocket upgrades are handled in `server/websocket` and by the msw stream
- * handler, not here.
+ * The paths of the event streams, so that a plain HTTP request for one gets a clear error. WebSocket connections do not
+ * come here: `server/websocket` and the msw stream handler handle them.
  */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 
@@ -37,10 +37,10 @@ const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
  * error reply.
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
-  const exchange = createExchange(request, service.choices);
+  const exchange = createExchange(request, service.behaviours);
   const reply = await runStages(service, exchange).catch((thrown: unknown) => {
     exchange.error = toApiError(thrown, service.worlds.environment.report);
-    return toErrorReply(exchange.error, exchange.choose);
+    return toErrorReply(exchange.error, exchange.readBehaviour);
   });
   const finished = Object.assign(exchange, {
     reply: stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply)),
@@ -59,7 +59,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
   const body = await readBody(request);
-  // Everything below is synchronous, so the key cannot be revoked before the reply is made.
+  // Everything below is synchronous, so no other request can revoke the key in between.
   exchange.principal = authorise(service, exchange, row);
   const operation = service.operationFor(row.id);
   const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
@@ -70,23 +70,24 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
 
 function findOperation(service: Service, exchange: Exchange): Found<Row> {
   try {
-    return findRow(router, exchange.request, exchange.choose);
+    return findRow(router, exchange.request, exchange.readBehaviour);
   } catch (error) {
-    if (exchange.choose('requests.check-order') === 'key-first') exchange.principal = authenticate(service, exchange);
+    if (exchange.readBehaviour('requests.check-order') === 'key-first')
+      exchange.principal = authenticate(service, exchange);
     throw error;
   }
 }
 
-/** Creates the 426 error. If the client may not open the stream, throws a 401, 403 or 404 error instead. */
-function upgradeRequired({ worlds }: Service, { request, choose }: Exchange): ApiError {
-  checkStreamAccess({ worlds, choose }, request);
+/** Returns the 426 error. If the client may not open the stream, throws the 401, 403 or 404 error instead. */
+function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchange): ApiError {
+  checkStreamAccess({ worlds, readBehaviour }, request);
   const message = 'This path is an event stream; connect to it with a WebSocket client.';
   return new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
 }
 
 function runOperation(
   { worlds, events }: Service,
-  { principal, choose, assume }: Exchange,
+  { principal, readBehaviour, assume }: Exchange,
   { id }: OperationRow,
   input: unknown,
 ): Outcome {
@@ -94,11 +95,13 @@ function runOperation(
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  return run({ principal, worlds, environment, events, choose, assume } as Context, input as never);
+  return run({ principal, worlds, environment, events, readBehaviour, assume } as Context, input as never);
 }
 
-/** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */
-function addAssumedHeader({ choices }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
-  const assumed = [...usedBehaviours].filter((id) => isAssumed(id, choices)).join(', ');
+/**
+ * Adds a header that lists the behaviours used for this reply, except those whose value the service document states.
+ */
+function addAssumedHeader({ behaviours }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
+  const assumed = [...usedBehaviours].filter((id) => isAssumed(id, behaviours)).join(', ');
   return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
 }

@@ -36,7 +36,7 @@ export interface ApiResult {
   readonly error?: ApiError | undefined;
 }
 
-/** The reply header that lists the behaviours that shaped the reply. */
+/** The reply header that lists the behaviours that the reply depends on. */
 export const ASSUMED_HEADER = 'x-mock-assumed';
 
 const encoder = new TextEncoder();
@@ -60,7 +60,9 @@ export function textReply(status: number, text: string, contentType: string): Ap
   return bytesReply(status, encoder.encode(text), { 'content-type': contentType });
 }
 
-/** Creates a streamed reply. Each text is sent when available, until the texts end or the client disconnects. */
+/**
+ * Creates a streamed reply. Each text is sent as soon as it exists, until the last one or until the client disconnects.
+ */
 export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): StreamReply {
   const iterator = texts[Symbol.asyncIterator]();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({

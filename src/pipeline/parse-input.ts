@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import { ApiError } from '../contract/errors.ts';
 import { invalid } from '../contract/invalid.ts';
-import type { Ledger } from '../contract/ledger-reader.ts';
 import type { ApiRequest } from './http.ts';
 import type { ReceivedBody } from './read-body.ts';
 import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
@@ -14,19 +14,19 @@ interface Received {
 }
 
 /**
- * Parses the input of an operation by the schemas of its row.
+ * Parses the input of an operation with the schemas of its row.
  *
  * @throws {ApiError} for the first invalid part, in this order: path, query, body.
  */
 export function parseInput(
   operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
   { request, params, received }: Received,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ) {
   return {
-    params: parseParams(operation.params, params, ledger),
-    query: parseQuery(operation.query, request.query, ledger),
-    body: parseBody(operation.body, received, request.headers.get('content-type'), ledger),
+    params: parseParams(operation.params, params, reader),
+    query: parseQuery(operation.query, request.query, reader),
+    body: parseBody(operation.body, received, request.headers.get('content-type'), reader),
   };
 }
 
@@ -38,21 +38,22 @@ export function parseInput(
 function parseParams(
   schema: z.ZodObject | undefined,
   params: Record<string, string>,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): Record<string, unknown> {
   const parsed = schema?.safeParse(params);
   if (!parsed) return {};
-  if (parsed.success) return recordCaseChange(params, parsed.data, ledger);
-  if (ledger.choose('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
+  if (parsed.success) return recordCaseChange(params, parsed.data, reader);
+  if (reader.readBehaviour('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
 }
 
+/** Records an assumption if parsing has changed the letter case of an id. */
 function recordCaseChange(
   sent: Record<string, string>,
   parsed: Record<string, unknown>,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): Record<string, unknown> {
-  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) ledger.assume('requests.letter-case');
+  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) reader.assume('requests.letter-case');
   return parsed;
 }
 
@@ -64,12 +65,12 @@ function recordCaseChange(
 export function parseQuery(
   resolved: ResolvedSchema | undefined,
   query: URLSearchParams,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): Record<string, unknown> {
   const known = Object.keys(resolved?.schema.shape ?? {}).filter((name) => query.has(name));
-  if (query.size !== known.length) ledger.assume('requests.query');
+  if (query.size !== known.length) reader.assume('requests.query');
   if (!resolved) return {};
-  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), ledger);
+  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), reader);
 }
 
 /**
@@ -81,71 +82,75 @@ export function parseBody(
   resolved: ResolvedSchema | undefined,
   received: ReceivedBody,
   contentType: string | null,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): Record<string, unknown> {
-  const body = readObject(received, contentType, ledger);
-  refuseUnknownFields(resolved?.schema, body, ledger);
-  return resolved ? parse('The body', resolved, body, ledger) : {};
+  const body = readObject(received, contentType, reader);
+  refuseUnknownFields(resolved?.schema, body, reader);
+  return resolved ? parse('The body', resolved, body, reader) : {};
 }
 
 function parse(
   where: string,
   resolved: ResolvedSchema,
   value: Record<string, unknown>,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): Record<string, unknown> {
   const parsed = resolved.schema.safeParse(value);
-  recordDecisiveChoices(resolved, value, parsed, ledger);
+  recordDecisiveBehaviours(resolved, value, parsed, reader);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);
 }
 
-/** The kinds of values that have a length limit; a limit of any other kind is about its size. */
+/** The types whose maximum is a length. For a number, the maximum is a value, which `requests.limits` is not about. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
-/** Records the choices that decided whether this value is valid. */
-function recordDecisiveChoices(
+/** Records the behaviours that decided whether this value is valid. */
+function recordDecisiveBehaviours(
   { assumes, alternatives }: ResolvedSchema,
   value: Record<string, unknown>,
   { success, error }: z.ZodSafeParseResult<unknown>,
-  ledger: Ledger,
+  reader: BehaviourReader,
 ): void {
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
-    ledger.assume('requests.limits');
-  if (!success) assumes.forEach(ledger.assume);
-  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) ledger.choose(id);
+    reader.assume('requests.limits');
+  if (!success) assumes.forEach(reader.assume);
+  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) reader.readBehaviour(id);
 }
 
-function readObject(received: ReceivedBody, contentType: string | null, ledger: Ledger): Record<string, unknown> {
+function readObject(
+  received: ReceivedBody,
+  contentType: string | null,
+  reader: BehaviourReader,
+): Record<string, unknown> {
   if (received === 'empty') return {};
-  if (received === 'truncated') throw malformed('The request body was truncated.', ledger);
+  if (received === 'truncated') throw malformed('The request body was truncated.', reader);
   if (received === 'too-large') {
-    ledger.assume('requests.body-limit');
+    reader.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
-  checkContentType(contentType, ledger);
-  const value = parseJson(received, ledger);
-  if (!isObject(value)) throw malformed('The body must be a JSON object.', ledger);
+  checkContentType(contentType, reader);
+  const value = parseJson(received, reader);
+  if (!isObject(value)) throw malformed('The body must be a JSON object.', reader);
   return value;
 }
 
-function checkContentType(contentType: string | null, ledger: Ledger): void {
+function checkContentType(contentType: string | null, reader: BehaviourReader): void {
   if (/^application\/json\s*(;|$)/i.test(contentType ?? '')) return;
-  if (ledger.choose('requests.content-type') === 'json') {
+  if (reader.readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
 }
 
-function parseJson(bytes: Uint8Array, ledger: Ledger): unknown {
+function parseJson(bytes: Uint8Array, reader: BehaviourReader): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw malformed('The body is not valid JSON.', ledger);
+    throw malformed('The body is not valid JSON.', reader);
   }
 }
 
-function malformed(message: string, ledger: Ledger): ApiError {
-  ledger.assume('requests.malformed-body');
+function malformed(message: string, reader: BehaviourReader): ApiError {
+  reader.assume('requests.malformed-body');
   return new ApiError('VALIDATION_ERROR', message);
 }
 
@@ -153,9 +158,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refuseUnknownFields(schema: z.ZodObject | undefined, body: Record<string, unknown>, ledger: Ledger): void {
+function refuseUnknownFields(
+  schema: z.ZodObject | undefined,
+  body: Record<string, unknown>,
+  reader: BehaviourReader,
+): void {
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(schema?.shape ?? {}, field));
-  if (unknown.length === 0 || ledger.choose('requests.unknown-fields') === 'ignored') return;
+  if (unknown.length === 0 || reader.readBehaviour('requests.unknown-fields') === 'ignored') return;
   const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
   throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
 }

@@ -1,35 +1,35 @@
 import type { z } from 'zod';
+import { createRecordingReader } from '../contract/behaviour-reader.ts';
 import {
   type AssumptionId,
   affectsPart,
-  type ChoiceId,
-  type Choices,
-  type Choose,
-  choiceDefinition,
-  isChoice,
+  type BehaviourValues,
+  type ChangeableId,
+  changeableDefinition,
+  isChangeable,
+  type ReadBehaviour,
 } from '../contract/behaviours.ts';
-import { createLedgerReader } from '../contract/ledger-reader.ts';
 import type { OperationDefinition } from '../contract/operation.ts';
 import { TIERS, type Tier } from '../contract/tiers.ts';
 
-/** The schema of a body or a query under the choices of one mailbox. */
+/** The schema of a body or a query under the current behaviours of one mailbox. */
 export interface ResolvedSchema {
   readonly schema: z.ZodObject;
   /** The assumptions that shape the schema. */
   readonly assumes: readonly AssumptionId[];
-  /** The schema under each other value of a choice that shapes it. */
-  readonly alternatives: readonly { readonly id: ChoiceId; readonly schema: z.ZodObject }[];
+  /** The schema under each other value of each behaviour that affects it. */
+  readonly alternatives: readonly { readonly id: ChangeableId; readonly schema: z.ZodObject }[];
 }
 
-/** A row of the operation table under the choices of one mailbox, resolved once and cached. */
+/** An operation as it is under the current behaviours of one mailbox. It is computed once and then cached. */
 export interface ResolvedOperation {
   /** The tiers that may call the operation; `undefined` for a public operation. */
   readonly tiers: readonly Tier[] | undefined;
-  /** The choices that decide which tiers may call the operation. */
-  readonly tierChoices: readonly ChoiceId[];
+  /** The changeable behaviours that decide which tiers may call the operation. */
+  readonly tierBehaviours: readonly ChangeableId[];
   readonly tierAssumptions: readonly AssumptionId[];
-  /** The tiers for which these choices make a difference. */
-  readonly tiersByChoice: ReadonlySet<Tier>;
+  /** The tiers that may call the operation under some values of these behaviours and not under others. */
+  readonly tiersThatDiffer: ReadonlySet<Tier>;
   readonly params: z.ZodObject | undefined;
   readonly query: ResolvedSchema | undefined;
   readonly body: ResolvedSchema | undefined;
@@ -37,28 +37,28 @@ export interface ResolvedOperation {
   readonly replyAssumptions: readonly AssumptionId[];
 }
 
-/** Resolves the parts of a row that depend on the ledger. */
-export function resolveOperation(row: OperationDefinition, choices: Choices): ResolvedOperation {
+/** Computes the parts of an operation that depend on behaviours. */
+export function resolveOperation(row: OperationDefinition, behaviours: BehaviourValues): ResolvedOperation {
   const { assumes = [] } = row;
-  const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, choices);
+  const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, behaviours);
   return {
     tiers: tiers?.value,
-    tierChoices: tiers?.usedChoices ?? [],
+    tierBehaviours: tiers?.usedIds ?? [],
     tierAssumptions: assumes.filter((id) => affectsPart(id, 'access')),
-    tiersByChoice: new Set(TIERS.filter((tier) => dependsOnChoice(row, tier, choices))),
+    tiersThatDiffer: new Set(TIERS.filter((tier) => dependsOnBehaviour(row, tier, behaviours))),
     params: row.params,
     query:
       row.query &&
       resolveSchema(
         row.query,
-        choices,
+        behaviours,
         assumes.filter((id) => affectsPart(id, 'query')),
       ),
     body:
       row.body &&
       resolveSchema(
         row.body,
-        choices,
+        behaviours,
         assumes.filter((id) => affectsPart(id, 'body')),
       ),
     replyAssumptions: assumes.filter((id) => affectsPart(id, 'reply')),
@@ -66,33 +66,33 @@ export function resolveOperation(row: OperationDefinition, choices: Choices): Re
 }
 
 function resolveSchema(
-  build: (choose: Choose) => z.ZodObject,
-  choices: Choices,
+  build: (readBehaviour: ReadBehaviour) => z.ZodObject,
+  behaviours: BehaviourValues,
   assumes: readonly AssumptionId[],
 ): ResolvedSchema {
-  const { value: schema } = trace(build, choices);
-  const alternatives = evaluateAlternatives(build, choices).map(({ id, value }) => ({ id, schema: value }));
+  const { value: schema } = trace(build, behaviours);
+  const alternatives = evaluateAlternatives(build, behaviours).map(({ id, value }) => ({ id, schema: value }));
   return { schema, assumes, alternatives };
 }
 
-/** Returns whether a different value of any single choice would let a tier call the operation or forbid it. */
-function dependsOnChoice({ tiers }: OperationDefinition, tier: Tier, choices: Choices): boolean {
+/** Returns whether changing the value of one behaviour would change whether this tier may call the operation. */
+function dependsOnBehaviour({ tiers }: OperationDefinition, tier: Tier, behaviours: BehaviourValues): boolean {
   if (tiers === 'public') return false;
-  const mayCall = trace(tiers, choices).value.includes(tier);
-  return evaluateAlternatives(tiers, choices).some(({ value }) => value.includes(tier) !== mayCall);
+  const mayCall = trace(tiers, behaviours).value.includes(tier);
+  return evaluateAlternatives(tiers, behaviours).some(({ value }) => value.includes(tier) !== mayCall);
 }
 
-/** Evaluates `build` under each other value of each choice that it uses, changing one choice at a time. */
-function evaluateAlternatives<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  return trace(build, choices).usedChoices.flatMap((id) =>
-    Object.keys(choiceDefinition(id).choices)
-      .filter((value) => value !== choices[id])
-      .map((value) => ({ id, value: trace(build, { ...choices, [id]: value } as Choices).value })),
+/** Calls `build` once for each other value of each behaviour that it reads. Each call changes a single behaviour. */
+function evaluateAlternatives<Value>(build: (readBehaviour: ReadBehaviour) => Value, behaviours: BehaviourValues) {
+  return trace(build, behaviours).usedIds.flatMap((id) =>
+    Object.keys(changeableDefinition(id).choices)
+      .filter((value) => value !== behaviours[id])
+      .map((value) => ({ id, value: trace(build, { ...behaviours, [id]: value } as BehaviourValues).value })),
   );
 }
 
-/** Calls `build` with these choices and records which of them it uses. */
-function trace<Value>(build: (choose: Choose) => Value, choices: Choices) {
-  const { choose, usedBehaviours } = createLedgerReader(choices);
-  return { value: build(choose), usedChoices: [...usedBehaviours].filter(isChoice) };
+/** Calls `build` and records which of these behaviours it reads. */
+function trace<Value>(build: (readBehaviour: ReadBehaviour) => Value, behaviours: BehaviourValues) {
+  const { readBehaviour, usedBehaviours } = createRecordingReader(behaviours);
+  return { value: build(readBehaviour), usedIds: [...usedBehaviours].filter(isChangeable) };
 }

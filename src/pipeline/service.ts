@@ -1,18 +1,18 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { ExchangeObserver } from './exchange.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
-/** Everything that handling a request needs: the state, the environment and the choices of one mailbox. */
+/** Everything that handling a request needs: the state, the environment and the current behaviours of one mailbox. */
 export interface Service {
   readonly worlds: Worlds;
   readonly events: EventBus;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
-  /** Returns the row of an operation with this mailbox's choices applied. */
+  /** Returns an operation as it is under the current behaviours of this mailbox. */
   operationFor(id: OperationId): ResolvedOperation;
 }
 
@@ -23,7 +23,7 @@ export function createService(parts: Omit<Service, 'operationFor' | 'observers'>
     ...parts,
     observers: [],
     operationFor(id) {
-      const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.choices);
+      const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
       resolved.set(id, operation);
       return operation;
     },

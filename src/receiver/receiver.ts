@@ -29,7 +29,7 @@ export interface ReceivedRequest {
   readonly verified: boolean | undefined;
   /** Why the signature is invalid; null if it is valid, or if the receiver has no secret. */
   readonly problem: string | null;
-  /** The response that the receiver sent: 401 after an invalid signature, otherwise the next scripted answer or 200. */
+  /** The response that the receiver sent: 401 if the signature was invalid, otherwise the next given answer, or 200. */
   readonly answer: ReceiverAnswer;
 }
 
@@ -42,9 +42,13 @@ export interface Receiver extends AsyncDisposable {
    * a webhook needs the URL of this receiver.
    */
   secret: string | readonly string[] | undefined;
-  /** Adds answers to the script: `receiver.answer(500, 'timeout', 200)`. @throws {TypeError} on an invalid answer. */
+  /**
+   * Adds answers for the next requests: `receiver.answer(500, 'timeout', 200)`.
+   *
+   * @throws {TypeError} if one is invalid.
+   */
   answer(...answers: ReceiverAnswer[]): void;
-  /** Handles a request and returns the response. Use it in an msw handler or in your own server. */
+  /** Handles a request and returns the response, for use in an msw handler or in your own server. */
   fetch(request: Request): Promise<Response>;
   /** Starts an HTTP server on 127.0.0.1 and returns its URL. Port 0 (the default) picks a free port. */
   listen(port?: number): Promise<string>;
@@ -59,8 +63,8 @@ export interface Receiver extends AsyncDisposable {
 }
 
 /**
- * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and sends the next
- * answer of a script. A delivery with an invalid signature gets 401 and does not use up an answer.
+ * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and responds with the
+ * next of the given answers. A delivery with an invalid signature gets 401, and the next answer is kept for later.
  *
  * @throws {TypeError} on an invalid answer or an invalid secret.
  * @example
@@ -71,17 +75,17 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   return new ScriptedReceiver(options);
 }
 
-/** The methods are arrow-function properties, so `receiver.fetch` can be passed as a function. */
+/** Its methods are arrow functions, so that `receiver.fetch` can be passed as a function. */
 class ScriptedReceiver implements Receiver {
   readonly requests: ReceivedRequest[] = [];
-  readonly #script: ReceiverAnswer[];
+  readonly #nextAnswers: ReceiverAnswer[];
   readonly #now: ReceiverOptions['now'];
   readonly #listeners = new Set<() => void>();
   #secret: ReceiverOptions['secret'];
   #server: Promise<Listening> | undefined;
 
   constructor({ secret, answers = [], now }: ReceiverOptions) {
-    this.#script = [...checkAnswers(answers)];
+    this.#nextAnswers = [...checkAnswers(answers)];
     this.#secret = checkSecrets(secret);
     this.#now = now;
   }
@@ -94,14 +98,14 @@ class ScriptedReceiver implements Receiver {
     this.#secret = checkSecrets(value);
   }
 
-  readonly answer = (...answers: ReceiverAnswer[]) => void this.#script.push(...checkAnswers(answers));
+  readonly answer = (...answers: ReceiverAnswer[]) => void this.#nextAnswers.push(...checkAnswers(answers));
 
   readonly fetch = async (request: Request) => {
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const body = await request.text();
     const verification = this.#verify(headers, body);
-    const answer = verification.problem === null ? (this.#script.shift() ?? 200) : 401;
+    const answer = verification.problem === null ? (this.#nextAnswers.shift() ?? 200) : 401;
     const { method } = request;
     this.requests.push({
       method,

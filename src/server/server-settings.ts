@@ -21,7 +21,7 @@ export interface SettingOptions {
   readonly deliverTo?: readonly string[];
 }
 
-/** What one value of an option is, if the option is a list, else the option itself. */
+/** The type of one item if the option is a list, otherwise the type of the option. */
 type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullable<Option>;
 
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */

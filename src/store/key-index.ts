@@ -2,21 +2,21 @@
 export class KeyIndex<Holder> extends Map<string, Holder> {
   readonly #listeners = new Set<(key: string) => void>();
 
-  /** Ends a key and notifies the listeners. */
+  /** Makes a key invalid and notifies the listeners. */
   override delete(key: string): boolean {
     const isThere = super.delete(key);
     if (isThere) this.#notify(key);
     return isThere;
   }
 
-  /** Ends every key and notifies the listeners. */
+  /** Makes every key invalid and notifies the listeners. */
   override clear(): void {
     const keys = [...this.keys()];
     super.clear();
     for (const key of keys) this.#notify(key);
   }
 
-  /** Calls the listener with each key that ends. */
+  /** Calls the listener with each key that becomes invalid. */
   onEnded(listener: (key: string) => void): void {
     this.#listeners.add(listener);
   }

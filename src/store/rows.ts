@@ -44,7 +44,7 @@ export interface InboxRow extends CreatedRow {
   readonly displayName: string | null;
   /** The JSON object that its client keeps with it; null if there is none. */
   readonly metadata: Metadata | null;
-  /** The password that the service shows for IMAP and SMTP; it opens nothing in the emulator. */
+  /** The password that the service shows for IMAP and SMTP; it is never checked. */
   readonly imapPassword: string;
   /** A paused inbox refuses to send. */
   readonly isPaused: boolean;
@@ -58,7 +58,7 @@ export interface AddressRow extends CreatedRow {
   readonly inboxId: string;
   /** The address without a name, in lower case. */
   readonly address: string;
-  /** Whether it is the primary address of its inbox; one is. */
+  /** Whether it is the primary address of its inbox; exactly one is. */
   readonly isPrimary: boolean;
 }
 
@@ -202,7 +202,7 @@ export interface DomainRow extends CreatedRow {
   readonly domain: string;
   /** The id of the workspace that may use it; null for the whole tenant. */
   readonly workspaceId: string | null;
-  /** How far its verification has come. */
+  /** The status of its verification. */
   readonly status: 'pending' | 'verifying' | 'verified' | 'failed' | 'unknown';
   /** When it was first verified; null if it never was. */
   readonly verifiedAt: string | null;

@@ -20,7 +20,7 @@ export class Indexes {
   readonly addresses = new AddressIndex<InboxLocation>();
 }
 
-/** The rows of a world at one moment. Rows are frozen, so they need no copy. */
+/** All data of a world at one moment. Stored rows are frozen, so they need no copy. */
 export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
 
 /**

@@ -4,7 +4,7 @@ import type { Environment } from '../environment.ts';
 import type { TenantRow } from './rows.ts';
 import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
 
-/** The operator keys and the rows of a mailbox at one moment. */
+/** The operator keys and all data of a mailbox at one moment. */
 interface WorldsSnapshot {
   readonly operatorKeys: readonly string[];
   readonly tenants: readonly WorldSnapshot[];
@@ -41,7 +41,7 @@ export class Worlds {
     return [...this.#worlds.values()];
   }
 
-  /** Returns the owner of a key; the time does not depend on the number of keys. */
+  /** Returns the owner of a key. This takes the same time for any number of keys. */
   findKey(key: string): KeyHolder | undefined {
     return this.#indexes.keys.get(key);
   }
@@ -64,7 +64,7 @@ export class Worlds {
   add(tenant: TenantRow): World {
     if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
     const world = createWorld(tenant, this.#indexes, this.#realEnvironment);
-    world.clock.follow(this.clock);
+    world.clock.copyTimeFrom(this.clock);
     this.#worlds.set(tenant.id, world);
     return world;
   }
@@ -85,7 +85,7 @@ export class Worlds {
     this.#removedListeners.add(listener);
   }
 
-  /** Calls the listener with each key that ends for any reason; a reset ends every key. */
+  /** Calls the listener with each key that becomes invalid. A reset makes every key invalid for a moment. */
   onKeyEnded(listener: (key: string) => void): void {
     this.#indexes.keys.onEnded(listener);
   }

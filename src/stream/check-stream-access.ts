@@ -1,7 +1,7 @@
 import { readStreamKey } from '../access/credentials.ts';
 import { findInScope } from '../access/find-in-scope.ts';
 import { findPrincipal, type TenantPrincipal } from '../access/principal.ts';
-import type { Choose } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
 import { STREAM_PATH } from '../contract/stream-protocol.ts';
@@ -15,7 +15,7 @@ export interface StreamRequest {
   readonly headers: HeaderReader;
 }
 
-/** The result of `checkStreamAccess`: the key and the principal of the stream. */
+/** The result of `checkStreamAccess`: who opens the stream, and for which inbox. */
 export interface StreamAccess {
   readonly key: string;
   readonly principal: TenantPrincipal;
@@ -32,22 +32,23 @@ export function isStreamPath(path: string): boolean {
  * Checks that a client may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
- *   scope; the ledger can change the last two, as for any request.
+ *   scope. Behaviours can change the last two, as for any request.
  */
 export function checkStreamAccess(
-  { worlds, choose }: { readonly worlds: Worlds; readonly choose: Choose },
+  { worlds, readBehaviour }: { readonly worlds: Worlds; readonly readBehaviour: ReadBehaviour },
   request: StreamRequest,
 ): StreamAccess {
-  const key = readStreamKey(request, choose);
+  const key = readStreamKey(request, readBehaviour);
   const principal = findPrincipal(worlds, key);
-  if (principal.tier === 'operator') throw wrongTier(choose);
+  if (principal.tier === 'operator') throw wrongTier(readBehaviour);
   const id = STREAM_PATH.exec(request.path)?.[1];
-  const inbox = id === undefined ? undefined : findInScope({ principal, worlds, choose }, 'inboxes', id.toLowerCase());
+  const inbox =
+    id === undefined ? undefined : findInScope({ principal, worlds, readBehaviour }, 'inboxes', id.toLowerCase());
   return { key, principal, inboxId: inbox?.id };
 }
 
-function wrongTier(choose: Choose): ApiError {
-  if (choose('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', 'There is no such route.');
+function wrongTier(readBehaviour: ReadBehaviour): ApiError {
+  if (readBehaviour('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', 'There is no such route.');
   const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
   return new ApiError(
     'FORBIDDEN',

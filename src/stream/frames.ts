@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import { clientFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
@@ -26,14 +26,14 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame that is encoded on first use, once for all clients that get it. */
+/** A frame as text and as bytes. Each form is created when it is first read, and then shared by all clients. */
 export interface EncodedFrame {
   readonly text: string;
   /** The UTF-8 bytes of the text. */
   readonly bytes: Uint8Array;
 }
 
-/** Creates a frame that is encoded on first use. */
+/** Encodes a frame. `make` is called when the text or the bytes are first read. */
 export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   let text: string | undefined;
   let bytes: Uint8Array | undefined;
@@ -49,7 +49,7 @@ export function encodeFrame(make: () => ServerFrame): EncodedFrame {
   };
 }
 
-/** Creates the first frame of a stream, with its inbox if it has one. */
+/** Creates the first frame of a stream. It names the inbox of the stream, if the stream is for a single inbox. */
 export function connectedFrame(world: World, inboxId: string | null): ServerFrame {
   const inbox = inboxId === null ? undefined : world.inboxes.get(inboxId);
   return { type: 'connected', inboxId, email: inbox ? primaryAddress(world, inbox) : null };
@@ -61,7 +61,11 @@ export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription)
 }
 
 /** Creates the frame of an event. */
-export function eventFrame(world: World, { id, kind, inboxId, message }: MailEvent, choices: Choices): ServerFrame {
+export function eventFrame(
+  world: World,
+  { id, kind, inboxId, message }: MailEvent,
+  behaviours: BehaviourValues,
+): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const [first] = world.messages.by('threadId', threadId);
   return {
@@ -69,7 +73,7 @@ export function eventFrame(world: World, { id, kind, inboxId, message }: MailEve
     event_type: kind,
     event_id: id,
     message: {
-      ...(choices['stream.event.message'] === 'with-id' && { message_id: message.id }),
+      ...(behaviours['stream.event.message'] === 'with-id' && { message_id: message.id }),
       inbox_id: inboxId,
       thread_id: threadId,
       from,

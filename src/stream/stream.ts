@@ -1,5 +1,5 @@
 import type { TenantPrincipal } from '../access/principal.ts';
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
@@ -16,7 +16,7 @@ import { findOutOfScope, isSubscribed, type Subscription, subscribeToAll, toSubs
 
 /** The part of a connection that a stream uses. */
 export interface StreamConnection {
-  /** Sends a text frame. `toBytes` returns the text in UTF-8, encoded once for all connections that get the frame. */
+  /** Sends a text frame. `toBytes` returns the text in UTF-8; all connections share these bytes. */
   send(text: string, toBytes: () => Uint8Array): void;
   /** Closes the WebSocket with a close code and a reason of at most 123 bytes (RFC 6455). */
   close(code: number, reason: string): void;
@@ -24,7 +24,8 @@ export interface StreamConnection {
   readonly bufferedBytes: number;
 }
 
-const PING_MS: Record<Choices['stream.ping'], number | undefined> = {
+/** The time between two pings. */
+const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
   '30s': 30_000,
   '5m': 300_000,
   never: undefined,
@@ -40,14 +41,14 @@ export class Stream {
   #cancelPing = () => {};
 
   /** Starts a stream on an open connection and sends the first frames. */
-  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, choices: Choices) {
+  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, behaviours: BehaviourValues) {
     this.#principal = principal;
     this.#connection = connection;
-    this.#pingMs = PING_MS[choices['stream.ping']];
-    this.#subscription = firstSubscription(inboxId, choices);
+    this.#pingMs = PING_MS[behaviours['stream.ping']];
+    this.#subscription = firstSubscription(inboxId, behaviours);
     this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
     // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
-    if (inboxId !== undefined && choices['stream.alias'] === 'subscribed') {
+    if (inboxId !== undefined && behaviours['stream.alias'] === 'subscribed') {
       this.#send(subscribedFrame(subscribeToAll([inboxId])));
     }
     this.#schedulePing();
@@ -107,7 +108,7 @@ export class Stream {
     this.#sendEncoded(encodeFrame(() => frame));
   }
 
-  /** If sending fails, only this stream ends; other streams still get the event. */
+  /** Sends a frame. If that fails, only this stream ends; other streams still get the event. */
   #sendEncoded(frame: EncodedFrame): void {
     if (!this.#isOpen) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
@@ -136,7 +137,7 @@ export function closeOrReport(
 }
 
 /** Returns the subscription that a stream has before the client subscribes. */
-function firstSubscription(inboxId: string | undefined, choices: Choices): Subscription | undefined {
+function firstSubscription(inboxId: string | undefined, behaviours: BehaviourValues): Subscription | undefined {
   if (inboxId !== undefined) return subscribeToAll([inboxId]);
-  return choices['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
+  return behaviours['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/behaviours.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
@@ -7,7 +7,7 @@ import { checkStreamAccess, type StreamAccess, type StreamRequest } from './chec
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 
-/** The calls of an adapter to an open stream. */
+/** What an adapter calls on an open stream. */
 export interface StreamSession {
   /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void;
@@ -20,32 +20,36 @@ export type AcceptStream = (connection: StreamConnection) => StreamSession;
 
 /** The event streams of a mailbox. */
 export interface Streams {
-  /** Checks a request before its connection is upgraded. @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND. */
+  /**
+   * Checks a request before its connection is upgraded. Returns the function that starts the stream.
+   *
+   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND.
+   */
   admit(request: StreamRequest): AcceptStream;
 }
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
-/** The open streams, each with the key that opened it: when a key ends, its streams end too. */
+/** The open streams, each with the key that opened it. When a key becomes invalid, its streams are closed. */
 type OpenStreams = Map<Stream, string>;
 
 interface StreamContext {
   readonly worlds: Worlds;
   readonly events: EventBus;
-  readonly choices: Choices;
+  readonly behaviours: BehaviourValues;
   readonly activity: Activity;
 }
 
 /** Creates the streams of a mailbox and subscribes them to its events. */
 export function createStreams(context: StreamContext): Streams {
-  const { worlds, events, choices } = context;
+  const { worlds, events, behaviours } = context;
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
-    // An event that a test fires for one webhook is sent only to that webhook.
+    // An event that a test triggers for one webhook is not sent to streams.
     if (event.webhookId !== undefined || openStreams.size === 0) return;
     const world = worlds.get(event.tenantId);
     if (!world) return;
-    const frame = encodeFrame(() => eventFrame(world, event, choices));
+    const frame = encodeFrame(() => eventFrame(world, event, behaviours));
     for (const stream of [...openStreams.keys()]) stream.notify(event, frame);
   });
   worlds.onKeyEnded((endedKey) => {
@@ -55,7 +59,7 @@ export function createStreams(context: StreamContext): Streams {
   });
   return {
     admit(request) {
-      const access = checkStreamAccess({ worlds, choose: (id) => choices[id] }, request);
+      const access = checkStreamAccess({ worlds, readBehaviour: (id) => behaviours[id] }, request);
       const owner = worlds.findKey(access.key);
       return (connection) => {
         const isKeyValid = worlds.findKey(access.key) === owner;
@@ -68,13 +72,13 @@ export function createStreams(context: StreamContext): Streams {
 }
 
 function accept(
-  { choices, activity }: StreamContext,
+  { behaviours, activity }: StreamContext,
   openStreams: OpenStreams,
   access: StreamAccess,
   connection: StreamConnection,
 ): StreamSession {
   const { key, principal } = access;
-  const stream = new Stream(access, connection, choices);
+  const stream = new Stream(access, connection, behaviours);
   const details = { tenantId: principal.world.id, tier: principal.tier, key };
   let isOpen = true;
   openStreams.set(stream, key);

@@ -5,7 +5,9 @@ import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { subscribeFrame } from '../contract/stream-protocol.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 
-/** The events that a client subscribes to; with both lists of ids empty, every inbox in the scope of its key. */
+/**
+ * The events that a client subscribes to. If both lists of ids are empty: those of every inbox in the scope of its key.
+ */
 export interface Subscription {
   readonly kinds: readonly EventKind[];
   readonly inboxIds: readonly string[];
@@ -27,7 +29,7 @@ export function toSubscription(frame: z.output<typeof subscribeFrame>): Subscrip
   };
 }
 
-/** Returns the first inbox or workspace that is out of the scope of a key, as text; `undefined` if none is. */
+/** Describes the first inbox or workspace of a subscription that is not in scope; `undefined` if all are. */
 export function findOutOfScope(
   principal: TenantPrincipal,
   { inboxIds, workspaceIds }: Subscription,

@@ -214,13 +214,13 @@ describe('policy', () => {
   );
 
   for (const [title, select, callers, ok] of SELECTIONS) {
-    for (const [choice, status] of [
+    for (const [current, status] of [
       ['forbidden', 403],
       ['invalid', 400],
     ] as const) {
       everywhere(
-        `${title} with a workspace selected answers ${callers.join(' and ')} with ${status} under requests.selectors=${choice}`,
-        { behaviours: { 'requests.selectors': choice } },
+        `${title} with a workspace selected answers ${callers.join(' and ')} with ${status} under requests.selectors=${current}`,
+        { behaviours: { 'requests.selectors': current } },
         async (service) => {
           const before = service.mailbox.snapshot();
           for (const caller of callers) {

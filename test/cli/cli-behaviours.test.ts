@@ -28,7 +28,7 @@ test.for(Object.entries<BehaviourDefinition>(BEHAVIOURS))('explains %s', async (
   expect(text).toContain(
     `Section ${entry.section} Value ${entry.default} Default ${entry.default} Origin ${entry.origin}:`,
   );
-  for (const [choice, meaning] of Object.entries(entry.choices)) expect(text).toContain(`${choice} ${meaning}`);
+  for (const [current, meaning] of Object.entries(entry.choices)) expect(text).toContain(`${current} ${meaning}`);
 });
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv]>([

@@ -259,12 +259,12 @@ describe('a clock', () => {
     const other = new Clock(time);
     await other.advance(3 * HOUR);
     clock.freeze(at(9));
-    clock.follow(other);
+    clock.copyTimeFrom(other);
     expect([hoursOf(clock), clock.isFrozen]).toEqual([3, false]);
     await time.pass(HOUR);
     expect(hoursOf(clock)).toBe(4);
     other.freeze(at(7));
-    clock.follow(other);
+    clock.copyTimeFrom(other);
     await time.pass(HOUR);
     expect([hoursOf(clock), clock.isFrozen]).toEqual([7, true]);
   });

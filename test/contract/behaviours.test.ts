@@ -44,8 +44,8 @@ const READINGS: [BehaviourOptions, Reading][] = [
       ['empty', {}],
       ['none', undefined],
     ] as const
-  ).map(([choice, value]): [BehaviourOptions, Reading] => [
-    { 'webhooks.delete.body': choice },
+  ).map(([current, value]): [BehaviourOptions, Reading] => [
+    { 'webhooks.delete.body': current },
     {
       call: (service) => service.send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, asTenant(service)),
       expected: ({ json }) => json,
@@ -112,7 +112,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   [{ 'health.body': 'empty' }, { call: ({ send }) => send('GET', '/health'), expected: ({ json }) => json, value: {} }],
 ];
 
-/** What a reply names, and what it does not: a choice is named where another one would have changed the reply. */
+/** What a reply names, and what it does not: a behaviour is named where another value would have changed the reply. */
 const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unnamed: string[]][] = [
   [
     'an http url that is taken',
@@ -127,7 +127,7 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
     ['webhooks.create.url', 'webhooks.create.required'],
   ],
   [
-    'a url that no choice would take',
+    'a url that no value would take',
     (service) => create(service, { ...HOOK, url: '/hook' }),
     ['errors.shape'],
     ['webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
@@ -231,17 +231,20 @@ const CREDENTIALS: [title: string, headers: (key: string) => Record<string, stri
 describe('behaviours', () => {
   testReadings(READINGS);
 
-  everywhere('a documented reply of documented choices names no assumption', async ({ send, mailbox }) => {
+  everywhere('a documented reply of documented values names no assumption', async ({ send, mailbox }) => {
     const { headers } = await send('GET', '/v1/webhooks', { key: mailbox.keys.globex.tenant });
     expect(headers.has('x-mock-assumed')).toBe(false);
   });
 
   for (const [title, call, named, unnamed] of NAMED) {
-    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (service) => {
-      const ids = namedIn(await call(service));
-      expect(ids).toEqual(expect.arrayContaining(named));
-      expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
-    });
+    everywhere(
+      `${title} names ${named.join(' and ') || 'no behaviour that it does not depend on'}`,
+      async (service) => {
+        const ids = namedIn(await call(service));
+        expect(ids).toEqual(expect.arrayContaining(named));
+        expect(ids.filter((id) => unnamed.includes(id))).toEqual([]);
+      },
+    );
   }
 
   everywhere(
@@ -263,7 +266,7 @@ describe('behaviours', () => {
     },
   );
 
-  test('the choices of a mailbox cannot be changed once it is made', () => {
+  test('the behaviours of a mailbox cannot be changed once it is made', () => {
     const { behaviours } = createMailbox();
     expect(() => Object.assign(behaviours, { 'webhooks.delete.body': 'none' })).toThrow(TypeError);
   });
@@ -327,7 +330,7 @@ describe('behaviours', () => {
   });
 
   test.for(Object.entries<BehaviourDefinition>(BEHAVIOURS))(
-    '%s has a question, a section, and a default among several choices or what is assumed',
+    '%s has a question, a section, and a default among several values or an assumption',
     ([id, entry], { expect }) => {
       expect(id).toMatch(/^[a-z]+(\.[a-z-]+)+$/);
       expect(entry.question).toMatch(/\?$/);

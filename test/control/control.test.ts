@@ -1,7 +1,7 @@
 import { BEHAVIOURS, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import type { ChoiceId } from '../../src/contract/behaviours.ts';
+import type { ChangeableId } from '../../src/contract/behaviours.ts';
 import { CONTROL_TABLE } from '../../src/control/table.ts';
 import { VERSION } from '../../src/version.ts';
 import { checkReply } from '../support/check-reply.ts';
@@ -51,7 +51,7 @@ test('POST /__mock/reset accepts any body', async () => {
   }
 });
 
-test('GET /__mock/behaviours lists the whole ledger with the values in force', async () => {
+test('GET /__mock/behaviours lists the whole ledger with the current values', async () => {
   const behaviours: BehaviourOptions = { 'webhooks.list.secret': 'omitted', 'errors.shape': 'error-only' };
   await using server = await startServer({ port: 0, behaviours });
   const { status, json } = await sendTo(server, 'GET /__mock/behaviours');
@@ -60,7 +60,7 @@ test('GET /__mock/behaviours lists the whole ledger with the values in force', a
     behaviours: Object.entries(BEHAVIOURS).map(([id, entry]) => ({
       id,
       ...JSON.parse(JSON.stringify(entry)),
-      ...('choices' in entry && { value: behaviours[id as ChoiceId] ?? entry.default }),
+      ...('choices' in entry && { value: behaviours[id as ChangeableId] ?? entry.default }),
     })),
   });
 });

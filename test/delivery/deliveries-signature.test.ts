@@ -142,7 +142,7 @@ function requestGolden(
   payload: object = GOLDEN.payload,
 ) {
   const { id, secret, now, otherSecret } = GOLDEN;
-  const choices = parseBehaviours(behaviours);
+  const values = parseBehaviours(behaviours);
   return createRequest({
     id,
     secret,
@@ -150,7 +150,7 @@ function requestGolden(
     now,
     fault,
     newSecret: () => otherSecret,
-    choices,
+    behaviours: values,
   });
 }
 
@@ -230,7 +230,7 @@ test('a truncated body does not end within a character', ({ expect }) => {
 });
 
 everywhere(
-  'the choices of the ledger decide the headers and the body of a request',
+  'the behaviours decide the headers and the body of a request',
   {
     behaviours: {
       'deliveries.signature': 'hex',

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, test } from 'vitest';
+import { createSilentReader } from '../../src/contract/behaviour-reader.ts';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { IncomingMessage } from '../../src/contract/incoming-message.ts';
-import { readSilently } from '../../src/contract/ledger-reader.ts';
 import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
@@ -34,7 +34,7 @@ function startService() {
   const service = createService({
     worlds,
     events: bus,
-    choices: parseBehaviours(),
+    behaviours: parseBehaviours(),
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {
@@ -49,7 +49,7 @@ function startService() {
   }
 
   const receive = (message: IncomingMessage) =>
-    acceptMessage({ ...service, ...readSilently(parseBehaviours()) }, message);
+    acceptMessage({ ...service, ...createSilentReader(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openInboxClients({ mailbox: { keys: KEYS }, send }) };
 }

@@ -97,7 +97,7 @@ describe('a list of large mails', () => {
     expect(text.length).toBeLessThan(17 * 1024 * 1024);
   });
 
-  everywhere('is shown whole if it is short, and names no choice', async (service) => {
+  everywhere('is shown whole if it is short, and names no behaviour', async (service) => {
     const text = 'x'.repeat(500_000);
     const [arrived] = await service.mailbox.receiveMessage({ ...MAIL, text, html: text });
     const { json, headers } = await call(service, 'GET', `${HELPDESK}/messages?limit=100`);

@@ -1,6 +1,6 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { CHOICE_IDS, choiceDefinition } from '../../src/contract/behaviours.ts';
+import { CHANGEABLE_IDS, changeableDefinition } from '../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { ADDRESS, type InboxClient, openInboxClients } from '../support/inbox-clients.ts';
@@ -69,7 +69,7 @@ const bounced = (to: string): Reading => ({
 
 const EXAMPLES = 'ada@example.com or Ada <ada@example.com>';
 
-/** Choices that are not defaults, and the replies that they lead to. */
+/** Values that are not defaults, and the replies that they lead to. */
 const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   [
     { 'messages.shape': 'reference' },
@@ -247,7 +247,7 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   ],
 ];
 
-/** What a reply names, and what it does not: a choice is named where another one would have changed the reply. */
+/** What a reply names, and what it does not: a behaviour is named where another value would have changed the reply. */
 const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unnamed: BehaviourId[]][] = [
   [
     'a message that is read',
@@ -392,7 +392,7 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
 
 const namesOf = ({ headers }: Reply) => headers.get('x-mock-assumed')?.split(', ') ?? [];
 
-const OURS = CHOICE_IDS.filter((id) => /^(?:messages|sending|threads|drafts)\./.test(id));
+const OURS = CHANGEABLE_IDS.filter((id) => /^(?:messages|sending|threads|drafts)\./.test(id));
 
 describe('behaviours of mail', () => {
   for (const [behaviours, { call, expected, value }, of = 'the reply'] of READINGS) {
@@ -409,12 +409,12 @@ describe('behaviours of mail', () => {
     });
   }
 
-  test('every choice that is not a default has a test here', ({ expect }) => {
+  test('every value that is not a default has a test here', ({ expect }) => {
     const read = READINGS.flatMap(([behaviours]) => Object.entries(behaviours).map((entry) => entry.join('=')));
     const others = OURS.flatMap((id) =>
-      Object.keys(choiceDefinition(id).choices)
-        .filter((choice) => choice !== choiceDefinition(id).default)
-        .map((choice) => `${id}=${choice}`),
+      Object.keys(changeableDefinition(id).choices)
+        .filter((current) => current !== changeableDefinition(id).default)
+        .map((current) => `${id}=${current}`),
     );
     expect([...new Set(read)].sort()).toEqual(others.sort());
   });

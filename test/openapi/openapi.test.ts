@@ -3,7 +3,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
 import Ajv from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { type ChoiceId, type Choices, choiceDefinition, parseBehaviours } from '../../src/contract/behaviours.ts';
+import {
+  type BehaviourValues,
+  type ChangeableId,
+  changeableDefinition,
+  parseBehaviours,
+} from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { createOpenApi } from '../../src/openapi/create-openapi.ts';
@@ -25,7 +30,7 @@ interface Described {
 
 const openApi = (behaviours: BehaviourOptions = {}) => createOpenApi(parseBehaviours(behaviours));
 
-/** The defaults, and each other choice of a behaviour that the document depends on, alone; each document once. */
+/** The default document, and one for each other value of each behaviour that the document depends on; no duplicates. */
 function distinctDocuments(): [title: string, document: OpenApiDocument][] {
   const documents = new Map<string, [string, OpenApiDocument]>();
   const add = (title: string, document: OpenApiDocument) => {
@@ -34,17 +39,18 @@ function distinctDocuments(): [title: string, document: OpenApiDocument][] {
   };
   add('the defaults', openApi());
   for (const id of behavioursRead()) {
-    for (const choice of Object.keys(choiceDefinition(id).choices)) add(`${id}=${choice}`, openApi({ [id]: choice }));
+    for (const current of Object.keys(changeableDefinition(id).choices))
+      add(`${id}=${current}`, openApi({ [id]: current }));
   }
   return [...documents.values()];
 }
 
-/** The choices that the document depends on; making it for each of the ledger takes long. */
-function behavioursRead(): ChoiceId[] {
-  const read = new Set<ChoiceId>();
-  const get = (choices: Choices, id: ChoiceId) => {
+/** The behaviours that the document depends on; creating it for every behaviour takes long. */
+function behavioursRead(): ChangeableId[] {
+  const read = new Set<ChangeableId>();
+  const get = (values: BehaviourValues, id: ChangeableId) => {
     read.add(id);
-    return choices[id];
+    return values[id];
   };
   createOpenApi(new Proxy({ ...parseBehaviours() }, { get: get as never }));
   return [...read];
@@ -104,7 +110,7 @@ test('a query parameter may be left out', () => {
   for (const { operationId, parameters = [] } of operations()) {
     const inQuery = parameters.filter((parameter) => parameter.in === 'query');
     const { query } = rowOf(operationId);
-    expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.(chooseDefault).shape ?? {}));
+    expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.(readDefault).shape ?? {}));
     expect(inQuery.filter(({ required }) => required)).toEqual([]);
   }
 });
@@ -129,7 +135,7 @@ test('under requests.unknown-fields=refused a body takes no other field', () => 
   });
 });
 
-const chooseDefault = <Id extends ChoiceId>(id: Id) => choiceDefinition(id).default as never;
+const readDefault = <Id extends ChangeableId>(id: Id) => changeableDefinition(id).default as never;
 
 function operations(): (Described & { readonly method: string; readonly path: string })[] {
   return Object.entries(openApi().paths).flatMap(([path, methods]) =>

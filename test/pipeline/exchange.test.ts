@@ -15,7 +15,7 @@ import { IDS } from '../support/ids.ts';
 async function observe(method: string, path: string, key = '', behaviours: BehaviourOptions = {}) {
   const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
-  const service = createService({ worlds, events: createEventBus(() => {}), choices: parseBehaviours(behaviours) });
+  const service = createService({ worlds, events: createEventBus(() => {}), behaviours: parseBehaviours(behaviours) });
   const seen: FinishedExchange[] = [];
   service.observers.push((exchange) => seen.push(exchange));
   const headers = new Headers({ 'X-API-Key': key });

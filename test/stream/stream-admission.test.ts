@@ -69,8 +69,8 @@ describe('a key', () => {
   test.for([
     ['authorization', [helpdesk, billing, outreach]],
     ['refuse', 401],
-  ] as const)('in both headers counts as auth.both-headers=%s has it', async ([choice, outcome], { expect }) => {
-    await using server = await startServer({ port: 0, behaviours: { 'auth.both-headers': choice } });
+  ] as const)('in both headers counts as auth.both-headers=%s has it', async ([current, outcome], { expect }) => {
+    await using server = await startServer({ port: 0, behaviours: { 'auth.both-headers': current } });
     const headers = { 'X-API-Key': KEYS.acme.inboxes.billing, Authorization: `Bearer ${KEYS.acme.tenant}` };
     const opening = openSocket(`${server.url}/v1/ws`, headers);
     if (typeof outcome === 'number') return expect((await refusalOf(opening)).status).toBe(outcome);

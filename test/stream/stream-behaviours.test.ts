@@ -1,7 +1,7 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import { CHOICE_IDS, choiceDefinition } from '../../src/contract/behaviours.ts';
+import { CHANGEABLE_IDS, changeableDefinition } from '../../src/contract/behaviours.ts';
 import { isInProcess } from '../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -14,9 +14,9 @@ interceptRequests();
 const { acme, globex, nobody } = IDS;
 const { helpdesk, billing, outreach } = acme.inboxes;
 
-const CHOICES = CHOICE_IDS.filter((id) => id.startsWith('stream.'));
+const STREAM_IDS = CHANGEABLE_IDS.filter((id) => id.startsWith('stream.'));
 
-/** What shows a choice, and what it shows under each. */
+/** What shows a behaviour, and what it shows under each value. */
 const READINGS: Record<string, { read: (service: Service) => Promise<unknown>; values: Record<string, unknown> }> = {
   'stream.key': {
     read: async (service) => {
@@ -68,15 +68,15 @@ const READINGS: Record<string, { read: (service: Service) => Promise<unknown>; v
   },
 };
 
-describe('a choice of the ledger', () => {
+describe('a behaviour of the stream', () => {
   test('has a test here for each that is about streams', ({ expect }) => {
-    expect(CHOICES.sort()).toEqual(Object.keys(READINGS).sort());
+    expect(STREAM_IDS.sort()).toEqual(Object.keys(READINGS).sort());
   });
 
-  for (const id of CHOICES) {
-    for (const choice of Object.keys(choiceDefinition(id).choices)) {
-      everywhere(`${id}=${choice} is what a client sees`, { behaviours: { [id]: choice } }, async (service) => {
-        expect(await READINGS[id]?.read(service)).toEqual(READINGS[id]?.values[choice]);
+  for (const id of STREAM_IDS) {
+    for (const current of Object.keys(changeableDefinition(id).choices)) {
+      everywhere(`${id}=${current} is what a client sees`, { behaviours: { [id]: current } }, async (service) => {
+        expect(await READINGS[id]?.read(service)).toEqual(READINGS[id]?.values[current]);
       });
     }
   }

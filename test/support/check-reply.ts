@@ -1,5 +1,5 @@
 import type { Mailbox } from 'agent-mailbox-mock';
-import type { Choose } from '../../src/contract/behaviours.ts';
+import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
@@ -11,7 +11,7 @@ import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);
 
-type Choices = Pick<Mailbox, 'behaviours'>;
+type Behaviours = Pick<Mailbox, 'behaviours'>;
 
 /** A reply as far as it is checked; that of a raw connection has no bytes. */
 type CheckedReply = Pick<Reply, 'status' | 'headers' | 'text' | 'json'> & Partial<Pick<Reply, 'bytes'>>;
@@ -21,7 +21,7 @@ type CheckedReply = Pick<Reply, 'status' | 'headers' | 'text' | 'json'> & Partia
  * Returns the operation that succeeded, if one did.
  */
 export function checkReply(
-  mailbox: Choices,
+  mailbox: Behaviours,
   method: string,
   path: string,
   reply: CheckedReply,
@@ -32,10 +32,10 @@ export function checkReply(
   return undefined;
 }
 
-function checkSuccess(mailbox: Choices, method: string, path: string, reply: CheckedReply): OperationId {
+function checkSuccess(mailbox: Behaviours, method: string, path: string, reply: CheckedReply): OperationId {
   const row = findOperation(method, path, mailbox);
   if (!row) throw new Error(`${method} ${path} answered ${reply.status}, but is no operation.`);
-  const schema = schemaOf(row, reply.status)(chooser(mailbox));
+  const schema = schemaOf(row, reply.status)(behaviourReader(mailbox));
   if (!schema) expectNoBody(reply);
   else if (row.content) schema.parse(bytesOf(reply, row.content));
   else schema.parse(jsonOf(reply));
@@ -69,14 +69,14 @@ function bytesOf({ headers, bytes }: CheckedReply, content: string): unknown {
 function findOperation(
   method: string,
   path: string,
-  mailbox: Choices,
+  mailbox: Behaviours,
 ): (OperationDefinition & { readonly id: OperationId }) | undefined {
   const [pathname = ''] = path.split('?');
   const trimmed = mailbox.behaviours['requests.trailing-slash'] === 'ignored' ? pathname.replace(/\/$/, '') : pathname;
   return route(splitPath(trimmed))?.get(method);
 }
 
-function checkError(mailbox: Choices, method: string, path: string, reply: CheckedReply): void {
+function checkError(mailbox: Behaviours, method: string, path: string, reply: CheckedReply): void {
   const { error, code } = errorBody.parse(jsonOf(reply));
   if (/\n|\bat .+:\d+:\d+/.test(error)) throw new Error(`An error shows a stack: ${error}`);
   const isCodeExpected = mailbox.behaviours['errors.shape'] === 'error-and-code';
@@ -89,8 +89,8 @@ function checkError(mailbox: Choices, method: string, path: string, reply: Check
 }
 
 /** The errors that the OpenAPI document describes for an operation, and those that any request can get. */
-function codesOf(row: OperationDefinition, mailbox: Choices): ErrorCode[] {
-  const listed = [...errorResponses(row, chooser(mailbox)).values()].flat();
+function codesOf(row: OperationDefinition, mailbox: Behaviours): ErrorCode[] {
+  const listed = [...errorResponses(row, behaviourReader(mailbox)).values()].flat();
   return [...listed, 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 }
 
@@ -98,6 +98,6 @@ function expectNoBody(reply: CheckedReply): void {
   if (reply.text !== '') throw new Error(`A reply without content has the body ${reply.text}`);
 }
 
-function chooser(mailbox: Choices): Choose {
+function behaviourReader(mailbox: Behaviours): ReadBehaviour {
   return (id) => mailbox.behaviours[id];
 }

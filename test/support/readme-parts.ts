@@ -7,8 +7,8 @@ import {
   BEHAVIOURS,
   type BehaviourDefinition,
   type BehaviourId,
-  type ChoiceDefinition,
-  type ChoiceId,
+  type ChangeableDefinition,
+  type ChangeableId,
   parseBehaviours,
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
@@ -41,11 +41,11 @@ export const PARTS: Readonly<Record<string, () => string>> = {
 };
 
 const fixture = parseFixture(defaultFixture);
-const choices = parseBehaviours();
+const behaviours = parseBehaviours();
 const rowOf = (id: (typeof OPERATION_IDS)[number]): OperationDefinition => OPERATIONS[id];
 
 function tiersOf(row: OperationDefinition): readonly Tier[] {
-  return row.tiers === 'public' ? [] : row.tiers((id) => choices[id]);
+  return row.tiers === 'public' ? [] : row.tiers((id) => behaviours[id]);
 }
 
 const OWNERS: Readonly<Record<Tier, string>> = {
@@ -114,10 +114,10 @@ function operationsTable(): string {
 function shapesTable(): string {
   const rows = OPERATION_IDS.map((id) => {
     const { query, body, reply, content } = rowOf(id);
-    const choose = <Id extends ChoiceId>(choice: Id) => choices[choice];
-    const schema = reply(choose);
-    const parameters = Object.keys(query?.(choose).shape ?? {}).map((name) => `${name}?`);
-    const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(choose), 'input')) : ''];
+    const readBehaviour = <Id extends ChangeableId>(id: Id) => behaviours[id];
+    const schema = reply(readBehaviour);
+    const parameters = Object.keys(query?.(readBehaviour).shape ?? {}).map((name) => `${name}?`);
+    const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(readBehaviour), 'input')) : ''];
     const output = content ?? (schema ? shapeOf(toJsonSchema(schema, 'output')) : '');
     return [code(id), input.filter(Boolean).map(code).join('<br>'), output && code(output)];
   });
@@ -157,7 +157,7 @@ function behavioursTables(): string {
   }
   const folded = [...areas].map(([area, ids]) => {
     const summary = `<code>${area}</code>: ${ids.length} ${ids.length === 1 ? 'behaviour' : 'behaviours'}`;
-    const head = ['Id', 'Question (section)', 'Choices, or what is assumed', 'Origin'];
+    const head = ['Id', 'Question (section)', 'Values, or the assumption', 'Origin'];
     return `<details><summary>${summary}</summary>\n\n${table(head, ids.map(behaviourRow))}\n\n</details>`;
   });
   return folded.join('\n\n');
@@ -169,7 +169,7 @@ function behaviourRow(id: BehaviourId): Cells {
   return [code(id), `${question} (${section})`, 'choices' in entry ? readings(entry) : entry.assumption, origin];
 }
 
-function readings(entry: ChoiceDefinition): string {
+function readings(entry: ChangeableDefinition): string {
   const values = Object.entries(entry.choices).map(([value, meaning]) => {
     const name = value === entry.default ? `**${code(value)}**` : code(value);
     return `${name}: ${meaning}`;

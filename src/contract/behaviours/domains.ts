@@ -8,7 +8,7 @@ export const domainBehaviours = defineBehaviours({
       reference:
         '{ id, domain, status, workspaceId, dnsRecords: [{ type, name, value, priority, status }], inboundEnabled, outboundEnabled, verifiedAt, createdAt, updatedAt }; status is pending, verified or failed',
       wrapped:
-        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, host, value, priority? }] } }; the list has no outer domain; status can also be verifying or unknown, which the other choice shows as pending',
+        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, host, value, priority? }] } }; in the list, each item is the inner object; status can also be verifying or unknown, which the other value shows as pending',
     },
     default: 'reference',
     origin: 'reference',
@@ -54,7 +54,7 @@ export const domainBehaviours = defineBehaviours({
     question: 'What is the result of verifying a domain, given that no DNS server is queried?',
     section: '4.4',
     assumption:
-      'verified; but failed for fail.* and *.fail.test, and in the same way pending, verifying and unknown for domains with these names',
+      'verified, except for domains with special names: fail.* and *.fail.test become failed, pending.* and *.pending.test become pending, and in the same way verifying and unknown',
     origin: 'assumed',
   },
   'domains.verify.taken': {

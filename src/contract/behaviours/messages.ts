@@ -37,7 +37,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       'newest-first':
-        'in order of storing, latest first, also after a change of the clock; fixture messages are stored in order of receivedAt',
+        'the message that was stored last comes first, even if the clock was changed; the messages of a fixture are stored in order of receivedAt',
       'oldest-first': 'the reverse order, so that a page does not change when more messages arrive',
     },
     default: 'newest-first',
@@ -55,7 +55,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'How does a list or a thread show messages or drafts with large bodies?',
     section: '4.4',
     assumption:
-      'bodies are complete until they have 16 Mi characters of JSON in total; each later body is cut to 1000 characters; reading one message or draft returns it complete',
+      'bodies are complete up to a total of 16 Mi characters of JSON; each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
     origin: 'assumed',
   },
   'messages.list.over-limit': {
@@ -69,10 +69,10 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.inbound.limits': {
-    question: 'Which limits apply to a message that arrives over SMTP or as an eml?',
+    question: 'Which limits apply to a message that arrives over SMTP or as raw mail (eml)?',
     section: '8',
     assumption:
-      'the limits of a composed message; what exceeds them is left out: bodies of 500000 characters, a subject of 998, 50 addresses each in to and cc, 100 attachments; the raw mail is complete',
+      'bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments, as for a message given by its parts; everything above a limit is left out, but the raw mail is complete',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -120,7 +120,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       'not-found': '404; only its thread and the trash folder still show it; for updates, see messages.update.deleted',
-      shown: 'the message as before',
+      shown: 'the same as if it were not deleted',
     },
     default: 'not-found',
     origin: 'assumed',
@@ -142,7 +142,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.all.shape': {
-    question: 'Which fields do the rows of the tenant-wide list have?',
+    question: 'What does the tenant-wide list of messages return?',
     section: '4.4',
     choices: {
       rows: '{ messages: [{ id, inboxId, inboxUsername, inboxDomain, direction, from, to, subject, snippet, isRead, isStarred, isArchived, receivedAt, threadId, threadCount, threadUnreadCount }], pagination }; with group=thread, only the latest message of each thread',
@@ -153,17 +153,17 @@ export const messageBehaviours = defineBehaviours({
     origin: 'reference',
   },
   'messages.all.snippet': {
-    question: 'What is the snippet of a tenant-wide row?',
+    question: 'What is the snippet of a message in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'the first 160 characters of the plain body, or else of the text of the HTML, with white space reduced to single spaces',
+      'the first 160 characters of the plain body or, if that is empty, of the text of the HTML body; white space is reduced to single spaces',
     origin: 'assumed',
   },
   'messages.all.thread-counts': {
-    question: 'What do threadCount and threadUnreadCount of a tenant-wide row count?',
+    question: 'What do threadCount and threadUnreadCount count in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'threadCount counts every message of the thread in its inbox, deleted ones included, because the thread also shows them; threadUnreadCount counts those that are unread and not deleted',
+      'threadCount: all messages of the thread in this inbox, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {

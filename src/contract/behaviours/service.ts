@@ -19,7 +19,7 @@ export const serviceBehaviours = defineBehaviours({
     question: 'What does GET /v1/metrics return?',
     section: '4.4',
     assumption:
-      '{ window, scope, counts, resources }; the default window is the last 30 days; a day counts as a whole, and an inbox has no domains',
+      '{ window, scope, counts, resources }; the default window is the last 30 days; a date without a time means that whole day; for a single inbox, the number of domains is 0',
     origin: 'reference',
   },
   'metrics.counts': {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
 import { domainName, domainStatus, idInRequest, nameInRequest, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const tiers = (choose: Choose) => TIER_SETS[choose('domains.tiers')];
+const tiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('domains.tiers')];
 const params = z.object({ domain: nameInRequest });
 
 const flatStatus = domainStatus.extract(['pending', 'verified', 'failed']);
@@ -51,7 +51,7 @@ const LISTS = {
   wrapped: z.strictObject({ domains: z.array(wrappedDomain) }),
 };
 
-const domainReply = (choose: Choose) => REPLIES[choose('domains.shape')];
+const domainReply = (readBehaviour: ReadBehaviour) => REPLIES[readBehaviour('domains.shape')];
 
 const DELETED = {
   ...DELETE_REPLIES,
@@ -80,7 +80,7 @@ export const domainOperations = {
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['domains.enabled'],
-    reply: (choose) => LISTS[choose('domains.shape')],
+    reply: (readBehaviour) => LISTS[readBehaviour('domains.shape')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getDomain: defineOperation({
@@ -115,6 +115,6 @@ export const domainOperations = {
     params,
     status: 200,
     assumes: ['domains.delete.in-use'],
-    reply: (choose) => DELETED[choose('domains.delete.body')],
+    reply: (readBehaviour) => DELETED[readBehaviour('domains.delete.body')],
   }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
@@ -26,8 +26,8 @@ const draft = z.strictObject({
 
 const RECIPIENTS = { kept: () => unvalidatedAddresses, checked: addressList };
 
-const draftBody = (choose: Choose) => {
-  const recipients = RECIPIENTS[choose('drafts.recipients')](choose).nullish();
+const draftBody = (readBehaviour: ReadBehaviour) => {
+  const recipients = RECIPIENTS[readBehaviour('drafts.recipients')](readBehaviour).nullish();
   return z.object({
     to: recipients,
     cc: recipients,
@@ -70,7 +70,7 @@ export const draftOperations = {
     query: pageQuery,
     status: 200,
     assumes: ['drafts.shape', 'messages.list.pagination'],
-    reply: (choose) => LIST_REPLIES[choose('drafts.list.reply')],
+    reply: (readBehaviour) => LIST_REPLIES[readBehaviour('drafts.list.reply')],
   }),
   getDraft: defineOperation({
     ...withinInbox,
@@ -104,7 +104,7 @@ export const draftOperations = {
     origin: 'reference',
     params: draftParams,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('drafts.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('drafts.delete.body')],
   }),
   sendDraft: defineOperation({
     ...withinInbox,
@@ -115,7 +115,7 @@ export const draftOperations = {
     params: draftParams,
     status: 200,
     assumes: ['drafts.send.reply'],
-    reply: (choose) => SENT[choose('sending.reply')],
+    reply: (readBehaviour) => SENT[readBehaviour('sending.reply')],
     errors: SEND_ERRORS,
   }),
 };

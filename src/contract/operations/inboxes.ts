@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { queryFlag } from '../query.ts';
@@ -18,12 +18,12 @@ import {
 } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const readTiers = (choose: Choose) => TIER_SETS[choose('inboxes.read.tiers')];
-const changeTiers = (choose: Choose) => TIER_SETS[choose('inboxes.change.tiers')];
+const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('inboxes.read.tiers')];
+const changeTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('inboxes.change.tiers')];
 
 const login = { host: z.string(), port: z.int(), username: z.string(), password: z.string() };
 
-const documentedInbox = z.strictObject({
+const referenceInbox = z.strictObject({
   id: uuid,
   email: z.string().describe('The current primary address.'),
   canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
@@ -44,10 +44,12 @@ const credentials = {
 const FIELDS_BY_SHAPE = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
 
 /** An inbox without its credentials. */
-const inboxWithoutCredentials = (choose: Choose) => documentedInbox.extend(FIELDS_BY_SHAPE[choose('inboxes.shape')]);
+const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
+  referenceInbox.extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
 
 /** An inbox with its credentials (reference, "Inbox"). */
-const inboxWithCredentials = (choose: Choose) => inboxWithoutCredentials(choose).extend(credentials);
+const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
+  inboxWithoutCredentials(readBehaviour).extend(credentials);
 
 const LISTED = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
@@ -76,11 +78,13 @@ export const inboxOperations = {
         workspaceId: idInRequest.nullish(),
       }),
     status: 201,
-    reply: (choose) =>
-      inboxWithCredentials(choose).extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') }),
+    reply: (readBehaviour) =>
+      inboxWithCredentials(readBehaviour).extend({
+        apiKey: z.string().describe('Its ak_ key; no other reply shows it.'),
+      }),
     otherReply: {
       status: 200,
-      reply: (choose) => inboxWithoutCredentials(choose).extend({ existed: z.literal(true) }),
+      reply: (readBehaviour) => inboxWithoutCredentials(readBehaviour).extend({ existed: z.literal(true) }),
     },
     errors: ['FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN', 'NOT_FOUND'],
   }),
@@ -93,7 +97,8 @@ export const inboxOperations = {
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['inboxes.list.order'],
-    reply: (choose) => z.strictObject({ inboxes: z.array(LISTED[choose('inboxes.list.credentials')](choose)) }),
+    reply: (readBehaviour) =>
+      z.strictObject({ inboxes: z.array(LISTED[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getInbox: defineOperation({
@@ -127,7 +132,7 @@ export const inboxOperations = {
     params: idParams,
     status: 200,
     assumes: ['inboxes.delete.kept'],
-    reply: (choose) => DELETE_REPLIES[choose('inboxes.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('inboxes.delete.body')],
   }),
   addInboxAddress: defineOperation({
     method: 'POST',
@@ -150,7 +155,7 @@ export const inboxOperations = {
     tiers: changeTiers,
     params: z.object({ id: idInRequest, address: nameInRequest }),
     status: 200,
-    reply: (choose) => DELETE_ADDRESS_REPLIES[choose('inboxes.addresses.delete.body')],
+    reply: (readBehaviour) => DELETE_ADDRESS_REPLIES[readBehaviour('inboxes.addresses.delete.body')],
     errors: ['CONFLICT'],
   }),
 };

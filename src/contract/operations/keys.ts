@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { emptyReply } from '../replies.ts';
 import { idInRequest, idParams, name, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const workspaceKeyTiers = (choose: Choose) => TIER_SETS[choose('workspaces.keys.tiers')];
+const workspaceKeyTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.keys.tiers')];
 
 /** A workspace key in a list, which never shows the key itself. */
 const listedKey = z.strictObject({
@@ -34,10 +34,10 @@ export const keyOperations = {
     summary: 'Rotate the key of an inbox',
     origin: 'document',
     section: '4.4',
-    tiers: (choose) => TIER_SETS[choose('inboxes.rotate.tiers')],
+    tiers: (readBehaviour) => TIER_SETS[readBehaviour('inboxes.rotate.tiers')],
     params: idParams,
     status: 201,
-    reply: (choose) => ROTATE_REPLIES[choose('inboxes.rotate.reply')],
+    reply: (readBehaviour) => ROTATE_REPLIES[readBehaviour('inboxes.rotate.reply')],
   }),
   createWorkspaceKey: defineOperation({
     method: 'POST',
@@ -73,6 +73,6 @@ export const keyOperations = {
     tiers: workspaceKeyTiers,
     params: z.object({ id: idInRequest, key_id: idInRequest }),
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('workspaces.keys.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('workspaces.keys.delete.body')],
   }),
 };

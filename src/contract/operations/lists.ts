@@ -49,7 +49,7 @@ export const listOperations = {
     params: idParams,
     status: 200,
     assumes: ['lists.shape', 'lists.list.reply'],
-    reply: (choose) => z.strictObject({ lists: z.array(LISTED[choose('lists.list.entries')]) }),
+    reply: (readBehaviour) => z.strictObject({ lists: z.array(LISTED[readBehaviour('lists.list.entries')]) }),
   }),
   getList: defineOperation({
     ...withinInbox,
@@ -70,7 +70,7 @@ export const listOperations = {
     origin: 'assumed',
     params: listParams,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('lists.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('lists.delete.body')],
   }),
   createListEntry: defineOperation({
     ...withinInbox,
@@ -115,6 +115,6 @@ export const listOperations = {
     origin: 'assumed',
     params: entryParams,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('lists.entries.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('lists.entries.delete.body')],
   }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { bytesReply, DELETE_REPLIES, updatedReply } from '../replies.ts';
@@ -16,14 +16,18 @@ const attachment = z.strictObject({
   sizeBytes: z.int(),
 });
 
-const TO = { string: z.string().describe('Several recipients are separated by commas.'), array: z.array(z.string()) };
+const TO_FORMS = {
+  string: z.string().describe('Several recipients are separated by commas.'),
+  array: z.array(z.string()),
+};
 
-const FROM = {
+const FROM_FORMS = {
   display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
   bare: z.string().describe('The bare address, in lower case.'),
 };
 
-const documentedMessage = z.strictObject({
+/** The fields of a message that the reference lists. */
+const referenceMessage = z.strictObject({
   id: uuid,
   direction,
   from: z.string(),
@@ -50,24 +54,24 @@ const FIELDS_BY_SHAPE = {
   reference: {},
 };
 
-/** A message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
-export function messageReply(choose: Choose) {
-  return documentedMessage.extend(FIELDS_BY_SHAPE[choose('messages.shape')]).extend(addressFields(choose));
+/** The schema of a message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
+export function messageReply(readBehaviour: ReadBehaviour) {
+  return referenceMessage.extend(FIELDS_BY_SHAPE[readBehaviour('messages.shape')]).extend(addressFields(readBehaviour));
 }
 
-function addressFields(choose: Choose) {
-  return { from: FROM[choose('messages.from')], to: TO[choose('messages.to')] };
+function addressFields(readBehaviour: ReadBehaviour) {
+  return { from: FROM_FORMS[readBehaviour('messages.from')], to: TO_FORMS[readBehaviour('messages.to')] };
 }
 
-/** A row of the tenant-wide list (reference). */
-const messageRow = (choose: Choose) =>
+/** A message in the tenant-wide list, in short form (reference). */
+const messageSummary = (readBehaviour: ReadBehaviour) =>
   z.strictObject({
     id: uuid,
     inboxId: uuid,
     inboxUsername: z.string(),
     inboxDomain: z.string(),
     direction,
-    ...addressFields(choose),
+    ...addressFields(readBehaviour),
     subject: z.string(),
     snippet: z.string().describe('The beginning of the text, on one line.'),
     isRead: z.boolean(),
@@ -79,23 +83,28 @@ const messageRow = (choose: Choose) =>
     threadUnreadCount: z.int(),
   });
 
-/** A whole message as a row; with `group=thread`, a row stands for a thread and has `messageCount`. */
-const wholeMessageRow = (choose: Choose) => messageReply(choose).extend({ messageCount: z.int().optional() });
+/**
+ * A complete message in the tenant-wide list. With `group=thread`, it also has the number of messages in its thread.
+ */
+const completeMessage = (readBehaviour: ReadBehaviour) =>
+  messageReply(readBehaviour).extend({ messageCount: z.int().optional() });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageReply };
 
-/** The folders of the tenant-wide list. */
+/** The folders by which the tenant-wide list can be filtered. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 const TENANT_LIST_REPLIES = {
-  rows: (choose: Choose) => z.strictObject({ messages: z.array(messageRow(choose)), pagination }),
-  messages: (choose: Choose) => z.strictObject({ messages: z.array(wholeMessageRow(choose)), pagination }),
+  rows: (readBehaviour: ReadBehaviour) =>
+    z.strictObject({ messages: z.array(messageSummary(readBehaviour)), pagination }),
+  messages: (readBehaviour: ReadBehaviour) =>
+    z.strictObject({ messages: z.array(completeMessage(readBehaviour)), pagination }),
 };
 
 const inboxFolderCounts = z.strictObject({ unread: z.int(), total: z.int() });
 const folderCount = z.strictObject({ total: z.int() });
 
-const COUNTS = {
+const FOLDER_COUNTS = {
   objects: z.strictObject({
     inbox: inboxFolderCounts,
     sent: folderCount,
@@ -120,13 +129,13 @@ export const messageOperations = {
     summary: 'List the messages of an inbox',
     origin: 'reference',
     params: idParams,
-    query: (choose) =>
-      pageQuery(choose).extend({
+    query: (readBehaviour) =>
+      pageQuery(readBehaviour).extend({
         direction: z.enum(direction.options, 'must be inbound or outbound').optional(),
       }),
     status: 200,
     assumes: ['messages.list.pagination'],
-    reply: (choose) => z.strictObject({ messages: z.array(messageReply(choose)), pagination }),
+    reply: (readBehaviour) => z.strictObject({ messages: z.array(messageReply(readBehaviour)), pagination }),
   }),
   getMessage: defineOperation({
     ...withinInbox,
@@ -147,7 +156,7 @@ export const messageOperations = {
     params: messageParams,
     body: () => z.object({ isRead: flag.optional(), isStarred: flag.optional(), isArchived: flag.optional() }),
     status: 200,
-    reply: (choose) => UPDATE_REPLIES[choose('messages.update.reply')](choose),
+    reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('messages.update.reply')](readBehaviour),
   }),
   deleteMessage: defineOperation({
     ...withinInbox,
@@ -157,7 +166,7 @@ export const messageOperations = {
     origin: 'reference',
     params: messageParams,
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('messages.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('messages.delete.body')],
   }),
   getRawMessage: defineOperation({
     ...withinInbox,
@@ -199,8 +208,8 @@ export const messageOperations = {
     summary: 'List the messages of every inbox within the scope of the key',
     origin: 'reference',
     tiers: () => INBOX_TIERS,
-    query: (choose) =>
-      pageQuery(choose).extend({
+    query: (readBehaviour) =>
+      pageQuery(readBehaviour).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
         group: z.enum(['thread'], 'must be thread').optional(),
         inboxId: idInRequest.optional(),
@@ -208,7 +217,7 @@ export const messageOperations = {
       }),
     status: 200,
     assumes: ['messages.list.pagination'],
-    reply: (choose) => TENANT_LIST_REPLIES[choose('messages.all.shape')](choose),
+    reply: (readBehaviour) => TENANT_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   countFolders: defineOperation({
@@ -220,7 +229,7 @@ export const messageOperations = {
     query: () => z.object({ inboxId: idInRequest.optional(), workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['messages.folders'],
-    reply: (choose) => COUNTS[choose('messages.folders.counts')],
+    reply: (readBehaviour) => FOLDER_COUNTS[readBehaviour('messages.folders.counts')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
@@ -27,18 +27,18 @@ export const subject = line(MAX_SUBJECT_LENGTH);
 
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
-/** Returns the schema of recipient addresses, which depends on the ledger. */
-export const addressList = (choose: Choose) => LISTS[choose('sending.address-lists')];
+/** Returns the schema of recipient addresses, which depends on a behaviour. */
+export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')];
 
-function recipients(choose: Choose) {
-  return addressList(choose).refine((list) => list.length > 0, 'must name at least one address');
+function recipients(readBehaviour: ReadBehaviour) {
+  return addressList(readBehaviour).refine((list) => list.length > 0, 'must name at least one address');
 }
 
-function copies(choose: Choose) {
-  return { cc: addressList(choose).nullish(), bcc: addressList(choose).nullish() };
+function copies(readBehaviour: ReadBehaviour) {
+  return { cc: addressList(readBehaviour).nullish(), bcc: addressList(readBehaviour).nullish() };
 }
 
-const replyBody = (choose: Choose) => z.object({ ...copies(choose), ...mailBodies });
+const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies });
 
 /** The reply of every operation that sends (reference). */
 export const sentReply = z.strictObject({
@@ -50,7 +50,7 @@ export const sentReply = z.strictObject({
 
 const SENT = { 'message-id-header': sentReply, 'message-id': sentReply.extend({ messageId: uuid }) };
 
-const reply = (choose: Choose) => SENT[choose('sending.reply')];
+const reply = (readBehaviour: ReadBehaviour) => SENT[readBehaviour('sending.reply')];
 
 const send = {
   ...withinInbox,
@@ -69,10 +69,10 @@ export const sendOperations = {
     summary: 'Send a message in a new thread',
     params: idParams,
     assumes: ['sending.required', ...send.assumes],
-    body: (choose) =>
+    body: (readBehaviour) =>
       z.object({
-        to: recipients(choose),
-        ...copies(choose),
+        to: recipients(readBehaviour),
+        ...copies(readBehaviour),
         subject,
         ...mailBodies,
         replyTo: emailAddress.nullish(),
@@ -98,7 +98,7 @@ export const sendOperations = {
     path: '/v1/inboxes/{id}/forward/{messageId}',
     summary: 'Forward a message with its attachments, in a new thread',
     params: messageParams,
-    body: (choose) =>
-      z.object({ to: recipients(choose), ...copies(choose), subject: subject.nullish(), ...mailBodies }),
+    body: (readBehaviour) =>
+      z.object({ to: recipients(readBehaviour), ...copies(readBehaviour), subject: subject.nullish(), ...mailBodies }),
   }),
 };

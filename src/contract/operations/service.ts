@@ -74,6 +74,6 @@ export const serviceOperations = {
     origin: 'reference',
     tiers: 'public',
     status: 200,
-    reply: (choose) => HEALTH_REPLIES[choose('health.body')],
+    reply: (readBehaviour) => HEALTH_REPLIES[readBehaviour('health.body')],
   }),
 };

@@ -34,6 +34,6 @@ export const tenantOperations = {
     params: idParams,
     assumes: ['tenants.delete.cascade'],
     status: 200,
-    reply: (choose) => DELETE_REPLIES[choose('tenants.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('tenants.delete.body')],
   }),
 };

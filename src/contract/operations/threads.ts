@@ -36,7 +36,7 @@ export const threadOperations = {
     params: z.object({ id: idInRequest, threadId: idInRequest }),
     status: 200,
     assumes: ['threads.shape'],
-    reply: (choose) =>
-      z.strictObject({ threadId: uuid, messageCount: z.int(), messages: z.array(messageReply(choose)) }),
+    reply: (readBehaviour) =>
+      z.strictObject({ threadId: uuid, messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) }),
   }),
 };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES, updatedReply } from '../replies.ts';
 import { expected, flag, idInRequest, idParams, isUrlWithProtocol, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const webhookTiers = (choose: Choose) => TIER_SETS[choose('webhooks.tiers')];
+const webhookTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')];
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
 const webhookReply = z.strictObject({
@@ -33,15 +33,15 @@ const EVENT_RULES = {
   'received-only': ['message.received'],
 } as const satisfies Record<string, readonly EventKind[]>;
 
-function webhookUrl(choose: Choose) {
-  const { protocol, message } = URL_RULES[choose('webhooks.create.url')];
+function webhookUrl(readBehaviour: ReadBehaviour) {
+  const { protocol, message } = URL_RULES[readBehaviour('webhooks.create.url')];
   return text(2048)
     .refine((url) => isUrlWithProtocol(url, protocol), message)
     .meta({ format: 'uri' });
 }
 
-function listedEvents(choose: Choose) {
-  const kinds = EVENT_RULES[choose('webhooks.create.events')];
+function listedEvents(readBehaviour: ReadBehaviour) {
+  const kinds = EVENT_RULES[readBehaviour('webhooks.create.events')];
   const kind = z.enum(kinds, { error: () => `must be one of ${kinds.join(', ')}` });
   return z
     .array(kind, { error: expected('an array of event kinds') })
@@ -49,12 +49,12 @@ function listedEvents(choose: Choose) {
     .max(100, 'must list at most 100 event kinds');
 }
 
-function webhookEvents(choose: Choose) {
-  const events = listedEvents(choose);
-  return choose('webhooks.create.required') === 'url' ? events.optional() : events;
+function webhookEvents(readBehaviour: ReadBehaviour) {
+  const events = listedEvents(readBehaviour);
+  return readBehaviour('webhooks.create.required') === 'url' ? events.optional() : events;
 }
 
-const readWebhook = (choose: Choose) => LISTED_WEBHOOK[choose('webhooks.get.secret')];
+const readWebhook = (readBehaviour: ReadBehaviour) => LISTED_WEBHOOK[readBehaviour('webhooks.get.secret')];
 
 const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply };
 
@@ -69,8 +69,12 @@ export const webhookOperations = {
     section: '4.1',
     tiers: webhookTiers,
     assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
-    body: (choose) =>
-      z.object({ url: webhookUrl(choose), events: webhookEvents(choose), workspaceId: idInRequest.nullish() }),
+    body: (readBehaviour) =>
+      z.object({
+        url: webhookUrl(readBehaviour),
+        events: webhookEvents(readBehaviour),
+        workspaceId: idInRequest.nullish(),
+      }),
     status: 201,
     reply: () => webhookReply,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
@@ -85,7 +89,8 @@ export const webhookOperations = {
     assumes: ['webhooks.other-tiers'],
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
-    reply: (choose) => z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[choose('webhooks.list.secret')]) }),
+    reply: (readBehaviour) =>
+      z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[readBehaviour('webhooks.list.secret')]) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getWebhook: defineOperation({
@@ -107,14 +112,14 @@ export const webhookOperations = {
     tiers: webhookTiers,
     assumes: ['webhooks.other-tiers'],
     params: idParams,
-    body: (choose) =>
+    body: (readBehaviour) =>
       z.object({
-        url: webhookUrl(choose).optional(),
-        events: listedEvents(choose).optional(),
+        url: webhookUrl(readBehaviour).optional(),
+        events: listedEvents(readBehaviour).optional(),
         isActive: flag.optional(),
       }),
     status: 200,
-    reply: (choose) => UPDATE_REPLIES[choose('webhooks.update.reply')](choose),
+    reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('webhooks.update.reply')](readBehaviour),
   }),
   deleteWebhook: defineOperation({
     method: 'DELETE',
@@ -126,6 +131,6 @@ export const webhookOperations = {
     assumes: ['webhooks.other-tiers'],
     params: idParams,
     status: 200,
-    reply: (choose) => DELETED[choose('webhooks.delete.body')],
+    reply: (readBehaviour) => DELETED[readBehaviour('webhooks.delete.body')],
   }),
 };

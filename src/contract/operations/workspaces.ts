@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Choose } from '../behaviours.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
 import { DELETE_REPLIES } from '../replies.ts';
 import { idParams, name, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const readTiers = (choose: Choose) => TIER_SETS[choose('workspaces.read.tiers')];
+const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.read.tiers')];
 
 const workspace = z.strictObject({
   id: uuid,
@@ -61,11 +61,11 @@ export const workspaceOperations = {
     path: '/v1/workspaces/{id}',
     summary: 'Delete a workspace and everything in it',
     origin: 'reference',
-    tiers: (choose) => TIER_SETS[choose('workspaces.delete.tiers')],
+    tiers: (readBehaviour) => TIER_SETS[readBehaviour('workspaces.delete.tiers')],
     params: idParams,
     status: 200,
     assumes: ['workspaces.delete.cascade'],
-    reply: (choose) => DELETE_REPLIES[choose('workspaces.delete.body')],
+    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('workspaces.delete.body')],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };

@@ -1,4 +1,4 @@
-/** The bodies that every delete operation supports, by choice. */
+/** The bodies that every delete operation supports, by the value of its behaviour. */
 export const DELETED = {
   'deleted-and-id': (id: string) => ({ deleted: true as const, id }),
   empty: () => ({}),

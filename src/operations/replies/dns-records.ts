@@ -11,7 +11,7 @@ interface DnsRecord {
 
 type DomainIdentity = Pick<DomainRow, 'id' | 'domain'>;
 
-/** The DNS records that a domain requires, by choice of `domains.dns-records`. */
+/** The DNS records that a domain requires, by the value of `domains.dns-records`. */
 export const DNS_RECORDS = {
   reference: (row: DomainIdentity) => [...mailRecords(row), dmarcRecord(row), bounceRecord(row)],
   'mx-spf-dkim': (row: DomainIdentity) => [...mailRecords(row), ownershipRecord(row)],

@@ -10,20 +10,22 @@ const CUT_LENGTH = 1000;
 /** The maximum number of JSON characters that encode one character of text. */
 const MAX_ESCAPED_LENGTH = 6;
 
-/** A row with bodies, such as a message or a draft. */
+/** A message or a draft. */
 interface WithBodies {
   readonly plainBody: string | null;
   readonly htmlBody: string | null;
 }
 
-/** Cuts the bodies of later rows if the total would make the reply too large. The first rows stay complete. */
-export function limitBodies<Row extends WithBodies>(rows: readonly Row[], assume: Assume): readonly Row[] {
-  const characters = rows.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
-  if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return rows;
+/**
+ * Cuts bodies if all together would make the reply too large. The first items stay complete, and later ones are cut.
+ */
+export function limitBodies<Item extends WithBodies>(items: readonly Item[], assume: Assume): readonly Item[] {
+  const characters = items.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
+  if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
   let left = MAX_TOTAL_LENGTH;
-  return rows.map((row) => {
-    if (left > 0) left -= lengthAsJson(row);
-    return left > 0 ? row : cutBodies(row, assume);
+  return items.map((item) => {
+    if (left > 0) left -= lengthAsJson(item);
+    return left > 0 ? item : cutBodies(item, assume);
   });
 }
 
@@ -35,10 +37,10 @@ function lengthAsJson({ plainBody, htmlBody }: WithBodies): number {
   return JSON.stringify([plainBody, htmlBody]).length;
 }
 
-function cutBodies<Row extends WithBodies>(row: Row, assume: Assume): Row {
-  if (Math.max(lengthOf(row.plainBody), lengthOf(row.htmlBody)) <= CUT_LENGTH) return row;
+function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
+  if (Math.max(lengthOf(item.plainBody), lengthOf(item.htmlBody)) <= CUT_LENGTH) return item;
   assume('messages.list.large');
-  return { ...row, plainBody: cutBody(row.plainBody), htmlBody: cutBody(row.htmlBody) };
+  return { ...item, plainBody: cutBody(item.plainBody), htmlBody: cutBody(item.htmlBody) };
 }
 
 function cutBody(body: string | null): string | null {

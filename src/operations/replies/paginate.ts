@@ -1,4 +1,4 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
 
 /** The requested part of a list. */
 interface PageQuery {
@@ -13,10 +13,10 @@ type OrderBehaviour = 'messages.list.order' | 'drafts.list.order';
 export function paginate<Row>(
   rows: readonly Row[],
   { limit, offset }: PageQuery,
-  choose: Choose,
+  readBehaviour: ReadBehaviour,
   order: OrderBehaviour = 'messages.list.order',
 ) {
-  return { rows: SLICES[choose(order)](rows, offset, limit), pagination: { total: rows.length, limit, offset } };
+  return { rows: SLICES[readBehaviour(order)](rows, offset, limit), pagination: { total: rows.length, limit, offset } };
 }
 
 const SLICES = {

@@ -1,25 +1,29 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { DNS_RECORDS } from './dns-records.ts';
 
 /** Returns a domain as create, get and verify show it. */
-export function showDomain(row: DomainRow, choose: Choose) {
-  return DOMAIN_BODIES[choose('domains.shape')](row, choose);
+export function showDomain(row: DomainRow, readBehaviour: ReadBehaviour) {
+  return DOMAIN_BODIES[readBehaviour('domains.shape')](row, readBehaviour);
 }
 
 /** Returns domains as the list shows them. */
-export function showDomains(rows: readonly DomainRow[], choose: Choose) {
-  return LIST_BODIES[choose('domains.shape')](rows, choose);
+export function showDomains(rows: readonly DomainRow[], readBehaviour: ReadBehaviour) {
+  return LIST_BODIES[readBehaviour('domains.shape')](rows, readBehaviour);
 }
 
 const DOMAIN_BODIES = {
   reference: showFlat,
-  wrapped: (row: DomainRow, choose: Choose) => ({ domain: showWrapped(row, choose) }),
+  wrapped: (row: DomainRow, readBehaviour: ReadBehaviour) => ({ domain: showWrapped(row, readBehaviour) }),
 };
 
 const LIST_BODIES = {
-  reference: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showFlat(row, choose)) }),
-  wrapped: (rows: readonly DomainRow[], choose: Choose) => ({ domains: rows.map((row) => showWrapped(row, choose)) }),
+  reference: (rows: readonly DomainRow[], readBehaviour: ReadBehaviour) => ({
+    domains: rows.map((row) => showFlat(row, readBehaviour)),
+  }),
+  wrapped: (rows: readonly DomainRow[], readBehaviour: ReadBehaviour) => ({
+    domains: rows.map((row) => showWrapped(row, readBehaviour)),
+  }),
 };
 
 /** Maps a domain's status to the smaller set of the reference. */
@@ -31,15 +35,15 @@ const REFERENCE_STATUS = {
   failed: 'failed',
 } as const satisfies Record<DomainRow['status'], DomainRow['status']>;
 
-function showFlat(row: DomainRow, choose: Choose) {
+function showFlat(row: DomainRow, readBehaviour: ReadBehaviour) {
   const { id, domain, workspaceId, updatedAt } = row;
   const status = REFERENCE_STATUS[row.status];
-  const dnsRecords = recordsOf(row, choose).map((record) => ({ ...record, status }));
+  const dnsRecords = recordsOf(row, readBehaviour).map((record) => ({ ...record, status }));
   return { id, domain, status, workspaceId, dnsRecords, ...verificationOf(row), updatedAt };
 }
 
-function showWrapped(row: DomainRow, choose: Choose) {
-  const records = recordsOf(row, choose).map(({ type, name, value, priority }) => ({
+function showWrapped(row: DomainRow, readBehaviour: ReadBehaviour) {
+  const records = recordsOf(row, readBehaviour).map(({ type, name, value, priority }) => ({
     type,
     host: name,
     value,
@@ -48,8 +52,8 @@ function showWrapped(row: DomainRow, choose: Choose) {
   return { domain: row.domain, status: row.status, ...verificationOf(row), records };
 }
 
-function recordsOf(row: DomainRow, choose: Choose) {
-  return DNS_RECORDS[choose('domains.dns-records')](row);
+function recordsOf(row: DomainRow, readBehaviour: ReadBehaviour) {
+  return DNS_RECORDS[readBehaviour('domains.dns-records')](row);
 }
 
 function verificationOf({ status, verifiedAt, createdAt }: DomainRow) {

@@ -1,11 +1,15 @@
+import type { BehaviourReader } from '../../contract/behaviour-reader.ts';
 import { DEFAULT_DOMAIN } from '../../contract/emulator-domains.ts';
-import type { Ledger } from '../../contract/ledger-reader.ts';
 import { canonicalAddress, primaryAddress } from '../../store/inbox-address.ts';
 import type { InboxRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
 /** Returns an inbox as clients see it, without passwords. */
-export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { choose }: Pick<Ledger, 'choose'>) {
+export function showInboxWithoutCredentials(
+  world: World,
+  inbox: InboxRow,
+  { readBehaviour }: Pick<BehaviourReader, 'readBehaviour'>,
+) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
   return {
@@ -17,7 +21,7 @@ export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { cho
     displayName,
     workspaceId,
     addresses,
-    ...EXTRA_FIELDS[choose('inboxes.shape')](metadata),
+    ...EXTRA_FIELDS[readBehaviour('inboxes.shape')](metadata),
     createdAt,
   };
 }
@@ -25,11 +29,11 @@ export function showInboxWithoutCredentials(world: World, inbox: InboxRow, { cho
 const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
-export function showInbox(world: World, inbox: InboxRow, ledger: Ledger) {
-  ledger.assume('inboxes.default-domain');
+export function showInbox(world: World, inbox: InboxRow, reader: BehaviourReader) {
+  reader.assume('inboxes.default-domain');
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
   return {
-    ...showInboxWithoutCredentials(world, inbox, ledger),
+    ...showInboxWithoutCredentials(world, inbox, reader),
     imapPassword: inbox.imapPassword,
     imap: { host: `imap.${DEFAULT_DOMAIN}`, port: 993, tls: true, ...login },
     smtp: { host: `smtp.${DEFAULT_DOMAIN}`, port: 587, starttls: true, ...login },

@@ -1,16 +1,16 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 
 /** Returns a message as clients see it. */
-export function showMessage(world: World, message: MessageRow, choose: Choose): ReplyOf<'getMessage'> {
+export function showMessage(world: World, message: MessageRow, readBehaviour: ReadBehaviour): ReplyOf<'getMessage'> {
   const { id, direction, subject, plainBody, htmlBody, isRead, threadId } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
   return {
     id,
     direction,
-    ...showSenderAndRecipients(message, choose),
+    ...showSenderAndRecipients(message, readBehaviour),
     subject,
     plainBody,
     htmlBody,
@@ -20,13 +20,13 @@ export function showMessage(world: World, message: MessageRow, choose: Choose): 
     inReplyTo,
     receivedAt,
     attachments: world.attachments.by('messageId', id).map(showAttachment),
-    ...EXTRA_FIELDS[choose('messages.shape')](message),
+    ...EXTRA_FIELDS[readBehaviour('messages.shape')](message),
   };
 }
 
 /** Returns the sender and the recipients of a message as clients see them. */
-export function showSenderAndRecipients(message: MessageRow, choose: Choose) {
-  return { from: FROM[choose('messages.from')](message), to: TO[choose('messages.to')](message.to) };
+export function showSenderAndRecipients(message: MessageRow, readBehaviour: ReadBehaviour) {
+  return { from: FROM[readBehaviour('messages.from')](message), to: TO[readBehaviour('messages.to')](message.to) };
 }
 
 const FROM = {

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../contract/ledger-reader.ts';
+import type { BehaviourReader } from '../../contract/behaviour-reader.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
 import { limitBodies } from './limit-bodies.ts';
@@ -9,11 +9,11 @@ import { snippetOf } from './snippet.ts';
 /** A page of the tenant-wide list. */
 type MessagePage = ReturnType<typeof paginate<MessageRow>>;
 
-/** Functions that show a page of the tenant-wide list, by choice of `messages.all.shape`. */
+/** Functions that show a page of the tenant-wide list, by the value of `messages.all.shape`. */
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
-/** Returns rows with a snippet of each message and the counts of its thread. */
-function showRows(world: World, { rows, pagination }: MessagePage, { choose, assume }: Ledger) {
+/** Returns messages in short form, each with a snippet and the counts of its thread. */
+function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: BehaviourReader) {
   assume('messages.all.snippet');
   assume('messages.all.thread-counts');
   const countThread = createThreadCounter(world);
@@ -26,7 +26,7 @@ function showRows(world: World, { rows, pagination }: MessagePage, { choose, ass
       inboxUsername: username,
       inboxDomain: domain,
       direction,
-      ...showSenderAndRecipients(message, choose),
+      ...showSenderAndRecipients(message, readBehaviour),
       subject,
       snippet: snippetOf(message),
       isRead,
@@ -61,11 +61,11 @@ function countThread(world: World, message: MessageRow) {
 function showWholeMessages(
   world: World,
   { rows, pagination }: MessagePage,
-  { choose, assume }: Ledger,
+  { readBehaviour, assume }: BehaviourReader,
   isGrouped: boolean,
 ) {
   const messages = limitBodies(rows, assume).map((message) => ({
-    ...showMessage(world, message, choose),
+    ...showMessage(world, message, readBehaviour),
     ...(isGrouped && { messageCount: messagesOfThread(world, message).length }),
   }));
   return { messages, pagination };

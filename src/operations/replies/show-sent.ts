@@ -1,8 +1,8 @@
-import type { Choose } from '../../contract/behaviours.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { MessageRow } from '../../store/rows.ts';
 
-/** What every way of sending answers. */
-export function showSent({ id, threadId, messageIdHeader }: MessageRow, choose: Choose) {
-  const messageId = { 'message-id-header': messageIdHeader, 'message-id': id }[choose('sending.reply')];
+/** Returns the reply body of every operation that sends mail. */
+export function showSent({ id, threadId, messageIdHeader }: MessageRow, readBehaviour: ReadBehaviour) {
+  const messageId = { 'message-id-header': messageIdHeader, 'message-id': id }[readBehaviour('sending.reply')];
   return { id, threadId, status: 'sent' as const, messageId };
 }

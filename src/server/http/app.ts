@@ -16,7 +16,7 @@ import { readRequest, sendReply } from './node-adapter.ts';
 import type { Upgrades } from './upgrade.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
-/** The parts of a server that handle its requests, and the clients that it accepts. */
+/** What the application needs: the mailbox, and the rules for which clients it accepts. */
 export interface AppOptions {
   readonly internals: MailboxInternals;
   /** The user's own msw handlers, which run before the emulator; `undefined` without any. */
@@ -119,12 +119,12 @@ export class App implements ServerApp {
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
-/** Case-insensitive, so that no other spelling of a path can bypass a guard. */
+/** Whether a path is in a folder. It ignores case, so that no other spelling of a path can bypass a guard. */
 function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 
-/** Case-sensitive: `/__MOCK` is guarded like the control plane but is not routed to it. */
+/** Whether a path is routed to the control plane. It respects case: `/__MOCK` is guarded, but is not a control call. */
 function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }

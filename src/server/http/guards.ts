@@ -8,7 +8,7 @@ import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 /** The methods that at least one path supports. */
 const SUPPORTED_METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The methods that are routed. PUT is included so that the service can refuse it for a known path. */
+/** The methods that are routed. PUT is one of them, because the reply to it depends on whether the path exists. */
 export const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
 
 /**
@@ -41,8 +41,9 @@ export function wrongMethod(method: string): ApiError {
 }
 
 /**
- * Guards the control plane. If `token` is set, because other machines can reach the server, a call must send it.
- * Otherwise a call needs the header, with any value, only if its host name is not a loopback name.
+ * Guards the control plane. `token` is set if other machines can reach the server; then each call must send it in the
+ * header `X-Mock-Token`. Otherwise a call needs this header, with any value, only if its host name is not a loopback
+ * name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined): void {
   guardFromDeliveries(headers);
@@ -70,8 +71,8 @@ function guardFromDeliveries(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Requires a header at a host name that is not a loopback name. There, a page can send a GET without any origin header,
- * because browsers send `Sec-Fetch-Site` to trustworthy hosts only. A custom header needs a preflight, which fails.
+ * Requires the header `X-Mock-Token` if the host name is not a loopback name. To such a host, a foreign page can send a
+ * GET without any header that shows its origin. A custom header protects, because it needs a preflight, which fails.
  */
 function guardControlHost(headers: IncomingHttpHeaders): void {
   const hostname = hostnameOf(headers.host ?? '') ?? '';

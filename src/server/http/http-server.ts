@@ -47,7 +47,7 @@ export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMIT
     joinDuplicateHeaders: true,
   });
   server.timeout = limits.requestMs * 2;
-  // A client that has ended its side of the connection may still wait for replies.
+  // A client may end its side of the connection and still wait for replies, so Node must not close it at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sockets = trackSockets(server);
   serve(server, app);
@@ -74,7 +74,7 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
     // Node has no error listener while a request is queued, so an error would end the process.
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-    // Node calls destroySoon() after the last reply of a connection.
+    // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
     socket.destroySoon = () => closeGracefully(socket);
   });
   return sockets;

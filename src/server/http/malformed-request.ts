@@ -40,9 +40,9 @@ function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedR
 }
 
 /**
- * Returns whether the malformed head may belong to a HEAD request, whose reply has no body. In the received bytes, it
- * follows the head of the previous request and the body of that request, if any. If it began in an earlier packet, the
- * method is unknown, because Node keeps the last packet only.
+ * Returns whether the malformed request may be a HEAD request, whose reply has no body. Its request line is in the last
+ * packet, after the previous request; or it is in an earlier packet, which Node no longer has. Then the method is
+ * unknown.
  */
 function mayBeHeadRequest({ code, rawPacket, bytesParsed = 0 }: MalformedRequest, socket: Duplex): boolean {
   if (!rawPacket || code === 'HPE_INVALID_METHOD') return false;

@@ -32,7 +32,8 @@ export class RequestQueue {
 
   /** Handles a request as soon as all requests before it are finished. */
   enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
-    // Once the connection is closing, no later request gets a reply: Node may already use the socket for another one.
+    // A connection that is closing gets no further replies, because Node may already use the socket for another
+    // request.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
     if (!this.#isBusy && this.#pending.length === 0) {
       this.#input.resume();
@@ -43,11 +44,13 @@ export class RequestQueue {
     this.#input.pause();
   }
 
-  /** Stops the queue from reading the socket: Node has released it, and from now on only a WebSocket reads it. */
+  /**
+   * Stops reading the socket for HTTP. Node has released it for an upgrade, and from now on only a WebSocket reads it.
+   */
   detach(): void {
     this.#input.detach();
-    // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`, and
-    // an idle socket must still be closed.
+    // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`,
+    // and an idle socket must still be closed.
     this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
     this.#socket.on('timeout', () => this.#socket.destroy());
   }
@@ -104,7 +107,8 @@ interface InputControl {
 }
 
 /**
- * Node resumes a socket after each request and reply, so `pause` also disables the socket's `resume` method.
+ * Creates the control of a socket's input. Node resumes a socket after each request and reply, so `pause` also replaces
+ * the `resume` method of the socket.
  */
 function createInputControl(socket: Socket): InputControl {
   let isPaused = false;

@@ -94,7 +94,9 @@ function abortOnNetworkError(response: ServerResponse): void {
     status === 0 ? response.destroy() : writeHead(status, ...rest);
 }
 
-/** Handles an error thrown by a handler: throws the reply's error, or ends a response that has already started. */
+/**
+ * Handles an error of a handler: throws an `ApiError` for the reply or, if a response has started, ends that response.
+ */
 function handleFailure(response: ServerResponse, error: unknown, report: Environment['report']): true {
   report(error);
   if (!response.headersSent) {

@@ -6,21 +6,22 @@ import { RefusedError } from '../../fetch-in-process.ts';
 import { isLocalAddress } from './local-address.ts';
 import type { ReceiverRules } from './receiver-rules.ts';
 
-/** A guarded `fetch` that calls receivers. */
+/** A `fetch` for webhook deliveries, which refuses addresses that may not be called. */
 interface OutgoingFetch {
   readonly fetch: Environment['fetch'];
-  /** Refuses all later calls to this port of this machine, on which the emulator itself listens. */
+  /** From now on, refuses calls to this port of this machine, because the emulator itself listens on it. */
   refuseOwnPort(port: number): void;
   /** Aborts all running calls and refuses all later ones. */
   close(): Promise<void>;
 }
 
-/** The time limit for a connection to a receiver. */
+/** The time limit for connecting to a receiver. */
 const CONNECT_MS = 10_000;
 
 /**
- * Creates a `fetch` that checks each address immediately before it connects to that same address, so DNS rebinding does
- * not bypass the check. It does not follow redirects, and it allows ports that browsers block.
+ * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
+ * addresses, so that DNS rebinding cannot bypass the check. It follows no redirects and allows ports that browsers
+ * block.
  */
 export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetch {
   let client: Promise<Client> | undefined;
@@ -62,8 +63,8 @@ async function createClient(reasonToRefuse: ReceiverRules) {
 }
 
 /**
- * Creates an agent that enforces the rules. `check` tests an IP address written in the URL, because Node calls `lookup`
- * only for host names.
+ * Creates an undici agent that enforces the rules. Node calls `lookup` only for host names, so `check` must be called
+ * for a URL with an IP address.
  */
 function createGuardedAgent(AgentClass: typeof Agent, reasonToRefuse: ReceiverRules) {
   return {
@@ -131,7 +132,7 @@ async function resolveAllowed(
   throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
 }
 
-/** Looks up a name. If the look-up fails, throws the refusal if the name is not allowed, otherwise the look-up error. */
+/** Looks up a name. If that fails, throws a `RefusedError` if the name is not allowed, otherwise the look-up error. */
 async function lookUpOrRefuse(host: string, reasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
   try {
     const { lookup } = await import('node:dns/promises');

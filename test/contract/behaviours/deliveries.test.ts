@@ -3,12 +3,12 @@ import { BEHAVIOURS, type BehaviourOptions, createMailbox, type Delivery, type E
 import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import type { AssumptionId, ChoiceId, ChoiceValue } from '../../../src/contract/behaviours.ts';
+import type { AssumptionId, BehaviourValue, ChangeableId } from '../../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 
 interceptRequests();
 
-type DeliveryChoice = Extract<ChoiceId, `deliveries.${string}`>;
+type DeliveryBehaviourId = Extract<ChangeableId, `deliveries.${string}`>;
 type DeliveryAssumption = Extract<AssumptionId, `deliveries.${string}`>;
 
 /** A mailbox whose time stands still, with a receiver and a webhook of Acme that leads there. */
@@ -44,10 +44,10 @@ async function withReceiver(service: Service, body: (setup: Setup) => Promise<vo
   });
 }
 
-/** What shows a behaviour, and what it shows under each choice. */
-interface Readings<Id extends DeliveryChoice> {
+/** What shows a behaviour, and what it shows under each value. */
+interface Readings<Id extends DeliveryBehaviourId> {
   readonly read: (setup: Setup) => Promise<unknown>;
-  readonly values: Readonly<Record<ChoiceValue<Id>, unknown>>;
+  readonly values: Readonly<Record<BehaviourValue<Id>, unknown>>;
   readonly environment?: Partial<Environment>;
 }
 
@@ -93,7 +93,7 @@ const waitsOf = ([delivery]: readonly Delivery[]) =>
 
 const statesOf = (deliveries: readonly Delivery[]) => deliveries.map(({ state }) => state);
 
-const READINGS: { readonly [Id in DeliveryChoice]: Readings<Id> } = {
+const READINGS: { readonly [Id in DeliveryBehaviourId]: Readings<Id> } = {
   'deliveries.payload': {
     async read({ deliver, receiver }) {
       await deliver();
@@ -265,15 +265,15 @@ describe('behaviours of deliveries', () => {
     );
   }
 
-  for (const [id, { read, values, environment = {} }] of Object.entries<Readings<DeliveryChoice>>(READINGS)) {
-    for (const [choice, value] of Object.entries(values)) {
-      const behaviours = { [id]: choice } as BehaviourOptions;
-      everywhere(`${id}=${choice} shows in what is delivered`, { behaviours, environment }, (service) =>
+  for (const [id, { read, values, environment = {} }] of Object.entries<Readings<DeliveryBehaviourId>>(READINGS)) {
+    for (const [current, value] of Object.entries(values)) {
+      const behaviours = { [id]: current } as BehaviourOptions;
+      everywhere(`${id}=${current} shows in what is delivered`, { behaviours, environment }, (service) =>
         withReceiver(service, async (setup) => expect(await read(setup)).toEqual(value)),
       );
     }
 
-    test(`each choice of ${id} is another`, () => {
+    test(`each value of ${id} differs from the others`, () => {
       const shown = Object.values(values).map((value) => JSON.stringify(value));
       expect(new Set(shown).size).toBe(shown.length);
     });

@@ -1,6 +1,6 @@
 import type { BehaviourId, BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
-import type { ChoiceId, ChoiceValue } from '../../../src/contract/behaviours.ts';
+import type { BehaviourValue, ChangeableId } from '../../../src/contract/behaviours.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { namedIn, type Reading, testReadings } from '../../support/readings.ts';
@@ -36,15 +36,15 @@ const body = ({ json }: Reply) => json;
 const status = (reply: Reply) => reply.status;
 const error = ({ status: answered, json }: Reply) => [answered, json.code];
 
-/** A row of the table: a choice, the request that shows it, what of its reply, and what that is. */
-function row<Id extends ChoiceId>(
+/** A test case: the value of a behaviour, the request that shows it, a part of the reply, and its expected value. */
+function row<Id extends ChangeableId>(
   id: Id,
-  choice: ChoiceValue<Id>,
+  current: BehaviourValue<Id>,
   request: Call,
   expected: Reading['expected'],
   value: unknown,
 ): [BehaviourOptions, Reading] {
-  return [{ [id]: choice }, { call: request, expected, value }];
+  return [{ [id]: current }, { call: request, expected, value }];
 }
 
 const createInbox = (json: object) => call('POST', '/v1/inboxes', json);
@@ -77,13 +77,13 @@ const READINGS: [BehaviourOptions, Reading][] = [
   row('inboxes.shape', 'with-metadata', createInbox({}), ({ json }) => json.metadata, null),
   row('inboxes.shape', 'reference', createInbox({}), ({ json }) => 'metadata' in json, false),
   row('inboxes.shape', 'reference', call('GET', '/v1/inboxes'), ({ json }) => 'metadata' in json.inboxes[0], false),
-  ...(['omitted', 'included'] as const).map((choice) =>
+  ...(['omitted', 'included'] as const).map((current) =>
     row(
       'inboxes.list.credentials',
-      choice,
+      current,
       call('GET', '/v1/inboxes'),
       ({ json }) => PASSWORDS.filter((field) => field in json.inboxes[0]),
-      choice === 'included' ? PASSWORDS : [],
+      current === 'included' ? PASSWORDS : [],
     ),
   ),
   row('inboxes.create.domain', 'invalid', unverified, error, [400, 'VALIDATION_ERROR']),
@@ -139,21 +139,21 @@ const READINGS: [BehaviourOptions, Reading][] = [
   }),
   row('domains.delete.body', 'empty', call('DELETE', '/v1/domains/acme.test'), body, {}),
 
-  ...(['included', 'omitted'] as const).map((choice) =>
+  ...(['included', 'omitted'] as const).map((current) =>
     row(
       'lists.list.entries',
-      choice,
+      current,
       call('GET', `/v1/inboxes/${helpdesk}/lists`),
       ({ json: { lists } }) => ['entries' in lists[0], lists[0].entryCount],
-      [choice === 'included', 2],
+      [current === 'included', 2],
     ),
   ),
   row('lists.delete.body', 'empty', call('DELETE', LIST), body, {}),
   row('lists.entries.delete.body', 'empty', call('DELETE', ENTRY), body, {}),
 
-  ...(['included', 'omitted'] as const).flatMap((choice) =>
+  ...(['included', 'omitted'] as const).flatMap((current) =>
     [call('GET', WEBHOOK), updateWebhook].map((request) =>
-      row('webhooks.get.secret', choice, request, ({ json }) => 'secret' in json, choice === 'included'),
+      row('webhooks.get.secret', current, request, ({ json }) => 'secret' in json, current === 'included'),
     ),
   ),
   row('webhooks.update.reply', 'webhook', updateWebhook, ({ json }) => [json.id, json.isActive], [
@@ -175,7 +175,7 @@ const READINGS: [BehaviourOptions, Reading][] = [
   row('webhooks.create.url', 'https', call('PATCH', WEBHOOK, { url: 'http://agent.example/' }), status, 400),
 ];
 
-/** What a reply names, and what it does not: a choice is named where another one would have changed the reply. */
+/** What a reply names, and what it does not: a behaviour is named where another value would have changed the reply. */
 const NAMED: [title: string, request: Call, named: BehaviourId[], unnamed: BehaviourId[]][] = [
   [
     'a workspace whose slug is free',

@@ -1,6 +1,6 @@
 import type { Mailbox, MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
-import type { Choose } from '../../../src/contract/behaviours.ts';
+import type { ReadBehaviour } from '../../../src/contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
 import type { Reply, SendOptions, Service } from '../everywhere.ts';
 import { expectNothingForeign, expectUntouchedNeighbours } from './neighbours.ts';
@@ -101,7 +101,7 @@ function mayDo(
   { tenantId, workspaceId, inboxId }: Place,
 ): boolean {
   const { tiers } = OPERATIONS[operation];
-  const choose: Choose = (id) => mailbox.behaviours[id];
-  if (tiers === 'public' || !(tiers(choose) as readonly string[]).includes(tier)) return false;
+  const readBehaviour: ReadBehaviour = (id) => mailbox.behaviours[id];
+  if (tiers === 'public' || !(tiers(readBehaviour) as readonly string[]).includes(tier)) return false;
   return tier === 'operator' || [tenantId, workspaceId, inboxId].includes(ownerId);
 }
