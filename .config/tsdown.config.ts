@@ -101,7 +101,8 @@ const defaultFixtureCheckedNow: Plugin = {
   name: 'default-fixture-checked-now',
   load: (id) =>
     id.endsWith('/src/fixture/checked-default-fixture.ts')
-      ? `export const checkedDefaultFixture = JSON.parse(${JSON.stringify(JSON.stringify(checkedDefaultFixture))});`
+      ? `import { freezeDeep } from './freeze-deep.ts';
+         export const checkedDefaultFixture = freezeDeep(JSON.parse(${JSON.stringify(JSON.stringify(checkedDefaultFixture))}));`
       : undefined,
 };
 

@@ -1,6 +1,6 @@
 import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Database } from '../store/database.ts';
+import type { Collections } from '../store/database.ts';
 import type { InboxRow, RowKind, Rows } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -70,8 +70,8 @@ export function findInInbox<Kind extends InboxContentKind>(
   throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) => otherWorld[kind].get(id) !== undefined);
 }
 
-function getRow<Kind extends RowKind>(database: Database, kind: Kind, id: string): Rows[Kind] | undefined {
-  return database[kind].get(id);
+function getRow<Kind extends RowKind>(collections: Collections, kind: Kind, id: string): Rows[Kind] | undefined {
+  return collections[kind].get(id);
 }
 
 function isRowInScope<Kind extends ScopedKind>(

@@ -1,16 +1,24 @@
+import { showSize } from '../contract/size.ts';
 import { CannotRunError } from './command.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
 
+/** The size of a fixture file from which loading it takes so long that the command says why, in bytes. */
+const LARGE_FILE_BYTES = 20 * 1024 * 1024;
+
 /**
- * Reads a fixture file. It parses the JSON only; the mailbox validates the fixture.
+ * Reads a fixture file. It parses the JSON only; the mailbox validates the fixture. `say` is called if that will take
+ * long.
  *
  * @throws {CannotRunError} if the file cannot be read or is not JSON.
  */
-export async function readFixture(path: string): Promise<unknown> {
-  const text = (await readNamedFile(path, 'fixture file')).toString('utf8');
+export async function readFixture(path: string, say: (line: string) => void): Promise<unknown> {
+  const bytes = await readNamedFile(path, 'fixture file');
+  if (bytes.length >= LARGE_FILE_BYTES) {
+    say(`Loading ${path} takes a while: it has ${showSize(bytes.length)}, and every part of it is checked and sorted.`);
+  }
   try {
-    return parseJsonc(removeByteOrderMark(text));
+    return parseJsonc(removeByteOrderMark(bytes.toString('utf8')));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);

@@ -22,7 +22,7 @@ export const start: RunCommand = async (terminal, flags) => {
 
 async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {
   const { json, quiet, fixtures: file, ...options } = settings;
-  const fixtures = file === undefined ? defaultFixture : await loadFixture(file);
+  const fixtures = file === undefined ? defaultFixture : await loadFixture(file, terminal.err);
   const log = json ? terminal.err : terminal.out;
   const colour = terminal.colour && !json;
   try {
@@ -38,9 +38,9 @@ async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyS
 }
 
 /** Reads a fixture file. The reader and its parser are loaded only for that. */
-async function loadFixture(file: string): Promise<unknown> {
+async function loadFixture(file: string, say: (line: string) => void): Promise<unknown> {
   const { readFixture } = await import('./read-fixture.ts');
-  return readFixture(file);
+  return readFixture(file, say);
 }
 
 /** The address and the port on which the server tried to listen, and the flag that sets the port. */

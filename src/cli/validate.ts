@@ -7,7 +7,7 @@ import { readFixture } from './read-fixture.ts';
 
 /** Checks a fixture file. */
 export const validate: RunCommand = async (terminal, _, file = '') => {
-  terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file), file))}.`);
+  terminal.out(`${file} is a valid fixture: ${describe(load(await readFixture(file, terminal.err), file))}.`);
 };
 
 /** Loads the fixture in the same way as `start`, so that `start` accepts each fixture that is valid here. */

@@ -14,9 +14,7 @@ export const listMessages: Run<'listMessages'> = (context, { params, query }) =>
   const { principal, readBehaviour, assume } = context;
   const { world } = principal;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const messages = world.messages
-    .by('inboxId', inbox.id)
-    .filter(({ deletedAt, direction }) => deletedAt === null && direction === (query.direction ?? direction));
+  const messages = world.messageIndex.list([inbox.id], query.direction ?? 'visible');
   const { rows, pagination } = paginate(messages, query, readBehaviour);
   return {
     body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, readBehaviour)), pagination },

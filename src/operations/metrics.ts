@@ -2,6 +2,7 @@ import { isInScope } from '../access/policy.ts';
 import { selectInboxes } from '../access/select-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import { timestampNow } from '../environment.ts';
+import type { MessageTime } from '../store/message-lists.ts';
 import type { InboxRow } from '../store/rows.ts';
 import type { Context, Input, Run } from './context.ts';
 
@@ -40,15 +41,10 @@ function scopeOf({ principal }: Context<'getMetrics'>, { workspace, inbox }: Que
   return { tenantId: principal.world.id, workspaceId: inboxWorkspaceId ?? selectedWorkspaceId, inboxId };
 }
 
-function countMessages({ principal }: Context<'getMetrics'>, inboxes: readonly InboxRow[], { from, to }: Window) {
-  const isInWindow = (time: string | null) => time !== null && time >= from && time <= to;
-  const messages = inboxes.flatMap(({ id }) => principal.world.messages.by('inboxId', id));
-  const inWindow = messages.filter(({ receivedAt }) => isInWindow(receivedAt));
-  return {
-    sent: inWindow.filter(({ direction }) => direction === 'outbound').length,
-    received: inWindow.filter(({ direction }) => direction === 'inbound').length,
-    bounced: messages.filter(({ bouncedAt }) => isInWindow(bouncedAt)).length,
-  };
+function countMessages({ principal }: Context<'getMetrics'>, inboxes: readonly InboxRow[], window: Window) {
+  const inboxIds = inboxes.map(({ id }) => id);
+  const count = (name: MessageTime) => principal.world.messageIndex.countTimes(inboxIds, name, window);
+  return { sent: count('sent'), received: count('received'), bounced: count('bounced') };
 }
 
 /** Counts the domains of the tenant or of the selected workspace. An inbox has no domains. */

@@ -1,4 +1,5 @@
-import { nullable, primaryKey } from '@mswjs/data';
+import { nullable } from '@mswjs/data/lib/nullable.js';
+import { primaryKey } from '@mswjs/data/lib/primaryKey.js';
 import type { RowKind, Rows } from './rows.ts';
 
 /** The shape of each kind of row, in the format of @mswjs/data. */
@@ -111,7 +112,7 @@ export const INDEXED = {
   apiKeys: ['ownerId'],
   domains: ['domain', 'workspaceId'],
   webhooks: ['workspaceId'],
-  messages: ['inboxId', 'threadId', 'messageIdHeader', 'fromAddress'],
+  messages: ['inboxId', 'messageIdHeader', 'fromAddress'],
   attachments: ['messageId'],
   drafts: ['inboxId'],
   lists: ['inboxId'],

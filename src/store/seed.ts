@@ -4,17 +4,27 @@ import { deriveAddressId } from '../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
 import { canonicalAddress } from './inbox-address.ts';
 import type { World } from './world.ts';
-import type { Worlds } from './worlds.ts';
+import type { Worlds, WorldsSnapshot } from './worlds.ts';
 
 type Workspace = FixtureTenant['workspaces'][string];
 type Inbox = Workspace['inboxes'][string];
 type Message = Inbox['messages'][number];
 type List = Inbox['lists'][string];
 
+/** The rows of each frozen fixture that was seeded before; mailboxes share them, because rows are frozen too. */
+const SEEDED = new WeakMap<Fixture, WorldsSnapshot>();
+
 /** Fills empty worlds with a validated fixture. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
-  worlds.addOperatorKey(fixture.operator.key);
-  for (const tenant of Object.values(fixture.tenants)) seedTenant(worlds, tenant);
+  const seeded = SEEDED.get(fixture);
+  if (seeded) worlds.restore(seeded);
+  else insertParts(worlds, fixture);
+  if (Object.isFrozen(fixture)) SEEDED.set(fixture, seeded ?? worlds.snapshot());
+}
+
+function insertParts(worlds: Worlds, { operator, tenants }: Fixture): void {
+  worlds.addOperatorKey(operator.key);
+  for (const tenant of Object.values(tenants)) seedTenant(worlds, tenant);
 }
 
 function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, domains, webhooks }: FixtureTenant): void {
@@ -73,7 +83,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function seedMessage(world: World, inboxId: string, { attachments, ...message }: Message): void {
+function seedMessage(world: World, inboxId: string, message: Message): void {
   world.messages.insert({
     ...message,
     inboxId,
@@ -81,7 +91,7 @@ function seedMessage(world: World, inboxId: string, { attachments, ...message }:
     headers: null,
     raw: null,
   });
-  for (const { id, filename, contentType, content } of attachments) {
+  for (const { id, filename, contentType, content } of message.attachments) {
     const sizeBytes = countBytes(content);
     world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
   }

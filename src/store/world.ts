@@ -1,7 +1,7 @@
 import { Clock } from '../clock/clock.ts';
 import type { Environment } from '../environment.ts';
 import { AddressIndex } from './address-index.ts';
-import { createDatabase, type Database } from './database.ts';
+import { type Collections, createDatabase, type Database, ROW_KINDS } from './database.ts';
 import { KeyIndex } from './key-index.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
@@ -52,7 +52,6 @@ export interface World extends Database {
 export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment: Environment): World {
   const clock = new Clock(realEnvironment);
   const database = createDatabase();
-  const kinds = Object.keys(database) as RowKind[];
   database.tenants.insert(tenant);
   const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
     textOf: ({ key }) => key,
@@ -73,9 +72,10 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
     removeKey: keys.remove,
     addAddress: addresses.add,
     removeAddress: addresses.remove,
-    snapshot: () => Object.fromEntries(kinds.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
+    snapshot: () =>
+      Object.fromEntries(ROW_KINDS.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
     restore(snapshot) {
-      for (const kind of kinds) restoreCollection(database, kind, snapshot);
+      for (const kind of ROW_KINDS) restoreCollection(database, kind, snapshot);
       for (const indexed of [keys, addresses]) indexed.fillIndex();
     },
     close() {
@@ -128,6 +128,6 @@ function indexRows<Row, Holder>(
   };
 }
 
-function restoreCollection<Kind extends RowKind>(database: Database, kind: Kind, snapshot: WorldSnapshot): void {
-  database[kind].restore(snapshot[kind]);
+function restoreCollection<Kind extends RowKind>(collections: Collections, kind: Kind, snapshot: WorldSnapshot): void {
+  collections[kind].restore(snapshot[kind]);
 }

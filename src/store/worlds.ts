@@ -5,7 +5,7 @@ import type { TenantRow } from './rows.ts';
 import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
 
 /** The operator keys and all data of a mailbox at one moment. */
-interface WorldsSnapshot {
+export interface WorldsSnapshot {
   readonly operatorKeys: readonly string[];
   readonly tenants: readonly WorldSnapshot[];
 }

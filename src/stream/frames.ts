@@ -67,7 +67,7 @@ export function eventFrame(
   behaviours: BehaviourValues,
 ): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
-  const [first] = world.messages.by('threadId', threadId);
+  const thread = world.messageIndex.thread(inboxId, threadId);
   return {
     type: 'event',
     event_type: kind,
@@ -83,7 +83,7 @@ export function eventFrame(
       html_body: htmlBody,
       timestamp: receivedAt,
     },
-    thread: { thread_id: threadId, subject: first?.subject ?? subject },
+    thread: { thread_id: threadId, subject: thread?.first.subject ?? subject },
   };
 }
 

@@ -13,7 +13,7 @@ export async function benchLifecycle(): Promise<Row[]> {
   for (let count = 0; count < TIMES; count += 1) resets.push(await timeReset());
   const cold = `, the first in a process ${coldMs.toFixed(1)} ms`;
   return [
-    atMost(5, 'ms', 'createMailbox()', median(creations), cold),
+    atMost(1, 'ms', 'createMailbox()', median(creations), cold),
     atMost(1, 'ms', 'reset() after a create and a rotate', median(resets)),
   ];
 }

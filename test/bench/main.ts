@@ -2,6 +2,7 @@ import { benchBySize } from './by-size.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchInProcess } from './in-process.ts';
 import { benchLifecycle } from './lifecycle.ts';
+import { benchManyMessages } from './many-messages.ts';
 import type { Row } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchOverHttp } from './over-http.ts';
@@ -11,6 +12,7 @@ const BENCHES = [
   benchInProcess,
   benchOverHttp,
   benchBySize,
+  benchManyMessages,
   benchLifecycle,
   benchRouting,
   benchDeliveries,

@@ -217,6 +217,17 @@ test('names every problem of the fixture that it checks', async (test) => {
   });
 });
 
+test('says why a large fixture takes a while', async (test) => {
+  const small = await runHere(['validate', await writeFixture(test, '{"tenants":{}}')]);
+  test.expect(small).toMatchObject({ code: 0, err: '' });
+  const file = await writeFixture(test, `{"tenants":{}}${' '.repeat(20 * 1024 * 1024)}`);
+  const { code, err } = await runHere(['validate', file]);
+  test
+    .expect(err.trim())
+    .toBe(`Loading ${file} takes a while: it has 20 MiB, and every part of it is checked and sorted.`);
+  test.expect(code).toBe(0);
+});
+
 test('starts with a fixture file that has a byte order mark', async (test) => {
   const file = await writeFixture(test, `\uFEFF${await readFile(join(ROOT, 'fixtures/empty.json'), 'utf8')}`);
   const { code, out } = await runHere(['-p', '0', '-f', file, '--json']);

@@ -1,4 +1,5 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import type { SliceableList } from '../../store/entries.ts';
 
 /** The requested part of a list. */
 interface PageQuery {
@@ -11,7 +12,7 @@ type OrderBehaviour = 'messages.list.order' | 'drafts.list.order';
 
 /** Returns one page of a list that is in order of arrival. */
 export function paginate<Row>(
-  rows: readonly Row[],
+  rows: SliceableList<Row>,
   { limit, offset }: PageQuery,
   readBehaviour: ReadBehaviour,
   order: OrderBehaviour = 'messages.list.order',
@@ -20,9 +21,9 @@ export function paginate<Row>(
 }
 
 const SLICES = {
-  'oldest-first': <Row>(rows: readonly Row[], offset: number, limit: number) => rows.slice(offset, offset + limit),
+  'oldest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => rows.slice(offset, offset + limit),
   /** Only the page is reversed, so that the cost does not grow with the list. */
-  'newest-first': <Row>(rows: readonly Row[], offset: number, limit: number) => {
+  'newest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => {
     const end = Math.max(rows.length - offset, 0);
     return rows.slice(Math.max(end - limit, 0), end).reverse();
   },

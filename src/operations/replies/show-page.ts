@@ -16,7 +16,6 @@ export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: BehaviourReader) {
   assume('messages.all.snippet');
   assume('messages.all.thread-counts');
-  const countThread = createThreadCounter(world);
   const messages = rows.map((message) => {
     const { id, inboxId, direction, subject, isRead, isStarred, isArchived, receivedAt, threadId } = message;
     const { username = '', domain = '' } = world.inboxes.get(inboxId) ?? {};
@@ -34,27 +33,15 @@ function showRows(world: World, { rows, pagination }: MessagePage, { readBehavio
       isArchived,
       receivedAt,
       threadId,
-      ...countThread(message),
+      ...countThread(world, message),
     };
   });
   return { messages, pagination };
 }
 
-/** Creates a function that counts each thread only once per page. */
-function createThreadCounter(world: World) {
-  const counts = new Map<string, { threadCount: number; threadUnreadCount: number }>();
-  return (message: MessageRow) => {
-    const key = threadKey(message);
-    const known = counts.get(key) ?? countThread(world, message);
-    counts.set(key, known);
-    return known;
-  };
-}
-
-function countThread(world: World, message: MessageRow) {
-  const thread = messagesOfThread(world, message);
-  const unread = thread.filter(({ isRead, deletedAt }) => !isRead && deletedAt === null);
-  return { threadCount: thread.length, threadUnreadCount: unread.length };
+function countThread({ messageIndex }: World, { inboxId, threadId }: MessageRow) {
+  const { messageCount = 0, unreadCount = 0 } = messageIndex.thread(inboxId, threadId) ?? {};
+  return { threadCount: messageCount, threadUnreadCount: unreadCount };
 }
 
 /** Returns complete messages. If they are grouped, each has the number of messages in its thread. */
@@ -66,16 +53,7 @@ function showWholeMessages(
 ) {
   const messages = limitBodies(rows, assume).map((message) => ({
     ...showMessage(world, message, readBehaviour),
-    ...(isGrouped && { messageCount: messagesOfThread(world, message).length }),
+    ...(isGrouped && { messageCount: countThread(world, message).threadCount }),
   }));
   return { messages, pagination };
-}
-
-function messagesOfThread(world: World, { inboxId, threadId }: MessageRow): MessageRow[] {
-  return world.messages.by('threadId', threadId).filter((message) => message.inboxId === inboxId);
-}
-
-/** Returns a key that is unique per inbox, because a fixture may use the same thread id in two inboxes. */
-export function threadKey({ inboxId, threadId }: MessageRow): string {
-  return `${inboxId} ${threadId}`;
 }

@@ -1,0 +1,77 @@
+import { type Entry, mergeEntries, type SliceableList } from './entries.ts';
+import { InboxLists } from './inbox-lists.ts';
+import type { GroupedList, MessageList, MessageTime } from './message-lists.ts';
+import type { RowIndex } from './property-index.ts';
+import type { MessageRow } from './rows.ts';
+import type { Thread } from './thread.ts';
+
+/** A number of inboxes, by id, each at most once. */
+type InboxIds = readonly string[];
+
+/**
+ * The lists, threads and counts of the messages of a tenant. Reading a page or a count does not take longer for more
+ * messages. All lists are in order of insertion, across inboxes too.
+ */
+export class MessageIndex implements RowIndex<MessageRow> {
+  readonly #inboxes = new Map<string, InboxLists>();
+
+  /** Returns the messages of a list. */
+  list(inboxIds: InboxIds, name: MessageList): SliceableList<MessageRow> {
+    return toRows(this.#listsOf(inboxIds).map(({ messages }) => messages[name]));
+  }
+
+  /** Returns the latest message that each thread has in a list. */
+  latestOfThreads(inboxIds: InboxIds, name: GroupedList): SliceableList<MessageRow> {
+    return toRows(this.#listsOf(inboxIds).map(({ latest }) => latest[name]));
+  }
+
+  /** Returns the ids of the threads of an inbox, in the order of their first or last messages; none is all deleted. */
+  threads(inboxId: string, order: 'first' | 'last'): SliceableList<Thread> {
+    const lists = this.#inboxes.get(inboxId);
+    const entries = lists?.threadEnds[order === 'first' ? 0 : 1] ?? [];
+    return mapSlices(entries, ({ row }) => lists?.threads.get(row.threadId) as Thread);
+  }
+
+  /** Returns a thread of an inbox; `undefined` if no message is in it. */
+  thread(inboxId: string, threadId: string): Thread | undefined {
+    return this.#inboxes.get(inboxId)?.threads.get(threadId);
+  }
+
+  /** Returns whether any inbox has a message in this thread. */
+  hasThread(threadId: string): boolean {
+    return [...this.#inboxes.values()].some(({ threads }) => threads.has(threadId));
+  }
+
+  /** Counts the messages whose time is from `from` to `to`, both included. */
+  countTimes(
+    inboxIds: InboxIds,
+    name: MessageTime,
+    { from, to }: { readonly from: string; readonly to: string },
+  ): number {
+    return this.#listsOf(inboxIds).reduce((sum, { times }) => sum + times[name].count(from, to), 0);
+  }
+
+  change(entry: Entry<MessageRow>, before: MessageRow | undefined, after: MessageRow | undefined): void {
+    const { inboxId } = entry.row;
+    const lists = this.#inboxes.get(inboxId) ?? new InboxLists();
+    lists.change(entry, before, after);
+    if (lists.threads.size === 0) this.#inboxes.delete(inboxId);
+    else this.#inboxes.set(inboxId, lists);
+  }
+
+  clear(): void {
+    this.#inboxes.clear();
+  }
+
+  #listsOf(inboxIds: InboxIds): InboxLists[] {
+    return inboxIds.flatMap((id) => this.#inboxes.get(id) ?? []);
+  }
+}
+
+function toRows(lists: readonly (readonly Entry<MessageRow>[])[]): SliceableList<MessageRow> {
+  return mapSlices(mergeEntries(lists), ({ row }) => row);
+}
+
+function mapSlices<Item, Result>(list: SliceableList<Item>, map: (item: Item) => Result): SliceableList<Result> {
+  return { length: list.length, slice: (from, to) => list.slice(from, to).map(map) };
+}
