@@ -15,6 +15,7 @@ import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
  * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
  * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it.
+ * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;

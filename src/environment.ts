@@ -75,6 +75,11 @@ export function newHex(environment: Environment, bytes: number): string {
   return toHex(environment.randomBytes(bytes));
 }
 
+/** Returns a random number from 0 up to, but not including, 1. */
+export function newFraction(environment: Environment): number {
+  return Number.parseInt(newHex(environment, 4), 16) / 2 ** 32;
+}
+
 /** Returns a new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
 export function newKey(environment: Environment, prefix: string): string {
   return prefix + newText(environment, 24);

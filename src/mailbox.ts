@@ -6,7 +6,7 @@ import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createDeliveryControls } from './control/delivery-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
-import { createMailboxFaults } from './control/mailbox-faults.ts';
+import { addFirstFaults, createMailboxFaults, type FaultContext } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { settle } from './control/settled.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
@@ -14,7 +14,9 @@ import { createEnvironment, type Environment } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
+import type { FaultOptions } from './faults/fault.ts';
 import { Faults } from './faults/faults.ts';
+import type { SmtpFault } from './faults/smtp-fault.ts';
 import { checkedDefaultFixture } from './fixture/checked-default-fixture.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
 import { readFixtureIds } from './fixture/fixture-ids.ts';
@@ -26,7 +28,7 @@ import { createOpenApi } from './openapi/create-openapi.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
-import type { ApiRequest } from './pipeline/http.ts';
+import { type ApiRequest, ConnectionCutError } from './pipeline/http.ts';
 import { createService } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
 import { readState } from './store/state.ts';
@@ -48,6 +50,8 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    * refused. Default: 256 MiB.
    */
   readonly maxMailBytes?: number | undefined;
+  /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */
+  readonly faults?: readonly FaultOptions[];
   /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
   readonly environment?: Partial<Environment>;
 }
@@ -58,6 +62,9 @@ export interface MailboxInternals extends Streams {
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
+  readonly faults: Faults;
+  /** Returns the fault that happens to a recipient over SMTP, if any. */
+  takeSmtpFault(address: string): SmtpFault | undefined;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -74,19 +81,20 @@ export function buildMailbox(
   const { fixtures = defaultFixture } = options;
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment } = publishFailures(createEnvironment(options.environment));
-  const { report } = realEnvironment;
+  const { activity, realEnvironment, report } = publishFailures(createEnvironment(options.environment));
   const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
-  const faults = new Faults();
+  const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
   seed(worlds, fixture);
   checkFixtureFits(worlds);
   const reader = createSilentReader(behaviours);
-  const service = createService({ worlds, events, behaviours });
-  const { admit } = createStreams({ worlds, events, behaviours, activity });
+  const service = createService({ worlds, events, behaviours, faults });
+  const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
   const handle = (request: ApiRequest) => handleRequest(service, request);
+  const locate = (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
+  const { faultControls, takeSmtpFault } = createFaultParts({ worlds, faults, findInbox: locate }, options.faults);
   const mailbox: Mailbox<never, never> = {
     baseUrl,
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
@@ -94,17 +102,29 @@ export function buildMailbox(
     ids: readFixtureIds(fixture) as never,
     behaviours,
     reset: createReset(worlds, dispatcher, faults),
-    receives: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()) !== undefined,
+    receives: (address) => locate(address) !== undefined,
     receiveMessage: (message) => acceptMessage({ ...service, ...reader }, message),
     clock: createMailboxClock(worlds),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createDeliveryControls(worlds, events, dispatcher),
-    ...createMailboxFaults(worlds, faults),
+    ...faultControls,
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(behaviours),
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
-  return { mailbox, activity, report, handle, admit };
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault };
+}
+
+/** Creates the fault methods of a mailbox and its SMTP server, and adds the faults with which it starts. */
+function createFaultParts(context: FaultContext, firstFaults: readonly FaultOptions[] = []) {
+  const faultControls = createMailboxFaults(context);
+  addFirstFaults(faultControls, firstFaults);
+  const takeSmtpFault = (address: string) => {
+    const inbox = context.findInbox(address);
+    const recipient = address.toLowerCase();
+    return inbox && context.faults.take({ on: 'smtp', tenantId: inbox.world.id, recipient });
+  };
+  return { faultControls, takeSmtpFault };
 }
 
 /** Wraps `report` so that each failure of the emulator is also published as an activity. */
@@ -114,23 +134,23 @@ function publishFailures(environment: Environment) {
     environment.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, realEnvironment: { ...environment, report } };
+  return { activity, realEnvironment: { ...environment, report }, report };
 }
 
 /** Returns a function that restores the present state. */
 function createReset(worlds: Worlds, dispatcher: Dispatcher, faults: Faults): () => void {
-  const start = worlds.snapshot();
+  const start = { worlds: worlds.snapshot(), faults: faults.list() };
   return () => {
     dispatcher.reset();
-    faults.clear();
-    worlds.restore(start);
+    faults.restore(start.faults);
+    worlds.restore(start.worlds);
   };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */
 function createAdapters(
   baseUrl: string,
-  { handle, admit, report }: Omit<MailboxInternals, 'mailbox' | 'activity'>,
+  { handle, admit, report }: Pick<MailboxInternals, 'handle' | 'admit' | 'report'>,
   createMswHandlers: typeof createHandlers | undefined,
 ) {
   const fetch = createFetch(handle);
@@ -139,7 +159,11 @@ function createAdapters(
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
     handlers: createMswHandlers?.(baseUrl, { fetch, connect, report }) ?? [],
-    fetch: (request: Request) => fetch(request, prefixOf(request)),
+    async fetch(request: Request) {
+      const response = await fetch(request, prefixOf(request));
+      if (response.type === 'error') throw new ConnectionCutError();
+      return response;
+    },
     stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
   };
 }

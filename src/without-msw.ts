@@ -16,6 +16,7 @@ export type {
   IncomingMessage,
   RawMessage,
 } from './contract/incoming-message.ts';
+export type { OperationId } from './contract/operations.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
@@ -25,7 +26,11 @@ export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './deliver
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';
 export type { Environment } from './environment.ts';
-export type { DeliveryFaultKind, Fault, FaultOptions } from './faults/fault.ts';
+export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from './faults/delivery-fault.ts';
+export type { Fault, FaultOptions, FaultTarget } from './faults/fault.ts';
+export type { RequestFault, RequestFaultKind, RequestFaultOptions } from './faults/request-fault.ts';
+export type { SmtpFault, SmtpFaultOptions } from './faults/smtp-fault.ts';
+export type { StreamFault, StreamFaultKind, StreamFaultOptions } from './faults/stream-fault.ts';
 export { RefusedError } from './fetch-in-process.ts';
 export type { FixtureProblem } from './fixture/branch.ts';
 export { defaultFixture } from './fixture/default-fixture.ts';

@@ -1,4 +1,4 @@
-import type { AnyReply, ApiRequest, ApiResult } from '../pipeline/http.ts';
+import { type AnyReply, type ApiRequest, type ApiResult, isCut } from '../pipeline/http.ts';
 
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
@@ -8,7 +8,7 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
   return url.startsWith(baseUrl) && /^(?:[/?#]|$)/.test(url.slice(baseUrl.length));
 }
 
-/** Creates a handler of fetch requests from a handler of plain requests. */
+/** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) =>
     toResponse((await handle(toApiRequest(request, prefix))).reply);
@@ -39,5 +39,5 @@ async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
 }
 
 function toResponse({ status, headers, body }: AnyReply): Response {
-  return new Response(body, { status, headers });
+  return isCut({ status }) ? Response.error() : new Response(body, { status, headers });
 }

@@ -112,6 +112,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
 }
 
 function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {
+  if (flag.isJson) return [text];
   if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
   return flag.type === 'string' ? text : parseSwitch(variable, text);
 }

@@ -17,6 +17,8 @@ export interface Flag {
   readonly type: 'boolean' | 'string';
   readonly short?: string;
   readonly multiple?: true;
+  /** Whether the value is JSON, in which a comma does not separate two values. */
+  readonly isJson?: true;
   /** The placeholder for the value in help, such as `<file>`. */
   readonly value?: string;
   readonly help: string;

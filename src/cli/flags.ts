@@ -22,6 +22,13 @@ export const START_FLAGS = {
     value: '<id>=<value>',
     help: 'Change a behaviour; repeatable',
   },
+  fault: {
+    type: 'string',
+    multiple: true,
+    isJson: true,
+    value: '<json>',
+    help: 'Start with this fault, the JSON of POST /__mock/faults, or with a list of them; repeatable',
+  },
   'allow-host': SERVER_SETTINGS.allowHosts,
   'cors-origin': SERVER_SETTINGS.corsOrigins,
   'deliver-to': SERVER_SETTINGS.deliverTo,

@@ -1,3 +1,4 @@
+import type { FaultOptions } from '../faults/fault.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { type GivenFlag, type GivenFlags, type ParsedFlag, quote, UsageError } from './command.ts';
 import { START_FLAGS } from './flags.ts';
@@ -10,6 +11,8 @@ export interface StartSettings {
   readonly smtpPort: number | undefined;
   readonly fixtures: string | undefined;
   readonly behaviours: Readonly<Record<string, string>>;
+  /** Not checked: `startServer` checks them. */
+  readonly faults: readonly FaultOptions[];
   readonly allowHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly deliverTo: readonly string[];
@@ -32,6 +35,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     behaviours: Object.fromEntries(
       parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
+    faults: parseEach(flags.fault, parseFaults).flat(),
     allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
     corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
@@ -39,6 +43,17 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
   };
+}
+
+/** Parses the JSON of a fault or of a list of faults. */
+function parseFaults(text: string, source: string): FaultOptions | FaultOptions[] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(
+      `${source} must be the JSON of a fault, such as {"on":"request","status":503}, not ${quote(text)}.`,
+    );
+  }
 }
 
 function parseOne<Value>(definition: ParsedFlag<Value>, flag: GivenFlag | undefined): Value | undefined {

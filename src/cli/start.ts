@@ -1,4 +1,5 @@
 import { BehaviourError } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
 import { MailLimitError } from '../contract/size.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
@@ -69,7 +70,8 @@ function noSuchHost({ host }: ListenTarget): string {
 
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
-  if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
+  const isWrongOption = [BehaviourError, MailLimitError, ApiError].some((type) => error instanceof type);
+  if (isWrongOption) return new UsageError((error as Error).message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const flag = port === settings.port ? '--port' : '--smtp-port';
   const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });

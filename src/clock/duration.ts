@@ -16,6 +16,9 @@ export const durationField = z
   .union([z.string(), z.number()], DURATION_RULE)
   .refine((duration) => readDuration(duration) !== undefined, DURATION_RULE);
 
+/** The schema of a duration above 0. */
+export const spanField = durationField.refine((duration) => readDuration(duration) !== 0, 'must be longer than 0');
+
 /**
  * Converts a duration to milliseconds.
  *

@@ -33,6 +33,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not declared as application/json.' },
   UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream and needs a WebSocket client.' },
+  RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this one is above the limit.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },

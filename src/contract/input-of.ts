@@ -14,3 +14,6 @@ export type ReadonlyDeep<Value> = unknown extends Value
  * declaration files lose the comments on fields in the type of the schema itself.
  */
 export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.input<z.ZodObject<Fields>>>;
+
+/** The output of an object schema with these fields, as `InputOf` derives its input. */
+export type OutputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.output<z.ZodObject<Fields>>>;

@@ -21,6 +21,8 @@ export const CLOSE_CODES = {
   notFound: 4404,
   /** The emulator failed. */
   failed: 4500,
+  /** A fault closes the stream. */
+  fault: 4503,
   /** A frame is larger than `MAX_FRAME_BYTES`. */
   tooLarge: 4413,
   /** The client reads too slowly. */

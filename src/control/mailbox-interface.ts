@@ -28,7 +28,11 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryC
   readonly ids: Ids;
   /** The current value of each changeable behaviour. */
   readonly behaviours: BehaviourValues;
-  /** Returns the response of the service to a request to any host. The handlers and the server both call this. */
+  /**
+   * Returns the response of the service to a request to any host. The handlers and the server both call this.
+   *
+   * @throws {TypeError} if a fault cuts the connection, as `fetch` does.
+   */
   fetch(request: Request): Promise<Response>;
   /**
    * Checks a request for an event stream and returns a function that starts the stream on an open connection. The

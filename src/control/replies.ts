@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { DELIVERY_STATES } from '../delivery/delivery.ts';
 import type { DeliveryPayload } from '../delivery/request.ts';
-import { DELIVERY_FAULT_KINDS } from '../faults/fault.ts';
+import { anyFault } from '../faults/fault.ts';
 
 const json = z.record(z.string(), z.unknown());
 const headers = z.record(z.string(), z.string());
@@ -105,15 +105,4 @@ export const affectedDeliveriesReply = z.strictObject({ deliveries });
 
 export const settledReply = z.strictObject({ settled: z.literal(true), losses });
 
-/** A simulated fault. */
-export const faultReply = z.strictObject({
-  id: z.string(),
-  on: z.literal('delivery'),
-  kind: z.enum(DELIVERY_FAULT_KINDS),
-  tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
-  webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
-  times: count.describe('How many more times it applies.'),
-  delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
-});
-
-export const faultsReply = z.strictObject({ faults: z.array(faultReply) });
+export const faultsReply = z.strictObject({ faults: z.array(anyFault) });

@@ -12,7 +12,7 @@ import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
-import { faultOptions } from '../faults/fault.ts';
+import { anyFault, faultOptions } from '../faults/fault.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import { releaseOptions } from './delivery-controls.ts';
@@ -25,7 +25,6 @@ import {
   clockReply,
   deliveriesReply,
   deliveryReply,
-  faultReply,
   faultsReply,
   healthReply,
   messagesReply,
@@ -215,9 +214,9 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'addFault',
     method: 'POST',
     path: `${CONTROL_PATH}/faults`,
-    summary: 'Adds a fault. It applies once, or the given number of times.',
+    summary: 'Adds a fault of requests, deliveries, streams or SMTP.',
     bodyCheckedByMailbox: faultOptions,
-    reply: faultReply,
+    reply: anyFault,
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => mailbox.addFault(body),
   }),
@@ -238,7 +237,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/faults/{id}`,
     summary: 'Removes one fault.',
     params: z.object({ id: z.string() }),
-    reply: faultReply,
+    reply: anyFault,
     errors: ['NOT_FOUND'],
     run: (mailbox, { params }) => mailbox.removeFault(params.id),
   }),

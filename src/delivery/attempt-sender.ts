@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
-import type { DeliveryFaultKind } from '../faults/fault.ts';
+import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import type { Faults } from '../faults/faults.ts';
 import { findRefusal } from '../fetch-in-process.ts';
 import type { WebhookRow } from '../store/rows.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
-import type { DeliveryFaultKind } from '../faults/fault.ts';
+import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A delivery that has not ended yet. */

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { fromBase64, toBase64, toHex } from '../contract/base64.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { MailEvent } from '../events/event-bus.ts';
-import type { DeliveryFaultKind } from '../faults/fault.ts';
+import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import { cut } from '../mail/cut.ts';
 import { NAME } from '../version.ts';
 

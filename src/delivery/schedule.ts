@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { DeliveryActivity } from '../events/activity.ts';
 import type { MailEvent } from '../events/event-bus.ts';
-import type { DeliveryFaultKind, Fault } from '../faults/fault.ts';
+import type { DeliveryFault, DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
@@ -121,8 +121,8 @@ export class Schedule {
     }
   }
 
-  /** How a delivery starts if it has a fault that changes when or how often it is sent. */
-  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: Fault) => void>> = {
+  /** How a delivery starts with a fault that changes more than the first request. */
+  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
     duplicate: (job) => {
       this.#attemptNow(job);
       this.#enqueue(job, (each) => this.#sendDuplicate(each));

@@ -1,56 +1,127 @@
+import type { Environment } from '../environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
+import { RateLimits } from './rate-limits.ts';
+import { Waits } from './waits.ts';
 
-/** The delivery for which a fault is looked up. */
-interface FaultQuery {
-  readonly on: FaultTarget;
-  readonly tenantId: string;
-  readonly webhookId: string;
+/** The fields of a fault that limit what it applies to; null stands for anything. */
+const CONDITIONS = ['tenantId', 'webhookId', 'operation', 'key', 'tier', 'recipient'] as const;
+
+/** An event for which a fault is looked up. `tenantId` is null for the operator and for a public operation. */
+export type FaultQuery<On extends FaultTarget = FaultTarget> = { readonly on: On; readonly tenantId: string | null } & {
+  readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
+};
+
+/** A fault with the given target. */
+type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
+
+interface Entry {
+  fault: Fault;
+  /** The sequence number by the time at which it was added. */
+  readonly order: number;
 }
 
-/** The faults of a mailbox that still apply, oldest first. */
+/** The faults of a mailbox that still apply. */
 export class Faults {
-  #faults: readonly Fault[] = [];
+  /** What the rate limits among them have counted. */
+  readonly rateLimits = new RateLimits();
+  /** The replies that wait because of a fault. */
+  readonly waits: Waits;
+  /** Every fault by its id, oldest first. */
+  readonly #entries = new Map<string, Entry>();
+  /** The same faults by target and tenant, so that the faults of other tenants cost nothing. */
+  readonly #groups = new Map<string, Set<Entry>>();
+  #added = 0;
 
+  constructor(environment: Pick<Environment, 'setTimer'>) {
+    this.waits = new Waits(environment);
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Returns every fault, oldest first. */
   list(): Fault[] {
-    return [...this.#faults];
+    return [...this.#entries.values()].map(({ fault }) => fault);
   }
 
   add(fault: Fault): void {
-    this.#faults = [...this.#faults, fault];
+    this.#added += 1;
+    const entry = { fault, order: this.#added };
+    const group = this.#groups.get(groupOf(fault)) ?? new Set();
+    this.#entries.set(fault.id, entry);
+    this.#groups.set(groupOf(fault), group.add(entry));
   }
 
-  /** Keeps only the faults that pass the test. */
-  keep(test: (fault: Fault) => boolean): void {
-    this.#faults = this.#faults.filter(test);
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    const group = this.#groups.get(groupOf(entry.fault));
+    this.#entries.delete(id);
+    group?.delete(entry);
+    if (group?.size === 0) this.#groups.delete(groupOf(entry.fault));
   }
 
-  clear(): void {
-    this.#faults = [];
+  /** Replaces every fault by the given ones, and ends every wait. */
+  restore(faults: readonly Fault[]): void {
+    this.#entries.clear();
+    this.#groups.clear();
+    // A copy is another fault for the rate limits, so that they start to count again.
+    for (const fault of faults) this.add({ ...fault });
+    this.waits.endAll();
   }
 
   /**
-   * Returns the fault that applies, if any, and reduces its `times` by one. The order of priority is: for this webhook,
-   * for its tenant, for any tenant. Of faults with the same priority, the oldest is taken.
+   * Returns the faults that apply to an event: first those with more conditions, then the older ones. The event counts
+   * for each matching fault that leaves some events alone.
    */
-  take(query: FaultQuery): Fault | undefined {
-    const matching = this.#faults.filter((fault) => matches(fault, query));
-    const highest = Math.max(...matching.map(specificityOf));
-    const taken = matching.find((fault) => specificityOf(fault) === highest);
-    if (taken) this.#faults = this.#faults.flatMap((fault) => (fault === taken ? decrementTimes(fault) : [fault]));
-    return taken;
+  due<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On>[] {
+    const matching = this.#entriesFor(query).filter(({ fault }) => matches(fault, query));
+    const due = matching.filter(({ fault }) => fault.after === 0);
+    for (const entry of matching) countEvent(entry);
+    return due
+      .sort(
+        (one, other) => conditionsOf(other.fault).length - conditionsOf(one.fault).length || one.order - other.order,
+      )
+      .map(({ fault }) => fault as FaultOn<On>);
+  }
+
+  /** Reduces the times of a fault by one, and removes it after the last time. A rate limit has no times. */
+  use({ id, times }: Fault): void {
+    const entry = this.#entries.get(id);
+    if (!entry || times === null) return;
+    if (times > 1) entry.fault = { ...entry.fault, times: times - 1 };
+    else this.remove(id);
+  }
+
+  /** Returns the first fault that applies to an event, if any, and uses it once. */
+  take<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On> | undefined {
+    if (this.isEmpty) return undefined;
+    const [first] = this.due(query);
+    if (first) this.use(first);
+    return first;
+  }
+
+  #entriesFor({ on: target, tenantId }: FaultQuery): Entry[] {
+    const tenants = new Set([tenantId, null]);
+    return [...tenants].flatMap((each) => [...(this.#groups.get(groupOf({ on: target, tenantId: each })) ?? [])]);
   }
 }
 
-function matches(fault: Fault, { on: target, tenantId, webhookId }: FaultQuery): boolean {
-  const isForTenant = fault.tenantId === null || fault.tenantId === tenantId;
-  return fault.on === target && isForTenant && (fault.webhookId === null || fault.webhookId === webhookId);
+/** Counts an event for a fault that leaves some alone. Other faults stay the same object, as the rate limits need. */
+function countEvent(entry: Entry): void {
+  if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }
 
-function specificityOf({ tenantId, webhookId }: Fault): number {
-  if (webhookId !== null) return 2;
-  return tenantId === null ? 0 : 1;
+function groupOf({ on: target, tenantId }: Pick<Fault, 'on' | 'tenantId'>): string {
+  return `${target} ${tenantId}`;
 }
 
-function decrementTimes(fault: Fault): Fault[] {
-  return fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : [];
+/** Returns the conditions of a fault that are set. */
+function conditionsOf(fault: Readonly<Partial<Record<string, unknown>>>): (typeof CONDITIONS)[number][] {
+  return CONDITIONS.filter((condition) => (fault[condition] ?? null) !== null);
+}
+
+function matches(fault: Readonly<Partial<Record<string, unknown>>>, query: FaultQuery): boolean {
+  return conditionsOf(fault).every((condition) => fault[condition] === query[condition]);
 }

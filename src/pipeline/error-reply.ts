@@ -1,6 +1,7 @@
 import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from '../environment.ts';
+import type { Exchange } from './exchange.ts';
 import { type ApiReply, jsonReply } from './http.ts';
 
 /**
@@ -14,6 +15,12 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
     'INTERNAL_ERROR',
     'The emulator failed because of a bug in it; the cause is printed to its stderr, or to the console of the page.',
   );
+}
+
+/** Refuses a request because of any thrown value: records the error and returns its reply. */
+export function refuse(exchange: Exchange, thrown: unknown, report: Environment['report']): ApiReply {
+  exchange.error = toApiError(thrown, report);
+  return toErrorReply(exchange.error, exchange.readBehaviour);
 }
 
 /** Converts an error to a reply, in the shape that `errors.shape` decides. */

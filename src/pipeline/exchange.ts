@@ -2,6 +2,7 @@ import type { Principal } from '../access/principal.ts';
 import { createRecordingReader, type RecordingReader } from '../contract/behaviour-reader.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ApiError } from '../contract/errors.ts';
+import type { RequestFault } from '../faults/request-fault.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
 
@@ -17,6 +18,8 @@ export interface Exchange extends RecordingReader {
   row: OperationRow | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
+  /** The faults that shaped the reply. */
+  faults: readonly RequestFault[];
   /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
   reply: ApiReply | undefined;
@@ -30,6 +33,8 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 /** Observes finished exchanges. */
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
+const NO_FAULTS: readonly RequestFault[] = [];
+
 /** Creates the exchange of a new request. */
 export function createExchange(request: ApiRequest, behaviours: BehaviourValues): Exchange {
   return {
@@ -37,6 +42,7 @@ export function createExchange(request: ApiRequest, behaviours: BehaviourValues)
     startedMs: performance.now(),
     row: undefined,
     principal: undefined,
+    faults: NO_FAULTS,
     error: undefined,
     reply: undefined,
     durationMs: 0,

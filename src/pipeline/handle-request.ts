@@ -5,7 +5,7 @@ import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
 import { authenticate, authorise } from './authorise.ts';
-import { toApiError, toErrorReply } from './error-reply.ts';
+import { refuse } from './error-reply.ts';
 import { createExchange, type Exchange, type FinishedExchange } from './exchange.ts';
 import { type Found, findRow } from './find-row.ts';
 import {
@@ -20,6 +20,7 @@ import { OPERATION_ROWS, type OperationRow } from './operation-rows.ts';
 import { parseInput } from './parse-input.ts';
 import { readBody } from './read-body.ts';
 import { createRouter } from './router.ts';
+import { runWithFaults } from './run-with-faults.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -38,10 +39,9 @@ const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
   const exchange = createExchange(request, service.behaviours);
-  const reply = await runStages(service, exchange).catch((thrown: unknown) => {
-    exchange.error = toApiError(thrown, service.worlds.environment.report);
-    return toErrorReply(exchange.error, exchange.readBehaviour);
-  });
+  const reply = await runStages(service, exchange).catch((thrown: unknown) =>
+    refuse(exchange, thrown, service.worlds.environment.report),
+  );
   const finished = Object.assign(exchange, {
     reply: stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply)),
     durationMs: performance.now() - exchange.startedMs,
@@ -61,11 +61,14 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const body = await readBody(request);
   // Everything below is synchronous, so no other request can revoke the key in between.
   exchange.principal = authorise(service, exchange, row);
-  const operation = service.operationFor(row.id);
-  const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
-  const outcome = runOperation(service, exchange, row, input);
-  operation.replyAssumptions.forEach(exchange.assume);
-  return outcomeReply(row.status, outcome);
+  const run = () => {
+    const operation = service.operationFor(row.id);
+    const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
+    const outcome = runOperation(service, exchange, row, input);
+    operation.replyAssumptions.forEach(exchange.assume);
+    return outcomeReply(row.status, outcome);
+  };
+  return service.faults.isEmpty ? run() : runWithFaults(service, exchange, row, run);
 }
 
 function findOperation(service: Service, exchange: Exchange): Found<Row> {

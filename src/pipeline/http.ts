@@ -39,6 +39,24 @@ export interface ApiResult {
 /** The reply header that lists the behaviours that the reply depends on. */
 export const ASSUMED_HEADER = 'x-mock-assumed';
 
+/** The reply header that lists the faults that shaped the reply. */
+export const FAULT_HEADER = 'x-mock-fault';
+
+/** Stands for no reply at all: the adapter cuts the connection. A network error has the status 0 in fetch, too. */
+export const CUT_REPLY: ApiReply = { status: 0, headers: {}, body: null };
+
+/** Returns whether the connection is to be cut instead of a reply. */
+export function isCut({ status }: Pick<ApiReply, 'status'>): boolean {
+  return status === CUT_REPLY.status;
+}
+
+/** What a call in process rejects with if the connection is cut, as `fetch` does for a network error. */
+export class ConnectionCutError extends TypeError {
+  constructor() {
+    super('A fault cut the connection before the reply.');
+  }
+}
+
 const encoder = new TextEncoder();
 
 /** Creates a JSON reply. If `value` is `undefined`, the reply has no content. */

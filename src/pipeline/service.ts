@@ -1,6 +1,7 @@
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { ExchangeObserver } from './exchange.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
@@ -10,6 +11,7 @@ export interface Service {
   readonly worlds: Worlds;
   readonly events: EventBus;
   readonly behaviours: BehaviourValues;
+  readonly faults: Faults;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
   /** Returns an operation as it is under the current behaviours of this mailbox. */

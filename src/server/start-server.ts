@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../contract/errors.ts';
-import type { IncomingMessage } from '../contract/incoming-message.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
 import { createEnvironment, type Environment } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
@@ -18,6 +17,7 @@ import { isLoopbackHost } from './loopback.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
+import type { SmtpMailbox } from './smtp/smtp-server.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -74,7 +74,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
  * await using server = await startServer({ port: 0 });
  * await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
  *
- * @throws {FixtureError} {@link BehaviourError} as `createMailbox` does.
+ * @throws {FixtureError} {@link BehaviourError} {@link ApiError} as `createMailbox` does.
  * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
  * @throws {TypeError} when another option is invalid, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
@@ -89,12 +89,12 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
   const internals = buildMailbox({ ...mailboxOptions, environment });
-  const { mailbox, activity, report } = internals;
+  const { mailbox, activity } = internals;
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(mailbox, report));
+  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(internals));
 
   const boundPort = await http.listen(port, host);
   outgoing.refuseOwnPort(boundPort);
@@ -103,7 +103,10 @@ export async function startServer(options: ServerOptions<NamedFixture> = {}): Pr
     throw error;
   });
   const close = async () => {
+    internals.faults.waits.endAll();
     await Promise.all([app.closeStreams(), http.close(), smtp?.close(), outgoing.close()]);
+    // Requests that arrived meanwhile may wait, too.
+    internals.faults.waits.endAll();
   };
   const url = `http://${urlHost(host)}:${boundPort}`;
   return {
@@ -152,7 +155,7 @@ function createToken(): string {
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */
-async function loadSmtpServer(mailbox: ReturnType<typeof reportSmtpFailures>) {
+async function loadSmtpServer(mailbox: SmtpMailbox) {
   const { createSmtpServer } = await import('./smtp/smtp-server.ts');
   return createSmtpServer(mailbox);
 }
@@ -164,11 +167,12 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
 }
 
 /** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
-function reportSmtpFailures({ receives, receiveMessage }: Mailbox<never>, report: Environment['report']) {
+function reportSmtpFailures({ mailbox, report, takeSmtpFault }: MailboxInternals): SmtpMailbox {
   return {
-    receives,
-    receiveMessage: (message: IncomingMessage) =>
-      receiveMessage(message).catch((error: unknown) => {
+    receives: mailbox.receives,
+    takeSmtpFault,
+    receiveMessage: (message) =>
+      mailbox.receiveMessage(message).catch((error: unknown) => {
         if (!(error instanceof ApiError)) report(error);
         throw error;
       }),

@@ -3,6 +3,7 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import type { MailEvent } from '../events/event-bus.ts';
+import type { StreamFault, StreamFaultKind } from '../faults/stream-fault.ts';
 import type { StreamAccess } from './check-stream-access.ts';
 import {
   connectedFrame,
@@ -31,19 +32,33 @@ const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
   never: undefined,
 };
 
+/** The parts of a mailbox that a stream uses. */
+interface StreamSettings {
+  readonly behaviours: BehaviourValues;
+  /** Returns the fault that happens instead of the next event, if any. */
+  takeFault(): StreamFault | undefined;
+}
+
 /** The event stream of one client. */
 export class Stream {
   readonly #principal: TenantPrincipal;
   readonly #connection: StreamConnection;
   readonly #pingMs: number | undefined;
+  readonly #takeFault: StreamSettings['takeFault'];
   #subscription: Subscription | undefined;
   #isOpen = true;
+  #isStalled = false;
   #cancelPing = () => {};
 
   /** Starts a stream on an open connection and sends the first frames. */
-  constructor({ principal, inboxId }: StreamAccess, connection: StreamConnection, behaviours: BehaviourValues) {
+  constructor(
+    { principal, inboxId }: StreamAccess,
+    connection: StreamConnection,
+    { behaviours, takeFault }: StreamSettings,
+  ) {
     this.#principal = principal;
     this.#connection = connection;
+    this.#takeFault = takeFault;
     this.#pingMs = PING_MS[behaviours['stream.ping']];
     this.#subscription = firstSubscription(inboxId, behaviours);
     this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
@@ -64,10 +79,21 @@ export class Stream {
     if (reply) this.#send(reply);
   }
 
-  /** Sends the frame of an event if the event matches the subscription. */
+  /** Sends the frame of an event if the event matches the subscription and no fault happens instead. */
   notify(event: MailEvent, frame: EncodedFrame): void {
-    if (this.#subscription && isSubscribed(this.#principal, this.#subscription, event)) this.#sendEncoded(frame);
+    const isWanted = this.#subscription && isSubscribed(this.#principal, this.#subscription, event);
+    if (!isWanted || !this.#isOpen || this.#isStalled) return;
+    const fault = this.#takeFault();
+    if (fault) this.#applyFault[fault.kind](fault);
+    else this.#sendEncoded(frame);
   }
+
+  readonly #applyFault: Record<StreamFaultKind, (fault: StreamFault) => void> = {
+    close: ({ code }) => this.close(code, 'A fault closes the stream.'),
+    stall: () => {
+      this.#isStalled = true;
+    },
+  };
 
   /** Closes the stream and the connection, with a reason for the client. */
   close(code: number, reason: string): void {
@@ -110,7 +136,7 @@ export class Stream {
 
   /** Sends a frame. If that fails, only this stream ends; other streams still get the event. */
   #sendEncoded(frame: EncodedFrame): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#isStalled) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
       this.close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
       return;

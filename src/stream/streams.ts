@@ -2,6 +2,7 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
@@ -38,6 +39,7 @@ interface StreamContext {
   readonly events: EventBus;
   readonly behaviours: BehaviourValues;
   readonly activity: Activity;
+  readonly faults: Faults;
 }
 
 /** Creates the streams of a mailbox and subscribes them to its events. */
@@ -72,14 +74,17 @@ export function createStreams(context: StreamContext): Streams {
 }
 
 function accept(
-  { behaviours, activity }: StreamContext,
+  { behaviours, activity, faults }: StreamContext,
   openStreams: OpenStreams,
   access: StreamAccess,
   connection: StreamConnection,
 ): StreamSession {
   const { key, principal } = access;
-  const stream = new Stream(access, connection, behaviours);
   const details = { tenantId: principal.world.id, tier: principal.tier, key };
+  const stream = new Stream(access, connection, {
+    behaviours,
+    takeFault: () => faults.take({ on: 'stream', ...details }),
+  });
   let isOpen = true;
   openStreams.set(stream, key);
   activity.publish({ kind: 'stream-opened', ...details });

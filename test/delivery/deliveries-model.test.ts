@@ -2,9 +2,9 @@ import {
   type Attempt,
   createMailbox,
   type Delivery,
+  type DeliveryFault,
   EVENT_KINDS,
   type EventKind,
-  type Fault,
   type Mailbox,
   RefusedError,
 } from 'agent-mailbox-mock';
@@ -205,7 +205,7 @@ class History {
     return taken?.kind;
   }
 
-  addFault(kind: Fault['kind'], webhookId: string | undefined, times: number): void {
+  addFault(kind: DeliveryFault['kind'], webhookId: string | undefined, times: number): void {
     const { id } = this.mailbox.addFault({ on: 'delivery', kind, webhookId, times });
     this.#faults.push({ id, webhookId: webhookId ?? null, kind, times });
   }

@@ -5,6 +5,7 @@ import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { IncomingMessage } from '../../src/contract/incoming-message.ts';
 import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
+import { Faults } from '../../src/faults/faults.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { acceptMessage } from '../../src/mail/accept-message.ts';
@@ -35,6 +36,7 @@ function startService() {
     worlds,
     events: bus,
     behaviours: parseBehaviours(),
+    faults: new Faults(worlds.environment),
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {

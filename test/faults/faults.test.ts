@@ -22,7 +22,7 @@ async function clear(service: Service): Promise<void> {
 everywhere('a fault happens as many times as it is set to, and is listed while times are left', async (service) => {
   await using one = await target(service);
   expect(await listFaults(service)).toEqual([]);
-  const common = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), on: 'delivery', tenantId: IDS.acme.tenant };
+  const common = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), on: 'delivery', tenantId: IDS.acme.tenant, after: 0 };
   const standing = { ...common, webhookId: one.id, delayMs: 0 };
   const drop = await addFault(service, { kind: 'drop', webhookId: one.id, times: 3 });
   expect(drop).toEqual({ ...standing, kind: 'drop', times: 3 });
@@ -34,6 +34,17 @@ everywhere('a fault happens as many times as it is set to, and is listed while t
   expect(await listFaults(service)).toEqual([]);
   await service.mailbox.settled();
   expect(one.received()).toEqual(['e']);
+});
+
+everywhere('a fault leaves some events alone first, and counts those of other faults too', async (service) => {
+  await using one = await target(service);
+  await addFault(service, { kind: 'drop', webhookId: one.id });
+  const later = await addFault(service, { kind: 'drop', webhookId: one.id, after: 2 });
+  one.fire('a');
+  expect(await listFaults(service)).toEqual([{ ...later, after: 1 }]);
+  for (const name of ['b', 'c', 'd']) one.fire(name);
+  await service.mailbox.settled();
+  expect(one.received().toSorted()).toEqual(['b', 'd']);
 });
 
 everywhere('a fault that names no webhook happens in any tenant, or in the tenant it names', async (service) => {
@@ -141,8 +152,10 @@ everywhere('an invalid fault is refused, and no fault changes', async (service) 
   const drop = { on: 'delivery', kind: 'drop' };
   for (const [options, status, said] of [
     [{ on: 'delivery' }, 400, KINDS],
-    [{ kind: 'drop' }, 400, 'on must be delivery.'],
-    [{ on: 'request', kind: 'drop' }, 400, 'on must be delivery.'],
+    [{ kind: 'drop' }, 400, 'on must be one of request, delivery, stream, smtp.'],
+    [{ on: 'requests', kind: 'drop' }, 400, 'on must be one of request, delivery, stream, smtp.'],
+    [{ on: 'request', kind: 'drop' }, 400, 'has unknown fields: "kind"'],
+    [{ ...drop, after: -1 }, 400, 'after must be a whole number from 0 to 1000000.'],
     [{ on: 'delivery', kind: 'chaos' }, 400, KINDS],
     [{ on: 'delivery', kind: null }, 400, KINDS],
     [{ on: 'delivery', kind: 'toString' }, 400, KINDS],

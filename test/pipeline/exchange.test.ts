@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { type BehaviourOptions, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus } from '../../src/events/event-bus.ts';
+import { createFault, type Fault, faultOptions } from '../../src/faults/fault.ts';
+import { Faults } from '../../src/faults/faults.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import type { FinishedExchange } from '../../src/pipeline/exchange.ts';
@@ -12,10 +14,13 @@ import { Worlds } from '../../src/store/worlds.ts';
 import { IDS } from '../support/ids.ts';
 
 /** Sends one request through a new pipeline and returns the exchange that an observer received. */
-async function observe(method: string, path: string, key = '', behaviours: BehaviourOptions = {}) {
+async function observe(method: string, path: string, key = '', options: BehaviourOptions = {}, added: Fault[] = []) {
   const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
-  const service = createService({ worlds, events: createEventBus(() => {}), behaviours: parseBehaviours(behaviours) });
+  const behaviours = parseBehaviours(options);
+  const faults = new Faults(worlds.environment);
+  for (const fault of added) faults.add(fault);
+  const service = createService({ worlds, events: createEventBus(() => {}), behaviours, faults });
   const seen: FinishedExchange[] = [];
   service.observers.push((exchange) => seen.push(exchange));
   const headers = new Headers({ 'X-API-Key': key });
@@ -62,4 +67,13 @@ test('an observer receives the error of a wrong tier, even if the reply hides it
   const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
   expect(reply.status).toBe(404);
   expect(error?.internalReason?.()).toBe('This tk_ key may not call POST /v1/tenants; use a sa_ key.');
+});
+
+test('an observer receives the faults that shaped the reply', async () => {
+  const options = { on: 'request', status: 503 } as const;
+  const fault = createFault(faultOptions.parse(options), { id: IDS.nobody, tenantId: IDS.acme.tenant });
+  const own = await observe('GET', '/v1/webhooks', 'tk_acme_tenant_key', {}, [fault]);
+  expect([own.reply.status, own.faults]).toEqual([503, [fault]]);
+  const other = await observe('GET', '/v1/webhooks', 'tk_globex_tenant_key', {}, [fault]);
+  expect([other.reply.status, other.faults]).toEqual([200, []]);
 });

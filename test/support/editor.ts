@@ -16,7 +16,11 @@ export const HOVERS = [
   ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
   ['TriggerOptions', "{ |messageId: 'x' }", 'The message of the event'],
   ['SettledOptions', '{ |timeout: 5 }', 'in real time'],
-  ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How many deliveries it applies to'],
+  ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How many times it happens'],
+  ['FaultOptions', "{ on: 'delivery', kind: 'delay', |delay: '5m' }", 'the length of the delay'],
+  ['FaultOptions', "{ on: 'request', |cut: true }", 'Whether the connection is cut'],
+  ['FaultOptions', "{ on: 'request', latency: { |ms: 5 } }", 'The shortest wait'],
+  ['FaultOptions', "{ on: 'smtp', |status: 451 }", 'The reply code'],
   ['DeliveryFilter', "{ |state: 'held' }", 'Only deliveries in this state'],
   ['FixtureInput', inAnInbox("{ messages: [{ |threadId: 'x' }] }"), 'otherwise a new thread'],
   ['FixtureInput', "{ tenants: { a: { key: { |name: 'x' } } } }", 'what the key is for'],
@@ -32,6 +36,8 @@ export const MISTAKES = [
   ],
   ['FixtureInput', inAnInbox('{ isPausd: true }'), "'FixtureInboxInput'. Did you mean to write 'isPaused'?"],
   ['FixtureInput', '{ tenants: { a: { webhooks: { w: {} } } } }', "required in type 'FixtureWebhookInput'"],
+  ['FaultOptions', "{ on: 'request', stats: 503 }", "Did you mean to write 'status'?"],
+  ['FaultOptions', "{ on: 'stream', kind: 'drop' }", '\'"drop"\' is not assignable to type'],
   ['FixtureInput', '{ tenant: {} }', "'FixtureInput'. Did you mean to write 'tenants'?"],
 ] as const;
 

@@ -1,23 +1,25 @@
-import type { Fault, FaultOptions, ReleaseOptions } from 'agent-mailbox-mock';
+import type { DeliveryFault, DeliveryFaultOptions, Fault, FaultOptions, ReleaseOptions } from 'agent-mailbox-mock';
 import type { ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
 import { type ControlAnswer, control } from './control.ts';
 import type { Service } from './everywhere.ts';
 import { hook, startReceiver } from './webhooks.ts';
 
-/** The options of a delivery fault, without `on`. */
-export type DeliveryFault = Omit<FaultOptions, 'on'>;
-
 /** Requests a fault: by the method in process, by the control plane over HTTP. */
 export function askForFault(service: Service, options: unknown): Promise<ControlAnswer> {
   return control(service, 'POST /faults', options, () => service.mailbox.addFault(options as FaultOptions));
 }
 
-/** Adds a fault for deliveries. */
-export async function addFault(service: Service, fault: DeliveryFault): Promise<Fault> {
-  const { status, json } = await askForFault(service, { on: 'delivery', ...fault });
+/** Adds a fault. */
+export async function setFault(service: Service, fault: FaultOptions): Promise<Fault> {
+  const { status, json } = await askForFault(service, fault);
   expect([status, json.error]).toEqual([200, undefined]);
   return json;
+}
+
+/** Adds a fault for deliveries. */
+export async function addFault(service: Service, fault: Omit<DeliveryFaultOptions, 'on'>): Promise<DeliveryFault> {
+  return (await setFault(service, { on: 'delivery', ...fault })) as DeliveryFault;
 }
 
 /** Lists the faults that have times left. */

@@ -17,7 +17,9 @@ import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { fieldsOf } from '../../src/control/describe-control.ts';
 import { CONTROL_TABLE } from '../../src/control/table.ts';
-import { DELIVERY_FAULTS } from '../../src/faults/fault.ts';
+import { DELIVERY_FAULTS } from '../../src/faults/delivery-fault.ts';
+import { REQUEST_FAULTS } from '../../src/faults/request-fault.ts';
+import { STREAM_FAULTS } from '../../src/faults/stream-fault.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 import { type Json, toJsonSchema } from '../../src/openapi/json-schema.ts';
@@ -36,7 +38,9 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   flags: flagsTable,
   commands: commandsTable,
   simulators: simulatorsTable,
-  faults: faultsTable,
+  'request-faults': () => faultsTable(REQUEST_FAULTS),
+  'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
+  'stream-faults': () => faultsTable(STREAM_FAULTS),
   control: controlTable,
 };
 
@@ -114,7 +118,7 @@ function operationsTable(): string {
 function shapesTable(): string {
   const rows = OPERATION_IDS.map((id) => {
     const { query, body, reply, content } = rowOf(id);
-    const readBehaviour = <Id extends ChangeableId>(id: Id) => behaviours[id];
+    const readBehaviour = <Id extends ChangeableId>(choice: Id) => behaviours[choice];
     const schema = reply(readBehaviour);
     const parameters = Object.keys(query?.(readBehaviour).shape ?? {}).map((name) => `${name}?`);
     const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(readBehaviour), 'input')) : ''];
@@ -126,7 +130,7 @@ function shapesTable(): string {
 
 /** Writes a JSON Schema by the names of its fields; a value without fields is an empty text. */
 function shapeOf(schema: Json): string {
-  const { type, anyOf, items, properties, required = [] } = schema as JsonSchema;
+  const { type, oneOf, anyOf = oneOf, items, properties, required = [] } = schema as JsonSchema;
   if (anyOf) return [...new Set(anyOf.map(shapeOf).filter(Boolean))].join(' | ');
   if (type === 'array') return `[${(items && shapeOf(items)) || '…'}]`;
   if (!properties) return type === 'object' ? '{ … }' : '';
@@ -143,6 +147,7 @@ function fieldOf(name: string, field: JsonSchema, isRequired: boolean): string {
 interface JsonSchema extends Json {
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -183,9 +188,11 @@ function simulatorsTable(): string {
   return table(['Mail to', 'What happens'], rows);
 }
 
-function faultsTable(): string {
-  const rows = Object.entries(DELIVERY_FAULTS).map(([name, meaning]) => [code(name), meaning]);
-  return table(['Kind', 'What happens to the delivery'], rows);
+function faultsTable(faults: Readonly<Record<string, string>>): string {
+  return table(
+    ['Kind', 'What happens'],
+    Object.entries(faults).map(([name, meaning]) => [code(name), meaning]),
+  );
 }
 
 function controlTable(): string {

@@ -5,6 +5,9 @@ import {
   type DefaultIds,
   type DefaultKeys,
   type Duration,
+  type Fault,
+  type FaultOptions,
+  type FaultTarget,
   type FixtureIds,
   type FixtureKeys,
   type IncomingMessage,
@@ -104,6 +107,23 @@ describe('types', () => {
     expectTypeOf<keyof MailboxClock>().toEqualTypeOf<'now' | 'isFrozen' | 'freeze' | 'resume' | 'advance'>();
     expectTypeOf<Duration>().toEqualTypeOf<number | string>();
     expectTypeOf<MailboxClock['freeze']>().parameter(0).toEqualTypeOf<Date | string | undefined>();
+  });
+
+  test('the options of a fault depend on what it applies to', () => {
+    expectTypeOf({
+      on: 'request',
+      operation: 'sendMessage',
+      cut: true,
+      effect: 'applied',
+    } as const).toExtend<FaultOptions>();
+    expectTypeOf({ on: 'smtp', recipient: 'a@b.test', status: 451 } as const).toExtend<FaultOptions>();
+    expectTypeOf<FaultTarget>().toEqualTypeOf<'request' | 'delivery' | 'stream' | 'smtp'>();
+    expectTypeOf<Extract<Fault, { on: 'request' }>['times']>().toEqualTypeOf<number | null>();
+    expectTypeOf<Extract<Fault, { on: 'delivery' }>['delayMs']>().toBeNumber();
+    // @ts-expect-error there is no such operation
+    createMailbox().addFault({ on: 'request', operation: 'sendMessages', status: 503 });
+    // @ts-expect-error a stream has no webhook
+    createMailbox({ faults: [{ on: 'stream', kind: 'close', webhookId: 'x' }] });
   });
 
   test('the exports are these', () => {

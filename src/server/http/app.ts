@@ -82,7 +82,9 @@ export class App implements ServerApp {
     const upgrade = this.upgrades.get(message);
     if (upgrade && isStreamPath(request.path)) return this.#openStream({ message, request, response, upgrade });
     const { internals, userHandlers } = this.#options;
-    return userHandlers ? userHandlers(message, response, internals.handle) : internals.handle(request);
+    const handle = async () =>
+      userHandlers ? userHandlers(message, response, internals.handle) : internals.handle(request);
+    return internals.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
   async #callControl(request: ApiRequest): Promise<ApiResult> {
@@ -129,7 +131,7 @@ function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }
 
-/** Disables the socket timeout, because a control call may wait for a long time, for example for slow receivers. */
+/** Disables the socket timeout, because a fault or a control call may wait for a long time. */
 async function withoutTimeLimit<T>(socket: Socket, work: () => Promise<T>): Promise<T> {
   const idleMs = socket.timeout ?? 0;
   socket.setTimeout(0);

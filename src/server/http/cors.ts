@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ASSUMED_HEADER } from '../../pipeline/http.ts';
+import { ASSUMED_HEADER, FAULT_HEADER } from '../../pipeline/http.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { ROUTED_METHODS } from './guards.ts';
 
@@ -22,7 +22,18 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '600',
 };
 
-const EXPOSED_HEADERS = [ASSUMED_HEADER, 'Allow', 'WWW-Authenticate', 'Content-Disposition'].join(',');
+const EXPOSED_HEADERS = [
+  ASSUMED_HEADER,
+  FAULT_HEADER,
+  'Allow',
+  'WWW-Authenticate',
+  'Content-Disposition',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'RateLimit-Policy',
+].join(',');
 
 /** Sets the CORS headers of the response to a request from an allowed origin. */
 export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {

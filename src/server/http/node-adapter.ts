@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { AnyReply, ApiRequest } from '../../pipeline/http.ts';
+import { type AnyReply, type ApiRequest, isCut } from '../../pipeline/http.ts';
 
 /**
  * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
@@ -21,8 +21,13 @@ export function readRequest(message: IncomingMessage): ApiRequest {
   };
 }
 
-/** Sends a reply. A streamed reply is sent until it ends or the client disconnects. */
+/** Sends a reply, or cuts the connection. A streamed reply is sent until it ends or the client disconnects. */
 export async function sendReply(response: ServerResponse, { status, headers, body }: AnyReply): Promise<void> {
+  if (isCut({ status })) {
+    // The log reads the status.
+    Object.assign(response, { statusCode: status }).destroy();
+    return;
+  }
   response.writeHead(status, headers);
   if (!(body instanceof ReadableStream)) {
     response.end(body);

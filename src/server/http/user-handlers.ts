@@ -5,7 +5,7 @@ import express from 'express';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
 import type { Environment } from '../../environment.ts';
-import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
+import { type ApiRequest, type ApiResult, ConnectionCutError } from '../../pipeline/http.ts';
 import { readBody } from '../../pipeline/read-body.ts';
 import { readRequest } from './node-adapter.ts';
 
@@ -98,8 +98,9 @@ function abortOnNetworkError(response: ServerResponse): void {
  * Handles an error of a handler: throws an `ApiError` for the reply or, if a response has started, ends that response.
  */
 function handleFailure(response: ServerResponse, error: unknown, report: Environment['report']): true {
-  report(error);
-  if (!response.headersSent) {
+  const isFault = error instanceof ConnectionCutError;
+  if (!isFault) report(error);
+  if (!isFault && !response.headersSent) {
     throw new ApiError('INTERNAL_ERROR', 'A handler of this server threw an error, which is printed to its stderr.');
   }
   response.destroy();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from '../../contract/errors.ts';
+import { isCut } from '../../pipeline/http.ts';
 import type { Log } from './log-format.ts';
 
 /**
@@ -16,7 +17,8 @@ export function logRequest(
   response.once('close', () => {
     const isComplete = response.writableFinished || response.statusCode === 101;
     const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
-    const result = () => (isComplete ? resultOf(response, readError()) : 'aborted');
+    const unanswered = isCut({ status: response.statusCode }) ? 'cut by a fault' : 'aborted';
+    const result = () => (isComplete ? resultOf(response, readError()) : unanswered);
     const reason = () => (isComplete ? reasonOf(readError()) : '');
     const parts = () => [request.method, toPrintable(request.url ?? ''), result(), duration, sentKey(request)];
     log(() => parts().filter(Boolean).join(' ') + reason(), isComplete ? response.statusCode : 499);

@@ -3,11 +3,14 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
-import type { Mailbox } from '../../mailbox.ts';
+import type { Mailbox, MailboxInternals } from '../../mailbox.ts';
 
 /** The limits for an idle client, and for open connections after the server closes. */
 const IDLE_MS = 30_000;
 const CLOSE_MS = 300;
+
+/** The parts of a mailbox that SMTP needs. */
+export type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault'>;
 
 /** A server that accepts mail over SMTP. */
 interface SmtpServer {
@@ -20,7 +23,7 @@ interface SmtpServer {
  * Creates an SMTP server for a mailbox, without TLS and login, as test clients use it. A recipient that is not an inbox
  * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received.
  */
-export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'receives'>): SmtpServer {
+export function createSmtpServer(mailbox: SmtpMailbox): SmtpServer {
   const server = new SMTPServer({
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -31,9 +34,7 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
     onRcptTo({ address }, { envelope }, done) {
-      if (envelope.rcptTo.length >= MAX_ADDRESSES)
-        done(reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`));
-      else done(mailbox.receives(address) ? null : reply(550, `5.1.1 There is no inbox with the address ${address}.`));
+      done(findProblem(mailbox, address, envelope.rcptTo.length));
     },
     onData(stream, session, done) {
       receiveData(mailbox, stream, session).then(
@@ -53,6 +54,16 @@ export function createSmtpServer(mailbox: Pick<Mailbox, 'receiveMessage' | 'rece
       }),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
+}
+
+/** Returns the refusal of a recipient, or null. */
+function findProblem(mailbox: SmtpMailbox, address: string, recipientsBefore: number): Error | null {
+  if (recipientsBefore >= MAX_ADDRESSES) {
+    return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
+  }
+  if (!mailbox.receives(address)) return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
+  const fault = mailbox.takeSmtpFault(address);
+  return fault ? reply(fault.status, fault.message) : null;
 }
 
 async function receiveData(

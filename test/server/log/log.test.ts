@@ -84,6 +84,15 @@ test('the log has a line for each incoming mail, without secrets or control char
   expect(others).toEqual([]);
 });
 
+test('the log says that a fault cut the connection', async () => {
+  await using logged = await startLogged({});
+  const { server, lines } = logged;
+  server.mailbox.addFault({ on: 'request', cut: true });
+  await expect(send(`${server.url}/health`, 'GET', {})).rejects.toThrow(TypeError);
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines[0]).toMatch(/ GET \/health cut by a fault [\d.]+ ms$/);
+});
+
 const ESCAPE = '\u001b';
 
 test('the log has colours by status only if they are enabled', async () => {
