@@ -5,6 +5,7 @@ import { createSilentReader } from './contract/behaviour-reader.ts';
 import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createDeliveryControls } from './control/delivery-controls.ts';
+import { createKeyControls } from './control/key-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
 import { addFirstFaults, createMailboxFaults, type FaultContext } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
@@ -21,7 +22,7 @@ import { checkedDefaultFixture } from './fixture/checked-default-fixture.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
 import { readFixtureIds } from './fixture/fixture-ids.ts';
 import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
-import { type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
+import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
 import { createOpenApi } from './openapi/create-openapi.ts';
@@ -87,8 +88,8 @@ export function buildMailbox(
   publishMail(worlds, events, activity);
   const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
-  seed(worlds, fixture);
-  checkFixtureFits(worlds);
+  seedWithinLimit(worlds, fixture);
+  const keys = readFixtureKeys(fixture);
   const reader = createSilentReader(behaviours);
   const service = createService({ worlds, events, behaviours, faults });
   const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
@@ -98,7 +99,7 @@ export function buildMailbox(
   const mailbox: Mailbox<never, never> = {
     baseUrl,
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
-    keys: readFixtureKeys(fixture) as never,
+    keys: keys as never,
     ids: readFixtureIds(fixture) as never,
     behaviours,
     reset: createReset(worlds, dispatcher, faults),
@@ -108,6 +109,7 @@ export function buildMailbox(
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createDeliveryControls(worlds, events, dispatcher),
     ...faultControls,
+    ...createKeyControls(service, keys),
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(behaviours),
   };
@@ -187,7 +189,9 @@ function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
   throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
 }
 
-function checkFixtureFits(worlds: Worlds): void {
+/** Inserts the fixture. @throws {MailLimitError} if its mail is larger than the limit. */
+function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
+  seed(worlds, fixture);
   const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
   if (used <= limit) return;
   throw new MailLimitError(

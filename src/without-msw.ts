@@ -18,6 +18,7 @@ export type {
 } from './contract/incoming-message.ts';
 export type { OperationId } from './contract/operations.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
+export type { Exposure, KeyControls } from './control/key-controls.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';

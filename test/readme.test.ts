@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { build, preview } from 'vite';
 import { afterAll, expect, type TestContext, test } from 'vitest';
-import { FLAG_ROWS, variableOf } from '../src/cli/flags.ts';
+import type { Command } from '../src/cli/command.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { COMMON_FLAGS, variableOf } from '../src/cli/flags.ts';
 import { DEFAULT_PORT } from '../src/server/default-address.ts';
 import { useBrowser } from './support/browser.ts';
 import { COMMAND, ROOT, type Running, run } from './support/command.ts';
@@ -34,6 +36,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install': 'it made the tree that this test runs in; .ci/run does it afresh',
   'npm test': 'it is what runs this test',
   'npm pack': 'the package test runs it',
+  'npx agent-mailbox-mock listen --forward-to http://127.0.0.1:3000/hooks':
+    'it does not end; a test of the command runs it',
+  'npx agent-mailbox-mock exec --report mailbox-report -- npm test': 'a test of the command runs one that fails',
   [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
   'npm install --save-dev ws @types/ws': 'they are dependencies of this project',
   'pip install pytest': 'the test of the recipe skips itself without pytest',
@@ -78,7 +83,7 @@ exec "$name" "$@"
 `;
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|init|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|validate)\b/;
 
 /** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
 const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
@@ -135,7 +140,10 @@ test('what is not run is on a page, and the README has the commands that the pro
 
 test('every variable on the pages is one that the command reads', () => {
   const variables = PAGES.flatMap((page) => readPage(page).match(/\bAGENT_MAILBOX_\w+/g) ?? []);
-  expect(FLAG_ROWS.map(([name]) => variableOf(name))).toEqual(expect.arrayContaining(variables));
+  const flags = [{ flags: COMMON_FLAGS }, ...Object.values<Command>(COMMANDS)].flatMap((each) =>
+    Object.keys(each.flags),
+  );
+  expect(flags.map(variableOf)).toEqual(expect.arrayContaining(variables));
 });
 
 for (const [index, block] of BLOCKS.entries()) {

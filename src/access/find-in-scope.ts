@@ -74,8 +74,19 @@ function getRow<Kind extends RowKind>(collections: Collections, kind: Kind, id: 
   return collections[kind].get(id);
 }
 
+/** Returns the ids of all rows of a kind within the scope of a principal's key. */
+export function idsInScope<Kind extends ScopedKind>(principal: TenantPrincipal, kind: Kind): string[] {
+  const { world } = principal;
+  const rows: readonly Rows[Kind][] = listRows(world, kind);
+  return rows.filter((row) => isRowInScope({ principal }, kind, row, world)).map(({ id }) => id);
+}
+
+function listRows<Kind extends RowKind>(database: Collections, kind: Kind): Rows[Kind][] {
+  return database[kind].all();
+}
+
 function isRowInScope<Kind extends ScopedKind>(
-  { principal }: LookupContext,
+  { principal }: Pick<LookupContext, 'principal'>,
   kind: Kind,
   row: Rows[Kind],
   world: World,

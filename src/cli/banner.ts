@@ -10,13 +10,15 @@ interface Started {
   readonly server: AnyServer;
   /** The fixture file; `undefined` if the default fixture is used. */
   readonly fixtures: string | undefined;
+  /** Whether the user set the control token, which then is not shown. */
+  readonly isTokenSet: boolean;
 }
 
 /** Without this, newer versions of Node ignore `colour` and check the stream themselves. */
 const STYLE_OPTIONS = { validateStream: false };
 
 /** Returns the text that is printed once the server listens. */
-export function bannerText({ server, fixtures }: Started, colour: boolean): string {
+export function bannerText({ server, fixtures, isTokenSet }: Started, colour: boolean): string {
   const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, STYLE_OPTIONS) : text);
   const dim = (text: string) => style('dim', text);
   const exampleKeys = findExampleKeys(server);
@@ -24,7 +26,7 @@ export function bannerText({ server, fixtures }: Started, colour: boolean): stri
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
     ['Control', server.control],
-    ['Token', server.controlToken && `X-Mock-Token: ${server.controlToken}`],
+    ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
     ['Write to', exampleKeys.inbox?.name],
   ];

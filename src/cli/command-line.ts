@@ -12,6 +12,8 @@ export type CommandLine =
       readonly action: CommandName;
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
+      /** The command line after `--`, for a command that runs another one. */
+      readonly other?: readonly string[];
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -22,8 +24,9 @@ type Flags = Readonly<Record<string, Flag>>;
  * @throws {UsageError} on an unknown command, or on a flag or an argument that the command does not accept.
  */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
-  const { values, positionals } = parseStrictly(args);
-  const [action = DEFAULT_COMMAND, ...rest] = positionals;
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const { values, positionals } = parseStrictly(args.slice(0, end));
+  const [action = DEFAULT_COMMAND, ...rest] = [...positionals, ...args.slice(end + 1)];
   // A request for help has priority over errors in the rest of the command line.
   if (values.help) return { action: 'help', topic: positionals.find(isCommand) };
   if (values.version) return { action: 'version' };
@@ -35,11 +38,12 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const argument = parseArgument(name, command, rest);
+  const other = command.runsAnother && parseOther(name, rest, positionals);
+  const argument = other ? undefined : parseArgument(name, command, rest);
   const givenFlags = { ...fromEnvironment(env, flags), ...fromArguments(values) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument };
+  return { action: name, flags: givenFlags, argument, ...(other && { other }) };
 }
 
 /** The command that shows the usage of the others. */
@@ -96,19 +100,24 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
+/** Returns the command line of another command. Only `--` before it tells its flags from those of this command. */
+function parseOther(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
+  if (rest[0] && positionals.length <= 1) return rest;
+  const example = `agent-mailbox-mock ${name} -- npm test`;
+  throw new UsageError(`The command ${name} needs another command after --, such as: ${example}.`);
+}
+
 function fromArguments(values: Readonly<Record<string, GivenFlag['value']>>): GivenFlags {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
-  const port: GivenFlags =
-    env.PORT && Object.hasOwn(flags, 'port') ? { port: { value: env.PORT, source: 'PORT' } } : {};
   const entries = Object.entries(flags).flatMap(([name, flag]) => {
-    const source = variableOf(name);
+    const source = env[variableOf(name)] ? variableOf(name) : (flag.otherVariable ?? '');
     const text = env[source];
     return text ? [[name, { value: parseVariable(source, flag, text), source }] as const] : [];
   });
-  return { ...port, ...Object.fromEntries(entries) };
+  return Object.fromEntries(entries);
 }
 
 function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {

@@ -8,8 +8,8 @@ export interface Terminal {
   err(line: string): void;
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
-  /** Resolves when the user or the package runner ends the command. */
-  readonly interrupted: Promise<void>;
+  /** Resolves with the signal that ends the command; with `undefined` if the package runner has ended. */
+  readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }
 
 /** One flag. `--help`, the environment variables and the README are generated from these rows. */
@@ -21,9 +21,13 @@ export interface Flag {
   readonly isJson?: true;
   /** The placeholder for the value in help, such as `<file>`. */
   readonly value?: string;
+  /** A variable that sets the flag too, with less priority than its own. */
+  readonly otherVariable?: string;
   readonly help: string;
   /** What the value must be, as the end of an error message. */
   readonly expected?: string;
+  /** Whether messages must not show the value. */
+  readonly isSecret?: true;
   /** Converts the text of the flag; returns `undefined` for an invalid text. Without it, the text is the value. */
   readonly fromText?: (text: string) => unknown;
   /** Returns the value in the form that the command uses, or `undefined` for an invalid value. */
@@ -50,23 +54,43 @@ export interface Command {
   readonly help: string;
   /** The argument of the command, such as `<file>`; in square brackets if it is optional. */
   readonly argument?: `<${string}>` | `[${string}]`;
+  /** Whether the command runs another one, which follows `--`. */
+  readonly runsAnother?: true;
   /** The flags of the command, besides those that every command has. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Loads the code of the command. */
   load(): Promise<RunCommand>;
 }
 
-/** Runs a command to its end. @throws {UsageError} {@link CannotRunError} */
-export type RunCommand = (terminal: Terminal, flags: GivenFlags, argument: string | undefined) => Promise<void>;
+/**
+ * Runs a command to its end. `other` is the command line after `--`. The result is the exit code, if it is not 0.
+ *
+ * @throws {UsageError} {@link CannotRunError}
+ */
+export type RunCommand = (
+  terminal: Terminal,
+  flags: GivenFlags,
+  argument: string | undefined,
+  other: readonly string[],
+) => Promise<void> | Promise<number>;
 
 /** Thrown for wrong usage; the message is one sentence for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** The exit code. */
+  readonly exitCode = 2;
 }
 
 /** Thrown when the command cannot do its work; the message is for the user. */
 export class CannotRunError extends Error {
   override readonly name = 'CannotRunError';
+  /** The exit code. */
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 /** Quotes user input as JSON, so that it stays on one line. */

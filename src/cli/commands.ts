@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
-import { BEHAVIOURS_FLAGS, RECEIVE_FLAGS, START_FLAGS, TRIGGER_FLAGS } from './flags.ts';
+import { BEHAVIOURS_FLAGS, EXEC_FLAGS, LISTEN_FLAGS, RECEIVE_FLAGS, START_FLAGS, TRIGGER_FLAGS } from './flags.ts';
 
 /** Every command, by name. Each loads its code only when it runs, so help does not load the server. */
 export const COMMANDS = {
@@ -8,6 +8,12 @@ export const COMMANDS = {
     help: 'Run the emulator (the default command)',
     flags: START_FLAGS,
     load: async () => (await import('./start.ts')).start,
+  },
+  exec: {
+    help: 'Run another command beside an emulator, which ends with it',
+    runsAnother: true,
+    flags: EXEC_FLAGS,
+    load: async () => (await import('./exec.ts')).exec,
   },
   receive: {
     help: 'Deliver an inbound message to a running emulator',
@@ -19,6 +25,11 @@ export const COMMANDS = {
     argument: '<event>',
     flags: TRIGGER_FLAGS,
     load: async () => (await import('./trigger.ts')).trigger,
+  },
+  listen: {
+    help: 'Print each delivery of a running emulator, and send it on to another URL',
+    flags: LISTEN_FLAGS,
+    load: async () => (await import('./listen-to-deliveries.ts')).listenToDeliveries,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

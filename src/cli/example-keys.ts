@@ -3,10 +3,12 @@ import type { TenantKeys } from '../fixture/fixture-keys.ts';
 import type { TenantState } from '../store/state.ts';
 import type { AnyServer } from './any-server.ts';
 
-/** A key, and the name of the tenant, workspace or inbox that it belongs to. */
+/** A key, and the tenant, workspace or inbox that it belongs to. */
 export interface ExampleKey {
   readonly key: string;
   readonly name: string;
+  /** The id of its owner; the platform has none. */
+  readonly id?: string;
 }
 
 /** One key of each tier; a tier without a key is left out. */
@@ -23,7 +25,7 @@ export function findExampleKeys({ mailbox }: AnyServer): ExampleKeys {
   const nameOfWorkspace = (workspace: string) => tenant?.workspaces.find(({ id }) => id === workspace)?.name;
   return {
     operator,
-    tenant: { key: keys.tenant, name: String(tenant?.name) },
+    tenant: { key: keys.tenant, name: String(tenant?.name), id: ids.tenant },
     ...exampleKeyOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
     ...exampleKeyOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
   };
@@ -39,7 +41,8 @@ function exampleKeyOf(
   const [first] = Object.entries(keys);
   if (!first) return {};
   const [handle, key] = first;
-  return { [tier]: { key, name: String(nameOf(String(ids[handle]))) } };
+  const id = String(ids[handle]);
+  return { [tier]: { key, name: String(nameOf(id)), id } };
 }
 
 function addressOf(tenant: TenantState | undefined, inbox: string): string | undefined {

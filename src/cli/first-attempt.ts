@@ -35,7 +35,15 @@ function isAwaitingFirstAttempt({ state, attempts, nextAttemptAt }: Delivery): b
 
 /** Describes the result of the first attempt, or why there was none, as the end of a sentence. */
 export function outcomeText(delivery: Delivery): string {
-  const text = describe(delivery);
+  return endSentence(describe(delivery));
+}
+
+/** Describes the result of an attempt of a delivery as the end of a sentence. */
+export function attemptText(delivery: Delivery, attempt: Attempt): string {
+  return endSentence(describeAttempt(delivery, attempt));
+}
+
+function endSentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
@@ -47,8 +55,9 @@ function describe(delivery: Delivery): string {
   return nextAttemptAt === null ? 'not tried yet' : `its first attempt is due at ${nextAttemptAt}`;
 }
 
-function describeAttempt({ state, reason }: Delivery, first: Attempt): string {
-  const retryInMs = first.nextAttemptAt === null ? null : Date.parse(first.nextAttemptAt) - Date.parse(first.at);
-  const text = formatAttempt({ ...first, state, reason, retryInMs });
-  return first.error === null ? `delivered, ${text}` : text;
+function describeAttempt({ state, reason }: Delivery, attempt: Attempt): string {
+  const { at, nextAttemptAt, error } = attempt;
+  const retryInMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at);
+  const text = formatAttempt({ ...attempt, state, reason, retryInMs });
+  return error === null ? `delivered, ${text}` : text;
 }

@@ -6,7 +6,7 @@ import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
-  port: SERVER_SETTINGS.port,
+  port: { ...SERVER_SETTINGS.port, otherVariable: 'PORT' },
   host: SERVER_SETTINGS.host,
   'smtp-port': SERVER_SETTINGS.smtpPort,
   fixtures: {
@@ -32,6 +32,7 @@ export const START_FLAGS = {
   'allow-host': SERVER_SETTINGS.allowHosts,
   'cors-origin': SERVER_SETTINGS.corsOrigins,
   'deliver-to': SERVER_SETTINGS.deliverTo,
+  token: SERVER_SETTINGS.controlToken,
   'max-mail': {
     type: 'string',
     value: '<size>',
@@ -40,8 +41,31 @@ export const START_FLAGS = {
     fromText: parseSize,
     parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
   },
+  'env-file': {
+    type: 'string',
+    // Node itself refuses a program's --env-file if the file does not exist, and does not refuse -e.
+    short: 'e',
+    value: '<file>',
+    help: 'File for the URL, keys and ids as variables; it is removed at the end',
+    parse: (value: unknown) => String(value),
+  },
   json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
+} as const satisfies Record<string, Flag>;
+
+const { json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
+
+/** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the other command. */
+export const EXEC_FLAGS = {
+  ...EMULATOR_FLAGS,
+  port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' },
+  report: {
+    type: 'string',
+    value: '<folder>',
+    help: 'If the command fails, write the deliveries and the state into this folder',
+    parse: (value: unknown) => String(value),
+  },
+  log: { type: 'boolean', help: 'Print the log to stderr' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of the commands that call a running emulator. */
@@ -51,7 +75,7 @@ const CONTROL_FLAGS = {
     value: '<url>',
     help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
-  token: { type: 'string', value: '<token>', help: 'Control token, if the emulator printed one' },
+  token: { type: 'string', value: '<token>', help: 'Control token, if the emulator has one' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */
@@ -78,6 +102,16 @@ export const TRIGGER_FLAGS = {
   set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'Set a field of the payload; repeatable' },
   data: { type: 'string', value: '<json>', help: 'Set fields of the payload from a JSON object; --set has priority' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock listen`. */
+export const LISTEN_FLAGS = {
+  ...CONTROL_FLAGS,
+  'forward-to': { type: 'string', value: '<url>', help: 'Send each delivery on to this URL, as it was sent' },
+  'deliver-to': { ...SERVER_SETTINGS.deliverTo, help: 'Allow --forward-to to call this host or IP range; repeatable' },
+  tenant: { type: 'string', value: '<id>', help: 'Only deliveries of this tenant' },
+  webhook: { type: 'string', value: '<id>', help: 'Only deliveries to this webhook' },
+  json: { type: 'boolean', help: 'Print one line of JSON for each delivery' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */

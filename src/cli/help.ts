@@ -18,7 +18,7 @@ function overview(): string[] {
     '',
     'Commands:',
     ...toList([
-      ...commands.map(([name, command]): Entry => [withArgument(name, command), command.help]),
+      ...commands.map(([name, command]): Entry => [usageOf(name, command), command.help]),
       ['help [command]', 'Show the flags of a command'],
     ]),
     '',
@@ -32,7 +32,10 @@ function overview(): string[] {
     '',
     ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
     '',
-    ...wrap('Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage.', WIDTH),
+    ...wrap(
+      'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; that of the other command for exec.',
+      WIDTH,
+    ),
   ];
 }
 
@@ -44,7 +47,7 @@ const ABOUT_VARIABLES = wrap(
 function commandHelp(name: CommandName): string[] {
   const command: Command = COMMANDS[name];
   return [
-    `Usage: ${NAME} ${withArgument(name, command)} [flags]`,
+    `Usage: ${NAME} ${usageOf(name, command, ' [flags]')}`,
     '',
     ...wrap(`${command.help}.`, WIDTH),
     '',
@@ -55,8 +58,9 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-function withArgument(name: string, { argument }: Command): string {
-  return argument ? `${name} ${argument}` : name;
+/** Returns a command with its argument, its flags if given, and the command that it runs. */
+export function usageOf(name: string, { argument, runsAnother }: Command, flags = ''): string {
+  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsAnother ? ' -- <command>' : ''}`;
 }
 
 function listFlags(flags: Readonly<Record<string, Flag>>): string[] {

@@ -8,14 +8,14 @@ const EXIT_DELAY_MS = 250;
 // Node 22 and later keep the compiled code, so that the next start is faster.
 (nodeModule as { enableCompileCache?(): void }).enableCompileCache?.();
 
-const { stdin, stdout, stderr, env, argv } = process;
+const { stdout, stderr, env, argv } = process;
 
 // The emulator must keep running when the reader of its output ends, such as `| head -1`.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
 // The listeners are never removed: a second signal, such as the one that npx passes on, must not abort the shutdown.
-const signalled = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
+const signalled = new Promise<NodeJS.Signals>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });
 async function main(): Promise<void> {
   // The rest is loaded only then, so that a package runner that ends during the loading is noticed.
@@ -27,8 +27,9 @@ async function main(): Promise<void> {
     colour: stdout.isTTY === true && !env.NO_COLOR,
     out: (line) => stdout.write(`${line}\n`),
     err: (line) => stderr.write(`${line}\n`),
-    input: async () => (await import('node:stream/consumers')).text(stdin),
-    interrupted: Promise.race([signalled, runner.ended]),
+    // Reading `process.stdin` any earlier would open it, and another command may be meant to read it.
+    input: async () => (await import('node:stream/consumers')).text(process.stdin),
+    interrupted: Promise.race([signalled, runner.ended.then(() => undefined)]),
   });
   // Unread output must not keep the process alive after the command has ended.
   if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();

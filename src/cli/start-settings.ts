@@ -16,6 +16,9 @@ export interface StartSettings {
   readonly allowHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly deliverTo: readonly string[];
+  readonly controlToken: string | undefined;
+  /** The file for the connection as variables. */
+  readonly envFile: string | undefined;
   readonly maxMailBytes: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -39,6 +42,8 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
     corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
+    controlToken: parseOne(START_FLAGS.token, flags.token),
+    envFile: parseOne(START_FLAGS['env-file'], flags['env-file']),
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
@@ -56,12 +61,13 @@ function parseFaults(text: string, source: string): FaultOptions | FaultOptions[
   }
 }
 
-function parseOne<Value>(definition: ParsedFlag<Value>, flag: GivenFlag | undefined): Value | undefined {
+/** Parses the text of a flag that is set. @throws {UsageError} on an invalid value. */
+export function parseOne<Value>(definition: ParsedFlag<Value>, flag: GivenFlag | undefined): Value | undefined {
   return flag && parseText(definition, String(flag.value), flag.source);
 }
 
 /** Checks each text of a list and returns the texts unchanged, because `startServer` parses them itself. */
-function parseList(definition: ParsedFlag<string>, flag: GivenFlag | undefined): string[] {
+export function parseList(definition: ParsedFlag<string>, flag: GivenFlag | undefined): string[] {
   return parseEach(flag, (text, source) => {
     parseText(definition, text, source);
     return text;
@@ -70,9 +76,9 @@ function parseList(definition: ParsedFlag<string>, flag: GivenFlag | undefined):
 
 /** Parses and checks a value by the definition of its flag. */
 function parseText<Value>(definition: ParsedFlag<Value>, text: string, source: string): Value {
-  const { multiple, expected, fromText, parse } = definition;
+  const { multiple, expected, isSecret, fromText, parse } = definition;
   if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
   const value = parse(fromText ? fromText(text) : text);
   if (value !== undefined) return value;
-  throw new UsageError(`${source} must be ${expected}, not ${quote(text)}.`);
+  throw new UsageError(`${source} must be ${expected}${isSecret ? '' : `, not ${quote(text)}`}.`);
 }

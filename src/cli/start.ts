@@ -4,9 +4,12 @@ import { MailLimitError } from '../contract/size.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { startServer } from '../server/index.ts';
+import type { ListenOptions } from '../server/start-server.ts';
 import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
-import { CannotRunError, type RunCommand, type Terminal, UsageError } from './command.ts';
+import { CannotRunError, type RunCommand, UsageError } from './command.ts';
+import { connectionVariables } from './connection-variables.ts';
+import { writeEnvFile } from './env-file.ts';
 import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
@@ -14,24 +17,27 @@ import { parseStartSettings, type StartSettings } from './start-settings.ts';
 /** Runs the emulator until it is interrupted. */
 export const start: RunCommand = async (terminal, flags) => {
   const settings = parseStartSettings(flags);
+  const { json, quiet, controlToken, envFile } = settings;
   const fixtures = settings.fixtures ?? findFixtureFile();
-  await using server = await listen(terminal, { ...settings, fixtures });
-  const started = { server, fixtures };
-  terminal.out(settings.json ? readyLine(started) : bannerText(started, terminal.colour));
+  const log = quiet ? {} : { log: json ? terminal.err : terminal.out, colour: terminal.colour && !json };
+  await using server = await listen({ ...settings, fixtures }, { say: terminal.err, ...log });
+  await using _ = await writeEnvFile(envFile, connectionVariables(server));
+  const started = { server, fixtures, isTokenSet: controlToken !== undefined };
+  terminal.out(json ? readyLine(started) : bannerText(started, terminal.colour));
   await terminal.interrupted;
 };
 
-async function listen(terminal: Terminal, settings: StartSettings): Promise<AnyServer> {
-  const { json, quiet, fixtures: file, ...options } = settings;
-  const fixtures = file === undefined ? defaultFixture : await loadFixture(file, terminal.err);
-  const log = json ? terminal.err : terminal.out;
-  const colour = terminal.colour && !json;
+/** Where a server writes its log, and what it says about its start. */
+interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
+  say(line: string): void;
+}
+
+/** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
+export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
+  const { json: _, quiet: __, envFile: ___, fixtures: file, ...options } = settings;
+  const fixtures = file === undefined ? defaultFixture : await loadFixture(file, say);
   try {
-    const server = await startServer({
-      ...options,
-      ...(!quiet && { log, colour }),
-      fixtures: fixtures as NamedFixture,
-    });
+    const server = await startServer({ ...options, ...log, fixtures: fixtures as NamedFixture });
     return server as unknown as AnyServer;
   } catch (error) {
     throw explain(error, settings);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { EVENT_KINDS } from '../contract/events.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
+import { TIERS } from '../contract/tiers.ts';
 import { DELIVERY_STATES } from '../delivery/delivery.ts';
 import type { DeliveryPayload } from '../delivery/request.ts';
 import { anyFault } from '../faults/fault.ts';
@@ -106,3 +108,17 @@ export const affectedDeliveriesReply = z.strictObject({ deliveries });
 export const settledReply = z.strictObject({ settled: z.literal(true), losses });
 
 export const faultsReply = z.strictObject({ faults: z.array(anyFault) });
+
+/** What a leak of one key exposes. */
+const exposure = z.strictObject({
+  key: z.string().describe('The first nine characters of the key, and `…`.'),
+  handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
+  tier: z.enum(TIERS),
+  tenantId: z.string().nullable().describe("Null for the operator's key."),
+  workspaces: z.array(z.string()).describe('The ids of the workspaces that it can reach.'),
+  inboxes: z.array(z.string()).describe('The ids of the inboxes that it can reach.'),
+  webhooks: z.array(z.string()).describe('The ids of the webhooks that it can reach.'),
+  operations: z.array(z.enum(OPERATION_IDS)).describe('The operations that it may call.'),
+});
+
+export const exposuresReply = z.strictObject({ keys: z.array(exposure) });

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
+import type { KeyControls } from './key-controls.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
 
@@ -16,6 +17,7 @@ export type ControllableMailbox = Pick<
   | 'reset'
   | 'openApi'
   | keyof DeliveryControls
+  | keyof KeyControls
   | keyof MailboxFaults
 >;
 

@@ -25,6 +25,7 @@ import {
   clockReply,
   deliveriesReply,
   deliveryReply,
+  exposuresReply,
   faultsReply,
   healthReply,
   messagesReply,
@@ -201,6 +202,18 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
+  }),
+  defineControl({
+    id: 'listKeys',
+    method: 'GET',
+    path: `${CONTROL_PATH}/keys`,
+    summary: 'Shows what a leak of each valid key exposes, or of the given one.',
+    query: z.strictObject({ key: z.string().describe('The full text of a key.').optional() }),
+    reply: exposuresReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { query: { key } }) => ({
+      keys: key === undefined ? mailbox.exposures() : [mailbox.exposure(key)],
+    }),
   }),
   defineControl({
     id: 'listFaults',

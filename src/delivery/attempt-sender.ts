@@ -218,7 +218,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 /** Returns the result of a call that failed or was refused. */
-function failedResult(error: unknown): CallResult {
+export function failedResult(error: unknown): CallResult {
   const refusal = findRefusal(error);
   return {
     status: null,

@@ -19,6 +19,11 @@ export interface SettingOptions {
    * Link-local and cloud metadata addresses are never called. Default: none.
    */
   readonly deliverTo?: readonly string[];
+  /**
+   * The token that the control plane requires: 16 to 256 letters, digits and `-._+/=`. Default: none if the server
+   * listens on loopback, else a random one.
+   */
+  readonly controlToken?: string | undefined;
 }
 
 /** The type of one item if the option is a list, otherwise the type of the option. */
@@ -35,6 +40,8 @@ interface ServerSetting<Value = unknown> {
   readonly help: string;
   /** Describes a valid value, as the end of the sentence "must be …". */
   readonly expected: string;
+  /** Whether messages must not show the value. */
+  readonly isSecret?: true;
   /** Describes the valid items of a list, as the end of the sentence "takes …". */
   readonly takes?: string;
   /** Converts the text of a flag to a value. Default: the text itself. */
@@ -90,6 +97,15 @@ export const SERVER_SETTINGS = {
     takes: 'hosts, ranges such as "10.0.0.0/8", or "*"',
     parse: (value: unknown) => (typeof value === 'string' ? toReceiver(value) : undefined),
   },
+  controlToken: {
+    type: 'string',
+    value: '<token>',
+    help: 'Token that control calls need (default: none on loopback, else a random one)',
+    expected: '16 to 256 letters, digits and -._+/=',
+    isSecret: true,
+    // Such a text needs no quotes in a header, a shell or an environment file.
+    parse: (value: unknown) => (typeof value === 'string' && /^[\w.+/=-]{16,256}$/.test(value) ? value : undefined),
+  },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
 type Settings = typeof SERVER_SETTINGS;
@@ -101,12 +117,15 @@ type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
  * @throws {RangeError} on an invalid port.
  * @throws {TypeError} on any other invalid value.
  */
-export function parseOption<Name extends 'port' | 'host' | 'smtpPort'>(name: Name, value: unknown): ParsedValue<Name> {
-  const { parse, expected }: ServerSetting = SERVER_SETTINGS[name];
+export function parseOption<Name extends 'port' | 'host' | 'smtpPort' | 'controlToken'>(
+  name: Name,
+  value: unknown,
+): ParsedValue<Name> {
+  const { parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
   const parsed = parse(value);
   if (parsed !== undefined) return parsed as ParsedValue<Name>;
-  const Problem = name === 'host' ? TypeError : RangeError;
-  throw new Problem(`The option ${name} must be ${expected}, not ${quote(value)}.`);
+  const Problem = fromText ? RangeError : TypeError;
+  throw new Problem(`The option ${name} must be ${expected}${isSecret ? '' : `, not ${quote(value)}`}.`);
 }
 
 /**

@@ -54,7 +54,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   readonly mailbox: Mailbox<Keys, Ids>;
   /** The URL of the control plane, such as `http://127.0.0.1:4025/__mock`. */
   readonly control: string;
-  /** The `X-Mock-Token` value that the control plane requires; `undefined` when the server listens on loopback. */
+  /** The `X-Mock-Token` value that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
   /** The server for incoming mail over SMTP; `undefined` without SMTP. */
   readonly smtp:
@@ -129,6 +129,7 @@ function parseSettings({
   corsOrigins = [],
   smtpPort,
   deliverTo = [],
+  controlToken,
   handlers: _,
   log,
   colour = false,
@@ -142,16 +143,19 @@ function parseSettings({
     allowedHosts: new Set(parseListOption('allowHosts', allowHosts)),
     allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
     deliverTo,
-    controlToken: isLoopbackHost(boundHost) ? undefined : createToken(),
+    controlToken: controlToken === undefined ? defaultToken(boundHost) : parseOption('controlToken', controlToken),
     writeLine: parseLog(log),
     colour,
     mailboxOptions,
   };
 }
 
-/** Creates a control token. It is hexadecimal, because one that began with `-` could not follow `--token`. */
-function createToken(): string {
-  return randomBytes(18).toString('hex');
+/**
+ * Creates the control token of a server that other machines can reach. It is hexadecimal, because one that began with
+ * `-` could not follow `--token`.
+ */
+function defaultToken(host: string): string | undefined {
+  return isLoopbackHost(host) ? undefined : randomBytes(18).toString('hex');
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */

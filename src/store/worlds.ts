@@ -46,6 +46,11 @@ export class Worlds {
     return this.#indexes.keys.get(key);
   }
 
+  /** Returns every valid key. */
+  keys(): string[] {
+    return [...this.#indexes.keys.keys()];
+  }
+
   /** Finds the inbox of an address in lower case, across all tenants. */
   findAddress(address: string): InboxLocation | undefined {
     return this.#indexes.addresses.get(address);

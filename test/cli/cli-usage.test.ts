@@ -20,6 +20,8 @@ const DEFAULTS = {
   allowHosts: [],
   corsOrigins: [],
   deliverTo: [],
+  controlToken: undefined as string | undefined,
+  envFile: undefined as string | undefined,
   maxMailBytes: undefined as number | undefined,
   json: false,
   quiet: false,
@@ -79,6 +81,8 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
     {},
     { deliverTo: ['hooks.internal', '10.0.0.0/8', 'fd00::/8', '*'] },
   ],
+  ['--token', ['--token', 'a-token_of.16+/='], {}, { controlToken: 'a-token_of.16+/=' }],
+  ['--env-file', ['--env-file', 'a.env'], {}, { envFile: 'a.env' }],
   ['--json', ['--json'], {}, { json: true }],
   ['-q', ['-q'], {}, { quiet: true }],
   ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
@@ -118,6 +122,19 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   expect(parseCommandLine(args, env)).toEqual({ action, argument, flags: {} });
 });
 
+test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, other: string[]]>([
+  [['exec', '--', 'npm', 'test', '--', '--port', '1'], {}, {}, ['npm', 'test', '--', '--port', '1']],
+  [['exec', '-p', '1', '--', 'node', '-v'], {}, { port: { value: '1', source: '-p' } }, ['node', '-v']],
+  [['exec', '--', 'sh'], { PORT: '1', AGENT_MAILBOX_JSON: '1' }, {}, ['sh']],
+  [['exec', '--', 'sh'], { AGENT_MAILBOX_PORT: '1' }, { port: { value: '1', source: 'AGENT_MAILBOX_PORT' } }, ['sh']],
+])('reads %j with %j in the environment as exec with %j of %j', ([args, env, flags, other], { expect }) => {
+  const parsed = parseCommandLine(args, env);
+  expect(parsed).toEqual({ action: 'exec', argument: undefined, other, flags: expect.any(Object) });
+  const [given] = Object.values('flags' in parsed ? parsed.flags : {});
+  const [wanted] = Object.values(flags);
+  expect(given?.value).toEqual(wanted?.value);
+});
+
 const SAMPLES: Record<string, string> = {
   port: '81',
   'smtp-port': '82',
@@ -129,6 +146,8 @@ const SAMPLES: Record<string, string> = {
   'cors-origin': 'https://a.example',
   'deliver-to': '10.0.0.0/8',
   'max-mail': '1GiB',
+  token: 'a-token-of-16-or-more',
+  'env-file': 'a.env',
 };
 
 test.for(FLAG_ROWS)('reads --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -143,7 +162,11 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--bogus'], {}, /unknown option '--bogus'/i],
   [['-x'], {}, /unknown option '-x'/i],
   [['--no-json'], {}, /unknown option '--no-json'/i],
-  [['serve'], {}, /no command "serve"; there are: start, receive, trigger, init, validate, behaviours, help\.$/],
+  [
+    ['serve'],
+    {},
+    /no command "serve"; there are: start, exec, receive, trigger, listen, init, validate, behaviours, help\.$/,
+  ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],
   [['help', 'init', 'now'], {}, /help takes one command, but got "now" too/],
@@ -219,6 +242,19 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
   [['--max-mail=0'], {}, /--max-mail must be a size/],
   [['--deliver-to='], {}, /--deliver-to must be/],
+  [['--token', 'short-of-16-yet'], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],
+  [['--token', `${'x'.repeat(256)}y`], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],
+  [['--token', 'a token of two words'], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],
+  [[], { AGENT_MAILBOX_TOKEN: 'short' }, /: AGENT_MAILBOX_TOKEN must be 16 to 256 letters, digits and -\._\+\/=\.$/],
+  [['--env-file='], {}, /--env-file must not be empty/],
+  [['exec'], {}, /exec needs another command after --, such as: agent-mailbox-mock exec -- npm test\.$/],
+  [['exec', '--'], {}, /exec needs another command after --/],
+  [['exec', '--', ''], {}, /exec needs another command after --/],
+  [['exec', 'npm', 'test'], {}, /exec needs another command after --/],
+  [['exec', 'npm', '--', 'test'], {}, /exec needs another command after --/],
+  [['exec', '--quiet', '--', 'true'], {}, /exec does not take --quiet/],
+  [['exec', '--port', '--', 'true'], {}, /'-p, --port <value>' argument missing/],
+  [['exec', '--report=', '--', 'true'], {}, /--report must not be empty/],
   [[], { AGENT_MAILBOX_DELIVER_TO: '*,10.0.0.0/' }, /AGENT_MAILBOX_DELIVER_TO must be .+, not "10\.0\.0\.0\/"/],
 ])('refuses %j with %j in the environment as wrong usage', async ([args, env, said], { expect }) => {
   const { code, out, err } = await runHere(args, env);
@@ -280,8 +316,9 @@ test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { e
   expect([code, err]).toEqual([0, '']);
   expect(await runHere(['help', name])).toEqual({ code, out, err });
   const usage = command.argument ? `${name} ${command.argument}` : name;
+  const other = command.runsAnother ? ' -- <command>' : '';
   const help = linesOf(out.join('\n'));
-  expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]`);
+  expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]${other}`);
   const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });
   const listed = help.filter((line) => /^ {2}(?:-\w, | {4})--/.test(line));
   expect(listed.map((line) => line.split(/(?<=--\S+)\s/)[0])).toEqual(startsOf(flags));

@@ -278,6 +278,12 @@ test('prints the token of the control plane in the banner too, and a new one in 
   expect(tokens[0]).not.toBe(tokens[1]);
 });
 
+test('does not print a token that was set', async ({ expect }) => {
+  const { out } = await runHere(['-p', '0', '--token', 'token-of-this-test']);
+  expect(out.join()).toContain('  Token     X-Mock-Token: as set\n');
+  expect(out.join()).not.toContain('token-of-this-test');
+});
+
 /** Every form in which a key could appear in a line. */
 function readingsOf(line: string): string {
   const decode = (text: string) =>

@@ -217,12 +217,23 @@ test.each(['127.0.0.1', '::1', 'localhost'])('a server bound to %s requires no t
   expect((await sendTo(server, 'POST /__mock/reset')).status).toBe(200);
 });
 
-const OPEN: ServerOptions[] = [{ host: '0.0.0.0' }, { host: '::' }];
+const CHOSEN_TOKEN = 'a-token+of/everyone=1';
 
-test.each(OPEN)('a server bound to $host requires its token on the control plane', async ({ host = '' }) => {
-  await using server = await startServer({ port: 0, host });
+const GUARDED: [title: string, ServerOptions, token: RegExp][] = [
+  ['bound to 0.0.0.0', { host: '0.0.0.0' }, /^[0-9a-f]{36}$/],
+  ['bound to ::', { host: '::' }, /^[0-9a-f]{36}$/],
+  [
+    'bound to 0.0.0.0 with a chosen token',
+    { host: '0.0.0.0', controlToken: CHOSEN_TOKEN },
+    /^a-token\+of\/everyone=1$/,
+  ],
+  ['bound to loopback with a chosen token', { controlToken: CHOSEN_TOKEN }, /^a-token\+of\/everyone=1$/],
+];
+
+test.each(GUARDED)('a server %s requires its token on the control plane', async (_, options, form) => {
+  await using server = await startServer({ port: 0, ...options });
   const token = server.controlToken ?? '';
-  expect(token).toMatch(/^[0-9a-f]{36}$/);
+  expect(token).toMatch(form);
   await sendTo(server, 'DELETE /v1/webhooks/ac3e0000-0005-4000-8000-000000000001', { key: KEY });
   const before = server.mailbox.snapshot();
 

@@ -47,13 +47,16 @@ export interface ReadyLine {
 export const BARE_ENV: NodeJS.ProcessEnv = pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'SystemRoot']);
 
 /** A command that ends by itself is not interrupted. */
-export const NEVER = new Promise<void>(() => {});
+export const NEVER = new Promise<undefined>(() => {});
 
 /** Runs the command in this process and interrupts it as soon as it is ready, unless it ends by itself. */
 export async function runHere(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  { input = '', interrupted = Promise.resolve() }: { input?: string; interrupted?: Promise<void> } = {},
+  {
+    input = '',
+    interrupted = Promise.resolve(undefined),
+  }: { input?: string; interrupted?: Promise<NodeJS.Signals | undefined> } = {},
 ) {
   const out: string[] = [];
   const err: string[] = [];

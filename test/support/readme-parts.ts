@@ -2,6 +2,7 @@ import { defaultFixture } from 'agent-mailbox-mock';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import { usageOf } from '../../src/cli/help.ts';
 import {
   BEHAVIOUR_IDS,
   BEHAVIOURS,
@@ -218,9 +219,9 @@ function flagsTable(): string {
 }
 
 function commandsTable(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { argument, help }]: [string, Command]) => [
-    code(argument === undefined ? name : `${name} ${argument}`),
-    help,
+  const rows = Object.entries(COMMANDS).map(([name, command]: [string, Command]) => [
+    code(usageOf(name, command)),
+    command.help,
   ]);
   return table(['Command', 'What it does'], rows);
 }

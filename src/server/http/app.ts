@@ -25,7 +25,7 @@ export interface AppOptions {
   readonly allowedHosts: ReadonlySet<string>;
   /** Origins, besides loopback ones, whose pages may call the API. */
   readonly allowedOrigins: ReadonlySet<string>;
-  /** The token that the control plane requires; `undefined` if only this machine can reach it. */
+  /** The token that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
   readonly log: Log | undefined;
 }

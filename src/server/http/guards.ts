@@ -41,9 +41,9 @@ export function wrongMethod(method: string): ApiError {
 }
 
 /**
- * Guards the control plane. `token` is set if other machines can reach the server; then each call must send it in the
- * header `X-Mock-Token`. Otherwise a call needs this header, with any value, only if its host name is not a loopback
- * name.
+ * Guards the control plane. `token` is set if the user set one, or if other machines can reach the server; then each
+ * call must send it in the header `X-Mock-Token`. Otherwise a call needs this header, with any value, only if its host
+ * name is not a loopback name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined): void {
   guardFromDeliveries(headers);
@@ -83,12 +83,12 @@ function guardControlHost(headers: IncomingHttpHeaders): void {
   );
 }
 
-/** Requires the token that was printed at start. */
+/** Requires the token of this server. */
 function guardControlToken(headers: IncomingHttpHeaders, token: string): void {
   if (timingSafeEqual(digest(String(headers[CONTROL_TOKEN_HEADER])), digest(token))) return;
   throw new ApiError(
     'UNAUTHORIZED',
-    'The control plane needs the token that was printed at start, as X-Mock-Token: <token>.',
+    'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
   );
 }
 

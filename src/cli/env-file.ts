@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { NAME } from '../version.ts';
+import { CannotRunError } from './command.ts';
+import type { Variables } from './connection-variables.ts';
+import { explainWriteError } from './write-error.ts';
+
+/** The first line of the file. Only an empty file, or one that begins with this line, is replaced. */
+const FIRST_LINE = `# Written by ${NAME}, which removes this file when it ends.\n`;
+
+/**
+ * Writes variables into a file that only this user can read. The result removes the file, unless another process has
+ * replaced it meanwhile. Without a path, nothing is written.
+ *
+ * @throws {CannotRunError} if it cannot be written, or if another program wrote the file that is there.
+ */
+export async function writeEnvFile(
+  path: string | undefined,
+  variables: Variables,
+): Promise<AsyncDisposable | undefined> {
+  if (path === undefined) return undefined;
+  const lines = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}\n`],
+  );
+  const text = FIRST_LINE + lines.join('');
+  if (!(await mayReplace(path))) {
+    throw new CannotRunError(`The file ${path} was not written by ${NAME}; choose another name for --env-file.`);
+  }
+  await writeWhole(path, text).catch((error: unknown) => {
+    throw explainWriteError(error, path);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      if ((await readIfPossible(path)) === text) await rm(path, { force: true });
+    },
+  };
+}
+
+async function mayReplace(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return true;
+  // Other kinds of files are not even read: a read of a pipe might never end.
+  const text = found.isFile() ? await readIfPossible(path) : undefined;
+  return text === '' || text?.startsWith(FIRST_LINE) === true;
+}
+
+function readIfPossible(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
+
+/** Writes a file so that readers see the old content or the new one, and never a part of it. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const part = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(part, text, { mode: 0o600, flag: 'wx' });
+    await rename(part, path);
+  } finally {
+    await rm(part, { force: true });
+  }
+}

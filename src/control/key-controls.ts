@@ -1,0 +1,90 @@
+import { idsInScope } from '../access/find-in-scope.ts';
+import { mayCall } from '../access/policy.ts';
+import { findPrincipal, type Principal } from '../access/principal.ts';
+import { ApiError } from '../contract/errors.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { keyPrefix, type Tier } from '../contract/tiers.ts';
+import type { Service } from '../pipeline/service.ts';
+
+/** What a leak of a key exposes: everything that a request with it can reach. */
+export interface Exposure {
+  /** The first nine characters of the key, and `…`. */
+  readonly key: string;
+  /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
+  readonly handle: string | null;
+  /** Its tier. */
+  readonly tier: Tier;
+  /** The id of its tenant; null for the operator's key. */
+  readonly tenantId: string | null;
+  /** The ids of the workspaces that it can reach. */
+  readonly workspaces: readonly string[];
+  /** The ids of the inboxes that it can reach, with their mail. */
+  readonly inboxes: readonly string[];
+  /** The ids of the webhooks that it can reach. */
+  readonly webhooks: readonly string[];
+  /** The ids of the operations that it may call, such as `createWebhook`. */
+  readonly operations: readonly OperationId[];
+}
+
+/** The control methods for keys. */
+export interface KeyControls {
+  /**
+   * Returns what a leak of a key exposes, under the behaviours of this mailbox.
+   *
+   * @throws {ApiError} NOT_FOUND for a key that is not valid.
+   * @example
+   * expect(mailbox.exposure(key).inboxes).toEqual([mailbox.ids.acme.inboxes.helpdesk]);
+   */
+  exposure(key: string): Exposure;
+  /** Returns what a leak of each valid key exposes. */
+  exposures(): Exposure[];
+}
+
+/** The kinds of resources that an exposure lists. Each is also the first part of the paths of its operations. */
+const KINDS = ['workspaces', 'inboxes', 'webhooks'] as const;
+
+/** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle. */
+export function createKeyControls({ worlds, operationFor }: Service, fixtureKeys: object): KeyControls {
+  const handles = new Map(listHandles(fixtureKeys));
+
+  function exposure(key: string): Exposure {
+    if (!worlds.findKey(key)) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
+    const principal = findPrincipal(worlds, key);
+    const operations = OPERATION_IDS.filter((id) => {
+      const { tiers } = operationFor(id);
+      return tiers === undefined || mayCall(principal, tiers);
+    });
+    const [workspaces = [], inboxes = [], webhooks = []] = KINDS.map((kind) =>
+      reachableIds(principal, kind, operations),
+    );
+    return {
+      key: `${keyPrefix(key)}…`,
+      handle: handles.get(key) ?? null,
+      tier: principal.tier,
+      tenantId: principal.tier === 'operator' ? null : principal.world.id,
+      workspaces,
+      inboxes,
+      webhooks,
+      operations,
+    };
+  }
+
+  return { exposure, exposures: () => worlds.keys().map(exposure) };
+}
+
+/** Returns the ids of a kind in the scope of a key that may call at least one operation on this kind. */
+function reachableIds(
+  principal: Principal,
+  kind: (typeof KINDS)[number],
+  operations: readonly OperationId[],
+): readonly string[] {
+  const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
+  return mayReach && principal.tier !== 'operator' ? idsInScope(principal, kind) : [];
+}
+
+/** Lists the keys in `mailbox.keys`, each with the path at which it is. */
+function listHandles(keys: object, path = ''): [key: string, handle: string][] {
+  return Object.entries(keys).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[value, path + name]] : listHandles(value, `${path}${name}.`),
+  );
+}
