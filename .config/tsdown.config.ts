@@ -130,7 +130,16 @@ function describeLicence(folder: string): string {
 }
 
 /** The files that import msw, and the entries; an ES module of these takes all else from the CommonJS build. */
-const ENTRY_FILES = /\/src\/(?:(?:server\/|receiver\/)?index|create-mailbox|adapters\/msw)\.ts$/;
+const ENTRY_FILES = /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw)\.ts$/;
+
+/** The CommonJS file that has what an entry imports. */
+const COMMON_JS_FILES: readonly (readonly [importer: RegExp, file: string])[] = [
+  [/\/src\/index\.ts$/, './without-msw.cjs'],
+  [/\/src\/server\/index\.ts$/, './server.cjs'],
+  [/\/src\/server\/express\.ts$/, './express.cjs'],
+  [/\/src\/receiver\/index\.ts$/, './receiver.cjs'],
+  [/./, './handler-parts.cjs'],
+];
 
 /** Makes ES modules for Node that share all code with the CommonJS build, so that a process has one copy of it. */
 const fromCommonJs: Plugin = {
@@ -141,9 +150,8 @@ const fromCommonJs: Plugin = {
       if (!importer || !source.startsWith('.')) return undefined;
       const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
       if (!resolved || ENTRY_FILES.test(resolved.id)) return resolved;
-      const name = /\/src\/(?:(server|receiver)\/)?(index)?/.exec(importer);
-      const file = name?.[1] ?? (name?.[2] === undefined ? 'handler-parts' : 'without-msw');
-      return { id: `./${file}.cjs`, external: 'absolute' };
+      const id = COMMON_JS_FILES.find(([pattern]) => pattern.test(importer))?.[1] ?? '';
+      return { id, external: 'absolute' };
     },
   },
 };
@@ -157,7 +165,12 @@ const FILES_OF_A_START = [
 
 const BUNDLED = [defaultFixtureCheckedNow, addressParserAlone, withoutUnusedModules];
 
-const ENTRIES = { index: 'src/index.ts', server: 'src/server/index.ts', receiver: 'src/receiver/index.ts' };
+const ENTRIES = {
+  index: 'src/index.ts',
+  server: 'src/server/index.ts',
+  express: 'src/server/express.ts',
+  receiver: 'src/receiver/index.ts',
+};
 
 const COMMON: UserConfig = {
   cwd: root,
@@ -187,7 +200,12 @@ const CODE: UserConfig[] = [
   },
   {
     ...COMMON,
-    entry: { 'index.node': ENTRIES.index, server: ENTRIES.server, receiver: ENTRIES.receiver },
+    entry: {
+      'index.node': ENTRIES.index,
+      server: ENTRIES.server,
+      express: ENTRIES.express,
+      receiver: ENTRIES.receiver,
+    },
     format: 'esm',
     platform: 'node',
     dts: false,

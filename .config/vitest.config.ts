@@ -46,6 +46,7 @@ export default defineConfig(({ mode }) => {
     resolve: {
       alias: {
         'agent-mailbox-mock/server': `${root}src/server/index.ts`,
+        'agent-mailbox-mock/express': `${root}src/server/express.ts`,
         'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },

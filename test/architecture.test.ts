@@ -36,6 +36,9 @@ const LAYERS = [
   'src/cli/',
 ];
 
+/** What stands for the name of a module that only the running program knows. */
+const COMPUTED = 'a computed module';
+
 /** The folders that may import each package; `types` means that only type imports are allowed. */
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   { packages: /^node:/, allowed: ['src/server/', 'src/cli/', 'src/receiver/'] },
@@ -48,6 +51,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/request.ts'] },
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
+  { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
   {
     packages: /^msw$/,
@@ -85,7 +89,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 
 /** Files outside the contract that know where the service's paths begin, with the reason. */
 const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
-  'src/adapters/msw.ts': 'leaves requests alone that are not for the service',
   'src/server/http/app.ts': 'lets pages call /v1, but not the control plane',
 };
 
@@ -146,7 +149,9 @@ const BUNDLED = ['@mswjs/data'];
 test('every imported package is bundled, or one that the user gets', () => {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const declared = [...Object.keys({ ...dependencies, ...peerDependencies }), ...BUNDLED];
-  const imported = IMPORTS.map(({ to }) => to).filter((to) => !/^(src\/|node:|package\.json|fixtures\/)/.test(to));
+  const imported = IMPORTS.map(({ to }) => to).filter(
+    (to) => to !== COMPUTED && !/^(src\/|node:|package\.json|fixtures\/)/.test(to),
+  );
   const names = new Set(imported.map((to) => /^(@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? to));
   expect([...names].sort()).toEqual(declared.sort());
 });
@@ -291,7 +296,7 @@ function specifierOf(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
   if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined;
   const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
-  return isDynamic ? (textOf(node.arguments[0]) ?? 'a computed module') : undefined;
+  return isDynamic ? (textOf(node.arguments[0]) ?? COMPUTED) : undefined;
 }
 
 function isTypesOnly(node: ts.Node): boolean {

@@ -27,6 +27,7 @@ const { scripts: SCRIPTS, version: VERSION }: { scripts: Record<string, string>;
 
 const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
+  'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };

@@ -1,5 +1,6 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
 import type { ApiError, ErrorCode } from '../contract/errors.ts';
+import { isServicePath } from '../contract/service-path.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Environment } from '../environment.ts';
 import { toApiError } from '../pipeline/error-reply.ts';
@@ -7,9 +8,6 @@ import { isStreamPath } from '../stream/check-stream-access.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { Connect } from './connect-stream.ts';
 import type { Fetch } from './fetch.ts';
-
-/** Matches the paths of the service. Other paths of the same origin, such as a page's own files, are not handled. */
-const API_PATH = /^\/(?:v1|health)(?:[/?#]|$)/;
 
 /** The functions that the msw handlers call. */
 export interface HandlerParts {
@@ -27,7 +25,8 @@ export function createHandlers(
   baseUrl: string,
   { fetch, connect, report }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
-  const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && API_PATH.test(url.slice(baseUrl.length));
+  // Other paths of the same origin, such as a page's own files, are not handled.
+  const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && isServicePath(url.slice(baseUrl.length));
   return [
     http.all(
       ({ request }) => isServiceRequest(request),

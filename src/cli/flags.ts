@@ -33,6 +33,12 @@ export const START_FLAGS = {
   'cors-origin': SERVER_SETTINGS.corsOrigins,
   'deliver-to': SERVER_SETTINGS.deliverTo,
   token: SERVER_SETTINGS.controlToken,
+  handlers: {
+    type: 'string',
+    value: '<file>',
+    help: 'Module with your own msw handlers, which answer first',
+    parse: (value: unknown) => String(value),
+  },
   'max-mail': {
     type: 'string',
     value: '<size>',

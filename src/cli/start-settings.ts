@@ -19,6 +19,8 @@ export interface StartSettings {
   readonly controlToken: string | undefined;
   /** The file for the connection as variables. */
   readonly envFile: string | undefined;
+  /** The file with the user's own msw handlers. */
+  readonly handlers: string | undefined;
   readonly maxMailBytes: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -44,6 +46,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
     controlToken: parseOne(START_FLAGS.token, flags.token),
     envFile: parseOne(START_FLAGS['env-file'], flags['env-file']),
+    handlers: parseOne(START_FLAGS.handlers, flags.handlers),
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,

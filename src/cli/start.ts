@@ -34,10 +34,15 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
 export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
-  const { json: _, quiet: __, envFile: ___, fixtures: file, ...options } = settings;
+  const { json: _, quiet: __, envFile: ___, fixtures: file, handlers, ...options } = settings;
   const fixtures = file === undefined ? defaultFixture : await loadFixture(file, say);
   try {
-    const server = await startServer({ ...options, ...log, fixtures: fixtures as NamedFixture });
+    const server = await startServer({
+      ...options,
+      ...log,
+      ...(handlers !== undefined && { handlers: await loadUserModule(handlers) }),
+      fixtures: fixtures as NamedFixture,
+    });
     return server as unknown as AnyServer;
   } catch (error) {
     throw explain(error, settings);
@@ -48,6 +53,12 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
 async function loadFixture(file: string, say: (line: string) => void): Promise<unknown> {
   const { readFixture } = await import('./read-fixture.ts');
   return readFixture(file, say);
+}
+
+/** Loads the module with the user's msw handlers. */
+async function loadUserModule(file: string) {
+  const { loadHandlers } = await import('./load-handlers.ts');
+  return loadHandlers(file);
 }
 
 /** The address and the port on which the server tried to listen, and the flag that sets the port. */

@@ -1,4 +1,3 @@
-import { isAssumed } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { STREAM_PATHS } from '../contract/stream-protocol.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
@@ -101,10 +100,9 @@ function runOperation(
   return run({ principal, worlds, environment, events, readBehaviour, assume } as Context, input as never);
 }
 
-/**
- * Adds a header that lists the behaviours used for this reply, except those whose value the service document states.
- */
-function addAssumedHeader({ behaviours }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
-  const assumed = [...usedBehaviours].filter((id) => isAssumed(id, behaviours)).join(', ');
-  return assumed ? { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } } : reply;
+/** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */
+function addAssumedHeader({ assumed }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
+  let listed = '';
+  for (const id of usedBehaviours) if (assumed.has(id)) listed += listed === '' ? id : `, ${id}`;
+  return listed === '' ? reply : { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: listed } };
 }

@@ -1,4 +1,4 @@
-import type { BehaviourValues } from '../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, type BehaviourId, type BehaviourValues, isAssumed } from '../contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Faults } from '../faults/faults.ts';
@@ -12,6 +12,8 @@ export interface Service {
   readonly events: EventBus;
   readonly behaviours: BehaviourValues;
   readonly faults: Faults;
+  /** The behaviours that `X-Mock-Assumed` lists if they shape a reply. */
+  readonly assumed: ReadonlySet<BehaviourId>;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
   /** Returns an operation as it is under the current behaviours of this mailbox. */
@@ -19,10 +21,11 @@ export interface Service {
 }
 
 /** Creates the service of one mailbox. Each row is resolved on its first call. */
-export function createService(parts: Omit<Service, 'operationFor' | 'observers'>): Service {
+export function createService(parts: Omit<Service, 'operationFor' | 'observers' | 'assumed'>): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
   return {
     ...parts,
+    assumed: new Set(BEHAVIOUR_IDS.filter((id) => isAssumed(id, parts.behaviours))),
     observers: [],
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);

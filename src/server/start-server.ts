@@ -14,6 +14,7 @@ import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
@@ -166,7 +167,9 @@ async function loadSmtpServer(mailbox: SmtpMailbox) {
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
 async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: MailboxInternals) {
-  const { createUserHandlers } = await import('./http/user-handlers.ts');
+  const { createUserHandlers } = await import('./http/user-handlers.ts').catch((error: unknown) => {
+    throw explainMissingMsw(error) ?? error;
+  });
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }
 

@@ -14,7 +14,7 @@ export async function benchInProcess(): Promise<Row[]> {
     const ours = sampleList(`${mailbox.baseUrl}/v1/webhooks`, () => server.resetHandlers(...mailbox.handlers));
     const theirs = sampleList('https://static.test/v1/webhooks', () => server.resetHandlers(handler));
     const comparison = await compare(ours, theirs, { rounds: 250, warmUp: 50 });
-    return [atMostTimes(1.25, 'in process: listWebhooks ÷ a static handler', comparison)];
+    return [atMostTimes(1.1, 'in process: listWebhooks ÷ a static handler', comparison)];
   } finally {
     server.close();
   }

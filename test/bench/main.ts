@@ -5,25 +5,34 @@ import { benchLifecycle } from './lifecycle.ts';
 import { benchManyMessages } from './many-messages.ts';
 import type { Row } from './measure.ts';
 import { benchMemory } from './memory.ts';
-import { benchOverHttp } from './over-http.ts';
 import { benchRouting } from './routing.ts';
+import { benchStart } from './start.ts';
+import { benchThroughput } from './throughput.ts';
 
-const BENCHES = [
-  benchInProcess,
-  benchOverHttp,
-  benchBySize,
-  benchManyMessages,
-  benchLifecycle,
-  benchRouting,
-  benchDeliveries,
-  benchMemory,
-];
+/** The parts of the bench by name; `npm run bench -- start throughput` runs only these. */
+const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
+  start: benchStart,
+  throughput: benchThroughput,
+  'in-process': benchInProcess,
+  size: benchBySize,
+  messages: benchManyMessages,
+  lifecycle: benchLifecycle,
+  routing: benchRouting,
+  deliveries: benchDeliveries,
+  memory: benchMemory,
+};
 const WIDTHS = [62, 55, 16];
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES);
+const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
+if (unknown.length > 0) {
+  throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${Object.keys(BENCHES).join(', ')}.`);
+}
 
 print(['what', 'figure', 'target', 'verdict']);
 let missed = 0;
-for (const bench of BENCHES) {
-  for (const row of await bench()) {
+for (const name of names) {
+  for (const row of (await BENCHES[name]?.()) ?? []) {
     printRow(row);
     if (!row.met) missed += 1;
   }

@@ -107,6 +107,21 @@ const USE_OVER_HTTP = `
   console.log(JSON.stringify([response.status, webhooks.length, closed]));
 `;
 
+const USE_MIDDLEWARE = `
+  import { once } from 'node:events';
+  import { createServer } from 'node:http';
+  import { createMailboxMiddleware } from 'agent-mailbox-mock/express';
+
+  const middleware = createMailboxMiddleware();
+  const application = (request, response) => middleware(request, response, () => response.writeHead(418).end());
+  const server = createServer(application).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const headers = { 'X-API-Key': middleware.mailbox.keys.acme.tenant };
+  const call = async (path) => (await fetch('http://127.0.0.1:' + server.address().port + path, { headers })).status;
+  console.log(JSON.stringify([await call('/v1/webhooks'), await call('/page')]));
+  server.close();
+`;
+
 const USE_RECEIVER = `
   import { createReceiver } from 'agent-mailbox-mock/receiver';
   import { startServer } from 'agent-mailbox-mock/server';
@@ -162,6 +177,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'LICENSE',
     'README.md',
     'dist/THIRD-PARTY-LICENSES',
+    ...['dist/express.cjs', 'dist/express.d.cts', 'dist/express.d.ts', 'dist/express.js'],
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts', 'dist/index.js', 'dist/index.node.js'],
     'dist/main.cjs',
@@ -181,6 +197,10 @@ test('works in process with the msw of the user', async ({ expect }) => {
 
 test('serves over HTTP', async ({ expect }) => {
   expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, true]);
+});
+
+test('serves as a middleware', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_MIDDLEWARE)).toEqual([200, 418]);
 });
 
 test('delivers to a receiver that verifies', async ({ expect }) => {

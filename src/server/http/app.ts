@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
@@ -40,6 +40,8 @@ export class App implements ServerApp {
   #streams: Promise<StreamServer> | undefined;
   /** Loaded for the first control call. */
   #control: Promise<(request: ApiRequest) => Promise<ApiResult>> | undefined;
+  /** The latest `Host` that the guard accepted: most requests have the same, and parsing a URL is slow. */
+  #acceptedHost: string | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -102,11 +104,17 @@ export class App implements ServerApp {
 
   /** Checks the client and the target of a request, then reads the request. */
   #guard(message: IncomingMessage): ApiRequest {
-    guardHost(message.headers, this.#options.allowedHosts);
+    this.#guardHost(message.headers);
     guardTarget(message);
     const request = readRequest(message);
     if (isInside(request.path, CONTROL_PATH)) guardControl(message.headers, this.#options.controlToken);
     return request;
+  }
+
+  #guardHost(headers: IncomingHttpHeaders): void {
+    if (headers.host === this.#acceptedHost && headers.host !== undefined) return;
+    guardHost(headers, this.#options.allowedHosts);
+    this.#acceptedHost = headers.host;
   }
 
   /**

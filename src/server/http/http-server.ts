@@ -83,7 +83,9 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
 function serve(server: Server, app: ServerApp): void {
   const queues = new WeakMap<Duplex, RequestQueue>();
   const queueOf = (duplex: Duplex): RequestQueue => {
-    const queue = queues.get(duplex) ?? new RequestQueue(duplex as Socket, app);
+    const known = queues.get(duplex);
+    if (known) return known;
+    const queue = new RequestQueue(duplex as Socket, app);
     queues.set(duplex, queue);
     return queue;
   };

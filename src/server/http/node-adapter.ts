@@ -9,16 +9,23 @@ import { type AnyReply, type ApiRequest, isCut } from '../../pipeline/http.ts';
  */
 export function readRequest(message: IncomingMessage): ApiRequest {
   const { method = '', headers } = message;
-  // With an origin in front, `//host/path` is parsed as a path, not as another host.
-  const { pathname, searchParams } = new URL(`http://localhost${message.url}`);
   return {
     method,
-    path: pathname,
-    query: searchParams,
+    ...parseTarget(message.url ?? ''),
     headers: { get: (name) => headers[name.toLowerCase()]?.toString() ?? null },
     // The unread rest of a large body is discarded later. Destroying the request would close the connection.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
+}
+
+/** A target that stands for itself: without a query, and without anything that a URL parser would change. */
+const PLAIN_TARGET = /^[\w/-]+$/;
+
+function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
+  if (PLAIN_TARGET.test(target)) return { path: target, query: new URLSearchParams() };
+  // With an origin in front, `//host/path` is parsed as a path, not as another host.
+  const { pathname, searchParams } = new URL(`http://localhost${target}`);
+  return { path: pathname, query: searchParams };
 }
 
 /** Sends a reply, or cuts the connection. A streamed reply is sent until it ends or the client disconnects. */
@@ -39,4 +46,11 @@ export async function sendReply(response: ServerResponse, { status, headers, bod
     const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
     if (!isClientGone) throw error;
   }
+}
+
+/** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
+export function releaseRequest(request: IncomingMessage): void {
+  if (request.readableEnded) return;
+  request.removeAllListeners('data');
+  request.resume();
 }

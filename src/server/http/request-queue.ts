@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeGracefully } from './close-gracefully.ts';
+import { releaseRequest } from './node-adapter.ts';
 
 /** A queued request. Its response is created when the connection is free. */
 interface QueuedRequest {
@@ -73,8 +74,9 @@ export class RequestQueue {
     const response = createResponse();
     this.#latestResponse = response;
     this.#isBusy = true;
-    response.once('finish', () => discardRest(request));
-    response.once('close', () => {
+    // Both happen once. For each request, `once` would cost more than `on`.
+    response.on('finish', () => releaseRequest(request));
+    response.on('close', () => {
       this.#isBusy = false;
       // setImmediate lets other connections run first, because a client may send hundreds of requests at once.
       if (this.#pending.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
@@ -134,11 +136,4 @@ function createInputControl(socket: Socket): InputControl {
       pause();
     },
   };
-}
-
-/** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
-function discardRest(request: IncomingMessage): void {
-  if (request.readableEnded) return;
-  request.removeAllListeners('data');
-  request.resume();
 }

@@ -107,7 +107,7 @@ describe('requests that are sent at once', () => {
     server.mailbox.trigger('message.received');
     const before = server.mailbox.snapshot();
     await using connection = await openConnection(server);
-    const wait = '{"timeout":"500ms"}';
+    const wait = '{"timeout":"2s"}';
     await connection.send(
       request('POST /__mock/settle', [`Content-Length: ${wait.length}`], wait) +
         request('DELETE /v1/webhooks/ac3e0000-0005-4000-8000-000000000001', [KEY]).repeat(2),

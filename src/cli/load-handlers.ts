@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { explainMissingMsw } from '../server/missing-msw.ts';
+import type { ListenOptions } from '../server/start-server.ts';
+import { CannotRunError } from './command.ts';
+import { readNamedFile } from './read-file.ts';
+
+type Handlers = NonNullable<ListenOptions['handlers']>;
+
+/**
+ * Loads a module with the user's own msw handlers: its default export or its export `handlers`, which is a list or a
+ * function that receives the mailbox and returns a list.
+ *
+ * @throws {CannotRunError} if the module cannot be loaded, or has no such export.
+ */
+export async function loadHandlers(path: string): Promise<Handlers> {
+  // Node's own error for a missing file does not say whether the file itself or one of its imports is missing.
+  await readNamedFile(path, 'handlers file');
+  const module = await importModule(path);
+  const handlers = findHandlers(module);
+  if (handlers === undefined) {
+    throw new CannotRunError(
+      `The handlers file ${path} must export, by default or as handlers, a list of msw handlers or a function that returns one.`,
+    );
+  }
+  return typeof handlers === 'function' ? (mailbox) => call(path, () => handlers(mailbox)) : handlers;
+}
+
+async function importModule(path: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(resolve(path)).href);
+  } catch (error) {
+    throw explain(path, error);
+  }
+}
+
+/** Finds the export. That of a CommonJS module, compiled ones too, is within the default export. */
+function findHandlers(module: Record<string, unknown>): Handlers | undefined {
+  const inner = Object(module.default) as Record<string, unknown>;
+  const candidates = [module.default, module.handlers, inner.default, inner.handlers];
+  return candidates.find((value): value is Handlers => Array.isArray(value) || typeof value === 'function');
+}
+
+function call<Result>(path: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw explain(path, error);
+  }
+}
+
+/** Turns an error of the user's module into one sentence. */
+function explain(path: string, error: unknown): Error {
+  const explained = explainMissingMsw(error);
+  if (explained) return new CannotRunError(explained.message);
+  if ((error as NodeJS.ErrnoException)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    return new CannotRunError(
+      `Node ${process.version} cannot load the handlers file ${path}; use a .js or .mjs file, or TypeScript with Node 22.18 or newer.`,
+    );
+  }
+  const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
+  return new CannotRunError(`The handlers file ${path} cannot be loaded: ${reason.replace(/\.$/, '')}.`);
+}

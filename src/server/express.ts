@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isServicePath } from '../contract/service-path.ts';
+import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
+import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
+import type { ApiRequest } from '../pipeline/http.ts';
+import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
+
+/** Options of `createMailboxMiddleware`; each has a default. */
+export type MiddlewareOptions<F extends NamedFixture = FixtureInput> = Omit<MailboxOptions<F>, 'baseUrl'>;
+
+/** A request of express or Connect. */
+export interface MiddlewareRequest {
+  /** The path and the query, without the prefix at which the middleware is mounted. */
+  readonly url?: string | undefined;
+  /** The body, if a parser such as `express.json()` ran before. */
+  readonly body?: unknown;
+}
+
+/** A response of express or Connect. */
+export interface MiddlewareResponse {
+  /** Whether the response has started. */
+  readonly headersSent: boolean;
+}
+
+/** A middleware that serves a mailbox. */
+export interface MailboxMiddleware<Keys = DefaultKeys, Ids = DefaultIds> {
+  /** Serves a request to a path of the service; passes any other request to `next`. */
+  (request: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void): void;
+  /** The mailbox, for its keys, `reset()`, `clock` and deliveries. */
+  readonly mailbox: Mailbox<Keys, Ids>;
+}
+
+/**
+ * Creates a mailbox and a middleware for express 4 and 5 that serves it, at the root of an application or under a
+ * prefix. It serves the service only: the control plane and event streams need a server.
+ *
+ * @example
+ * const mail = createMailboxMiddleware();
+ * app.use('/mail', mail);
+ * await fetch('http://127.0.0.1:3000/mail/v1/webhooks', { headers: { 'X-API-Key': mail.mailbox.keys.acme.tenant } });
+ *
+ * @throws {FixtureError} {@link BehaviourError} {@link RangeError} as `createMailbox` does.
+ */
+export function createMailboxMiddleware(options?: Omit<MiddlewareOptions, 'fixtures'>): MailboxMiddleware;
+/** Creates a middleware with a custom fixture; the mailbox's `keys` and `ids` then have the fixture's handles. */
+export function createMailboxMiddleware<const F extends FixtureInput | NamedFixture>(
+  options: MiddlewareOptions<F> & { readonly fixtures: F },
+): MailboxMiddleware<FixtureKeys<F>, FixtureIds<F>>;
+export function createMailboxMiddleware(
+  options: MiddlewareOptions<NamedFixture> = {},
+): MailboxMiddleware<never, never> {
+  const { mailbox, handle } = buildMailbox(options);
+
+  async function serve(request: ApiRequest, message: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.once('finish', () => releaseRequest(message));
+    const { reply } = await handle(request);
+    await sendReply(response, reply);
+  }
+
+  const middleware = (given: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void) => {
+    const message = given as IncomingMessage & MiddlewareRequest;
+    // Anything else, such as the `*` of an OPTIONS request, is not a path.
+    const request = message.url?.startsWith('/') ? readRequest(message) : undefined;
+    if (!request || !isServicePath(request.path)) next();
+    else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);
+  };
+  return Object.assign(middleware, { mailbox });
+}
+
+/** Restores the body of a request if a parser has consumed it. */
+function withParsedBody(request: ApiRequest, message: IncomingMessage & MiddlewareRequest): ApiRequest {
+  if (request.body === null || !message.readableDidRead) return request;
+  return { ...request, body: toChunks(message.body) };
+}
+
+async function* toChunks(body: unknown): AsyncGenerator<Uint8Array> {
+  if (body === undefined) return;
+  if (body instanceof Uint8Array) yield body;
+  else yield Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
