@@ -14,7 +14,8 @@ import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
  *
  * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
- * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it;
+ *   and when `journalSize` is not a whole number from 0 to 100,000.
  * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
  */

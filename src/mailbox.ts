@@ -5,10 +5,12 @@ import { createSilentReader } from './contract/behaviour-reader.ts';
 import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
 import { createDeliveryControls } from './control/delivery-controls.ts';
+import { createJournalControls } from './control/journal-controls.ts';
 import { createKeyControls } from './control/key-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
 import { addFirstFaults, createMailboxFaults, type FaultContext } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
+import { publishClock, publishFaults } from './control/publish-changes.ts';
 import { settle } from './control/settled.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment } from './environment.ts';
@@ -23,6 +25,7 @@ import { defaultFixture } from './fixture/default-fixture.ts';
 import { readFixtureIds } from './fixture/fixture-ids.ts';
 import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
+import { Recorder } from './journal/recorder.ts';
 import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
 import { createOpenApi } from './openapi/create-openapi.ts';
@@ -53,6 +56,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly maxMailBytes?: number | undefined;
   /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */
   readonly faults?: readonly FaultOptions[];
+  /**
+   * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
+   * Default: 1,000.
+   */
+  readonly journalSize?: number | undefined;
   /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
   readonly environment?: Partial<Environment>;
 }
@@ -66,6 +74,8 @@ export interface MailboxInternals extends Streams {
   readonly faults: Faults;
   /** Returns the fault that happens to a recipient over SMTP, if any. */
   takeSmtpFault(address: string): SmtpFault | undefined;
+  /** Ends the live feed of every reader. */
+  endFeeds(): void;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -83,16 +93,16 @@ export function buildMailbox(
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment, report } = publishFailures(createEnvironment(options.environment));
-  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
+  const worlds = createSeededWorlds(realEnvironment, fixture, options.maxMailBytes);
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
-  seedWithinLimit(worlds, fixture);
   const keys = readFixtureKeys(fixture);
   const reader = createSilentReader(behaviours);
   const service = createService({ worlds, events, behaviours, faults });
   const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
+  const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const locate = (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
   const { faultControls, takeSmtpFault } = createFaultParts({ worlds, faults, findInbox: locate }, options.faults);
@@ -102,19 +112,21 @@ export function buildMailbox(
     keys: keys as never,
     ids: readFixtureIds(fixture) as never,
     behaviours,
-    reset: createReset(worlds, dispatcher, faults),
+    reset: createReset({ worlds, dispatcher, faults, recorder }),
     receives: (address) => locate(address) !== undefined,
     receiveMessage: (message) => acceptMessage({ ...service, ...reader }, message),
-    clock: createMailboxClock(worlds),
+    clock: publishClock(createMailboxClock(worlds), recorder.feed),
     settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
     ...createDeliveryControls(worlds, events, dispatcher),
-    ...faultControls,
+    ...publishFaults(faultControls, recorder.feed),
     ...createKeyControls(service, keys),
+    ...createJournalControls(recorder),
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(behaviours),
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault };
+  const endFeeds = () => recorder.feed.end();
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endFeeds };
 }
 
 /** Creates the fault methods of a mailbox and its SMTP server, and adds the faults with which it starts. */
@@ -129,6 +141,13 @@ function createFaultParts(context: FaultContext, firstFaults: readonly FaultOpti
   return { faultControls, takeSmtpFault };
 }
 
+/** Creates the worlds of a fixture. */
+function createSeededWorlds(realEnvironment: Environment, fixture: Fixture, maxMailBytes: number | undefined): Worlds {
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
+  seedWithinLimit(worlds, fixture);
+  return worlds;
+}
+
 /** Wraps `report` so that each failure of the emulator is also published as an activity. */
 function publishFailures(environment: Environment) {
   const activity: Activity = createEventBus(environment.report);
@@ -139,13 +158,21 @@ function publishFailures(environment: Environment) {
   return { activity, realEnvironment: { ...environment, report }, report };
 }
 
+interface Resettable {
+  readonly worlds: Worlds;
+  readonly dispatcher: Dispatcher;
+  readonly faults: Faults;
+  readonly recorder: Recorder;
+}
+
 /** Returns a function that restores the present state. */
-function createReset(worlds: Worlds, dispatcher: Dispatcher, faults: Faults): () => void {
+function createReset({ worlds, dispatcher, faults, recorder }: Resettable): () => void {
   const start = { worlds: worlds.snapshot(), faults: faults.list() };
   return () => {
     dispatcher.reset();
     faults.restore(start.faults);
     worlds.restore(start.worlds);
+    recorder.reset();
   };
 }
 

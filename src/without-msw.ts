@@ -18,6 +18,7 @@ export type {
 } from './contract/incoming-message.ts';
 export type { OperationId } from './contract/operations.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
+export type { JournalControls } from './control/journal-controls.ts';
 export type { Exposure, KeyControls } from './control/key-controls.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
@@ -38,6 +39,9 @@ export { defaultFixture } from './fixture/default-fixture.ts';
 export type { DefaultIds, FixtureIds, TenantIds } from './fixture/fixture-ids.ts';
 export type { DefaultKeys, FixtureKeys, TenantKeys } from './fixture/fixture-keys.ts';
 export { FixtureError, type FixtureInput } from './fixture/parse-fixture.ts';
+export type { FeedEvent, FeedItem, FeedOptions } from './journal/feed-event.ts';
+export type { RequestContent, RequestEntry, RequestPrincipal, RequestSummary } from './journal/request-entry.ts';
+export type { RequestFilter } from './journal/request-filter.ts';
 export type { ReceivedMessage } from './mail/accept-message.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';
 export type { OpenApiDocument } from './openapi/document.ts';

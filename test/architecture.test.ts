@@ -27,6 +27,7 @@ const LAYERS = [
   'src/stream/',
   'src/operations/',
   'src/pipeline/',
+  'src/journal/',
   'src/adapters/',
   'src/control/',
   'src/mailbox.ts',

@@ -37,6 +37,11 @@ export function readStreamKey(source: CredentialSource, readBehaviour: ReadBehav
   throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
+/** Returns the key that the headers of a request contain, valid or not. */
+export function sentKey(headers: HeaderReader): string | undefined {
+  return headers.get('x-api-key') || readBearer(headers);
+}
+
 function readHeaderKey({ headers }: CredentialSource, readBehaviour: ReadBehaviour): string | undefined {
   return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), readBehaviour);
 }

@@ -1,9 +1,11 @@
 import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Collections } from '../store/database.ts';
+import { canonicalAddress } from '../store/inbox-address.ts';
 import type { InboxRow, RowKind, Rows } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
+import { describeOutOfScope } from './describe-scope.ts';
 import { isInScope, type RowScope } from './policy.ts';
 import type { TenantPrincipal } from './principal.ts';
 
@@ -47,7 +49,7 @@ export function findInScope<Kind extends ScopedKind>(context: LookupContext, kin
   const { world } = context.principal;
   const row = getRow(world, kind, id);
   if (row && isRowInScope(context, kind, row, world)) return row;
-  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) => isPresent(otherWorld, kind, id));
+  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) => scopeOfRow(otherWorld, kind, id));
 }
 
 /**
@@ -66,8 +68,12 @@ export function findInInbox<Kind extends InboxContentKind>(
   const row = getRow(world, kind, id);
   if (row?.inboxId === inbox.id) return { inbox, row };
   const actualInbox = row && world.inboxes.get(row.inboxId);
-  if (actualInbox && isRowInScope(context, 'inboxes', actualInbox, world)) throw notFound(kind);
-  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) => otherWorld[kind].get(id) !== undefined);
+  if (actualInbox && isRowInScope(context, 'inboxes', actualInbox, world)) {
+    throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actualInbox)}.`);
+  }
+  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) =>
+    scopeOfInbox(otherWorld, getRow(otherWorld, kind, id)?.inboxId),
+  );
 }
 
 function getRow<Kind extends RowKind>(collections: Collections, kind: Kind, id: string): Rows[Kind] | undefined {
@@ -95,9 +101,15 @@ function isRowInScope<Kind extends ScopedKind>(
   return scope !== undefined && isInScope(principal, scope);
 }
 
-function isPresent<Kind extends ScopedKind>(world: World, kind: Kind, id: string): boolean {
+function scopeOfRow<Kind extends ScopedKind>(world: World, kind: Kind, id: string): RowScope | undefined {
   const row = getRow(world, kind, id);
-  return row !== undefined && SCOPE_OF[kind](row, world) !== undefined;
+  return row && SCOPE_OF[kind](row, world);
+}
+
+/** Returns the scope of what an inbox contains; `undefined` for an unknown inbox. */
+export function scopeOfInbox({ inboxes }: World, inboxId: string | undefined): RowScope | undefined {
+  const inbox = inboxes.get(inboxId ?? '');
+  return inbox && { workspaceId: inbox.workspaceId, inboxId: inbox.id };
 }
 
 const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
@@ -112,28 +124,35 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
 
 /**
  * Creates the error for an id or name that is not found within the scope of the key. The reply does not reveal whether
- * the resource exists elsewhere, except with `errors.foreign-resource=forbidden`.
+ * the resource exists elsewhere, except with `errors.foreign-resource=forbidden`. `scopeIn` returns the scope of the
+ * resource in a world that has it.
  */
 export function outOfScope(
   { principal, worlds, readBehaviour }: LookupContext,
   what: string,
-  existsIn: (world: World) => boolean,
+  scopeIn: (world: World) => RowScope | undefined,
 ): ApiError {
   const value = readBehaviour('errors.foreign-resource');
-  if (value === 'forbidden' && worlds.some(existsIn)) {
+  if (value === 'forbidden' && worlds.some((world) => scopeIn(world) !== undefined)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    if (existsIn(principal.world))
-      return `The ${what} is in this tenant, but outside the scope of this ${principal.tier} key.`;
-    return worlds.some(existsIn) ? `The ${what} belongs to another tenant.` : `No tenant has a ${what}.`;
+    const world = [principal.world, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
+    const scope = world && scopeIn(world);
+    if (!scope) return `There is no ${what} in any tenant.`;
+    if (world === principal.world && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
+    return describeOutOfScope(principal, what, { world, scope });
   };
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });
 }
 
-/** Creates the NOT_FOUND error for an unknown id. */
-export function notFound(kind: ScopedKind | InboxContentKind): ApiError {
-  return new ApiError('NOT_FOUND', `There is no ${withId(NOUNS[kind])}.`);
+/** Creates the NOT_FOUND error for an unknown id; `reason` is the private reason. */
+export function notFound(kind: ScopedKind | InboxContentKind, reason?: string): ApiError {
+  return new ApiError(
+    'NOT_FOUND',
+    `There is no ${withId(NOUNS[kind])}.`,
+    reason === undefined ? {} : { internalReason: () => reason },
+  );
 }
 
 /** Names a resource in an error text, if it was looked up by id. */

@@ -12,6 +12,8 @@ export function findMessage(
   { id, messageId }: ParamsOf<'getMessage'>,
 ): { readonly inbox: InboxRow; readonly message: MessageRow } {
   const { inbox, row } = findInInbox(context, 'messages', id, messageId);
-  if (row.deletedAt !== null && context.readBehaviour('messages.deleted') === 'not-found') throw notFound('messages');
+  if (row.deletedAt !== null && context.readBehaviour('messages.deleted') === 'not-found') {
+    throw notFound('messages', 'The message was deleted (choice messages.deleted).');
+  }
   return { inbox, message: row };
 }

@@ -19,9 +19,15 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
  * @throws {ApiError} UNAUTHORIZED when the key is unknown or revoked.
  */
 export function findPrincipal(worlds: Worlds, key: string): Principal {
+  const principal = principalOf(worlds, key);
+  if (principal) return principal;
+  throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
+}
+
+/** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
+export function principalOf(worlds: Worlds, key: string): Principal | undefined {
   const keyHolder = worlds.findKey(key);
-  if (keyHolder === undefined) throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
-  return toPrincipal(keyHolder);
+  return keyHolder && toPrincipal(keyHolder);
 }
 
 function toPrincipal(keyHolder: KeyHolder): Principal {

@@ -47,6 +47,8 @@ export function selectInboxes(
   const inboxes = (inbox ? [inbox] : inboxesInScope(context.principal)).filter(
     ({ workspaceId }) => workspace === undefined || workspaceId === workspace.id,
   );
-  if (inbox && inboxes.length === 0) throw notFound('inboxes');
+  if (inbox && inboxes.length === 0) {
+    throw notFound('inboxes', 'The inbox is not in the selected workspace.');
+  }
   return inboxes;
 }

@@ -1,6 +1,14 @@
 import type { Command } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
-import { BEHAVIOURS_FLAGS, EXEC_FLAGS, LISTEN_FLAGS, RECEIVE_FLAGS, START_FLAGS, TRIGGER_FLAGS } from './flags.ts';
+import {
+  BEHAVIOURS_FLAGS,
+  EXEC_FLAGS,
+  LISTEN_FLAGS,
+  LOGS_FLAGS,
+  RECEIVE_FLAGS,
+  START_FLAGS,
+  TRIGGER_FLAGS,
+} from './flags.ts';
 
 /** Every command, by name. Each loads its code only when it runs, so help does not load the server. */
 export const COMMANDS = {
@@ -30,6 +38,11 @@ export const COMMANDS = {
     help: 'Print each delivery of a running emulator, and send it on to another URL',
     flags: LISTEN_FLAGS,
     load: async () => (await import('./listen-to-deliveries.ts')).listenToDeliveries,
+  },
+  logs: {
+    help: 'Show what happened in a running emulator',
+    flags: LOGS_FLAGS,
+    load: async () => (await import('./logs.ts')).logs,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

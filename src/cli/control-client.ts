@@ -22,6 +22,13 @@ export interface ControlClient {
    * @throws {CannotRunError} if no emulator is running.
    */
   get<Item>(path: string): Promise<Item | undefined>;
+  /**
+   * Reads an event stream of the control plane until it ends.
+   *
+   * @throws {CannotRunError} with the error of the emulator if it refuses, if no emulator is running, or if the connection
+   *   is lost.
+   */
+  stream<Item>(path: string): AsyncGenerator<Item>;
 }
 
 /**
@@ -36,11 +43,10 @@ export function createControlClient(flags: GivenFlags): ControlClient {
 
   const call = (path: string, init?: RequestInit) =>
     send(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual', ...init });
-  const readList = <Item>(reply: ControlReply, name: string) => {
+  const readList = <Item>(reply: Json | undefined, name: string) => {
     const list = reply?.[name];
     if (Array.isArray(list)) return list as Item[];
-    if (typeof reply?.error === 'string') throw new CannotRunError(reply.error);
-    throw new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
+    throw refusal(url, reply);
   };
 
   return {
@@ -55,6 +61,12 @@ export function createControlClient(flags: GivenFlags): ControlClient {
       const reply = await call(path);
       return typeof reply?.error === 'string' ? undefined : (reply as Item | undefined);
     },
+    async *stream<Item>(path: string) {
+      const response = await open(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });
+      const isStream = response.headers.get('content-type') === 'text/event-stream';
+      if (!isStream || !response.body) throw refusal(url, await readJson(response));
+      yield* readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
+    },
   };
 }
 
@@ -66,13 +78,45 @@ function parseUrl(flag: GivenFlag | undefined): string {
   );
 }
 
-/** The JSON of a reply; `undefined` if the reply is not JSON. */
-type ControlReply = Readonly<Record<string, unknown>> | undefined;
+type Json = Readonly<Record<string, unknown>>;
 
-async function send(url: string, init: RequestInit): Promise<ControlReply> {
+/** Creates the error for a reply that has no result. */
+function refusal(url: string, reply: Json | undefined): CannotRunError {
+  if (typeof reply?.error === 'string') return new CannotRunError(reply.error);
+  return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
+}
+
+async function send(url: string, init: RequestInit): Promise<Json | undefined> {
+  return readJson(await open(url, init));
+}
+
+/** Returns the JSON of a reply; `undefined` if the reply is not JSON. */
+function readJson(response: Response): Promise<Json | undefined> {
+  return response.json().catch(() => undefined);
+}
+
+async function open(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
-  if (response) return response.json().catch(() => undefined);
+  if (response) return response;
   throw new CannotRunError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
+}
+
+/** Reads the data of each event of a stream; comments are skipped. */
+async function* readEvents<Item>(body: AsyncIterable<Uint8Array>, url: string): AsyncGenerator<Item> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for await (const bytes of body) {
+      const blocks = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+  } catch {
+    throw new CannotRunError(`The connection to ${url} was lost.`);
+  }
 }

@@ -1,4 +1,5 @@
 import { parseSize } from '../contract/size.ts';
+import { JOURNAL_SIZE_RULE, parseJournalSize } from '../journal/journal-size.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
@@ -54,6 +55,14 @@ export const START_FLAGS = {
     value: '<file>',
     help: 'File for the URL, keys and ids as variables; it is removed at the end',
     parse: (value: unknown) => String(value),
+  },
+  'journal-size': {
+    type: 'string',
+    value: '<requests>',
+    help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
+    expected: JOURNAL_SIZE_RULE,
+    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    parse: parseJournalSize,
   },
   json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
@@ -118,6 +127,13 @@ export const LISTEN_FLAGS = {
   tenant: { type: 'string', value: '<id>', help: 'Only deliveries of this tenant' },
   webhook: { type: 'string', value: '<id>', help: 'Only deliveries to this webhook' },
   json: { type: 'boolean', help: 'Print one line of JSON for each delivery' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock logs`. */
+export const LOGS_FLAGS = {
+  ...CONTROL_FLAGS,
+  follow: { type: 'boolean', help: 'Keep running, and show what happens from now on too' },
+  json: { type: 'boolean', help: 'Print a line of JSON for each event' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */

@@ -22,6 +22,7 @@ export interface StartSettings {
   /** The file with the user's own msw handlers. */
   readonly handlers: string | undefined;
   readonly maxMailBytes: number | undefined;
+  readonly journalSize: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -48,6 +49,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     envFile: parseOne(START_FLAGS['env-file'], flags['env-file']),
     handlers: parseOne(START_FLAGS.handlers, flags.handlers),
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
+    journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
   };

@@ -30,7 +30,7 @@ export function createControl(
   const constantReplies = new Map<ControlRow, AnyReply>();
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
-    const input = { params, ...(await parseInput(row, request)) };
+    const input = { params, headers: request.headers, ...(await parseInput(row, request)) };
     const known = constantReplies.get(row);
     if (known) return known;
     const reply = writeReply(row, await row.run(mailbox, input as never));

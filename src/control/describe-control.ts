@@ -14,7 +14,10 @@ No call needs an API key. If other machines can reach the emulator, every call n
 
 HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`.`;
 
-const TAG = { name: 'Control', description: 'Reset, time, inbound mail, deliveries and faults.' };
+const TAG = {
+  name: 'Control',
+  description: 'Reset, time, inbound mail, deliveries, faults, requests and the live feed.',
+};
 
 /** Describes control calls in OpenAPI 3.1. */
 export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocument {

@@ -8,13 +8,18 @@ import type { OpenApiDocument } from '../openapi/document.ts';
 import type { MailboxState } from '../store/state.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
+import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
-export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds> extends DeliveryControls, KeyControls, MailboxFaults {
+export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds>
+  extends DeliveryControls,
+    KeyControls,
+    MailboxFaults,
+    JournalControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
   /**

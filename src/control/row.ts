@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
+import type { HeaderReader } from '../contract/header-reader.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
+import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
@@ -10,6 +12,7 @@ import type { Mailbox } from './mailbox-interface.ts';
 /** The part of a mailbox that the control plane uses. */
 export type ControllableMailbox = Pick<
   Mailbox,
+  | 'baseUrl'
   | 'behaviours'
   | 'clock'
   | 'receiveMessage'
@@ -19,6 +22,7 @@ export type ControllableMailbox = Pick<
   | keyof DeliveryControls
   | keyof KeyControls
   | keyof MailboxFaults
+  | keyof JournalControls
 >;
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
@@ -29,6 +33,7 @@ interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  readonly headers: HeaderReader;
 }
 
 interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Routable {

@@ -10,13 +10,17 @@ import {
 } from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
+import { queryFlag } from '../contract/query.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
 import { anyFault, faultOptions } from '../faults/fault.ts';
+import { createHar } from '../journal/har.ts';
+import { requestQuery } from '../journal/request-filter.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
+import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import {
   affectedDeliveriesReply,
@@ -253,6 +257,50 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: anyFault,
     errors: ['NOT_FOUND'],
     run: (mailbox, { params }) => mailbox.removeFault(params.id),
+  }),
+  defineControl({
+    id: 'listRequests',
+    method: 'GET',
+    path: `${CONTROL_PATH}/requests`,
+    summary: 'Lists the requests that the service has handled, oldest first; also as a HAR document.',
+    query: requestQuery,
+    reply: requestsReply,
+    run(mailbox, { query: { format, ...filter } }) {
+      const requests = mailbox.requests(filter);
+      return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };
+    },
+  }),
+  defineControl({
+    id: 'getRequest',
+    method: 'GET',
+    path: `${CONTROL_PATH}/requests/{id}`,
+    summary: 'Shows one request.',
+    params: z.object({ id: z.string().describe('The id of a request.') }),
+    reply: requestReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { params }) => mailbox.request(params.id),
+  }),
+  defineControl({
+    id: 'clearRequests',
+    method: 'DELETE',
+    path: `${CONTROL_PATH}/requests`,
+    summary: 'Removes every request from the journal.',
+    reply: clearedRequestsReply,
+    run(mailbox) {
+      mailbox.clearRequests();
+      return { requests: mailbox.requests() };
+    },
+  }),
+  defineControl({
+    id: 'readFeed',
+    method: 'GET',
+    path: `${CONTROL_PATH}/feed`,
+    summary: 'Streams what happens in the emulator, as server-sent events.',
+    content: 'text/event-stream',
+    query: z.strictObject({ follow: queryFlag.optional(), lastEventId: z.string().optional() }),
+    reply: feedEventReply,
+    run: (mailbox, { query, headers }) =>
+      mailbox.feed({ ...query, lastEventId: headers.get('last-event-id') ?? query.lastEventId }),
   }),
   defineControl({
     id: 'settle',

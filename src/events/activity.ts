@@ -4,10 +4,15 @@ import type { EventBus } from './event-bus.ts';
 
 /** What all activity entries about a delivery have: the delivery and its current state. */
 export interface DeliveryActivity {
+  /** The id of the delivery. */
   readonly deliveryId: string;
+  /** The id of the tenant. */
   readonly tenantId: string;
+  /** The id of the webhook. */
   readonly webhookId: string;
+  /** The kind of the event that is delivered. */
   readonly event: EventKind;
+  /** The state of the delivery. */
   readonly state: string;
   /** Why it ended, in a sentence; null if it has not ended or was delivered. */
   readonly reason: string | null;
@@ -15,11 +20,13 @@ export interface DeliveryActivity {
 
 /** An attempt to send a delivery, even if it was refused. */
 export interface AttemptActivity extends DeliveryActivity {
+  /** Always `attempt`. */
   readonly kind: 'attempt';
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   /** Why it failed, in a sentence; null if it succeeded. */
   readonly error: string | null;
+  /** How long it took, in milliseconds of real time. */
   readonly durationMs: number;
   /** The time until the next attempt, by the tenant's clock; null if this was the last one. */
   readonly retryInMs: number | null;
@@ -27,28 +34,37 @@ export interface AttemptActivity extends DeliveryActivity {
 
 /** The end of a delivery without another attempt. */
 export interface EndedDeliveryActivity extends DeliveryActivity {
+  /** Always `delivery-ended`. */
   readonly kind: 'delivery-ended';
 }
 
 /** A mail that arrived in an inbox. */
 interface MailActivity {
+  /** Always `mail`. */
   readonly kind: 'mail';
+  /** The id of the tenant. */
   readonly tenantId: string;
+  /** The id of the inbox. */
   readonly inboxId: string;
+  /** The id of the message. */
   readonly messageId: string;
   /** The canonical address of the inbox. */
   readonly inbox: string;
   /** The display form of the sender. */
   readonly from: string;
+  /** The subject of the mail. */
   readonly subject: string;
 }
 
 /** A stream that was opened or closed. */
 interface StreamActivity {
+  /** What happened to the stream. */
   readonly kind: 'stream-opened' | 'stream-closed';
+  /** The id of the tenant. */
   readonly tenantId: string;
+  /** The tier of the key that opened it. */
   readonly tier: Tier;
-  /** The full text of the key that opened it. */
+  /** The key that opened it; masked in the feed. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-import { outOfScope, withId } from '../access/find-in-scope.ts';
+import { outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import { fromBase64 } from '../contract/base64.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
@@ -15,11 +15,10 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const row = context.principal.world.attachments.get(params.attachmentId);
   if (row?.messageId !== message.id) {
-    throw outOfScope(
-      context,
-      withId('attachment'),
-      (world) => world.attachments.get(params.attachmentId) !== undefined,
-    );
+    throw outOfScope(context, withId('attachment'), (world) => {
+      const messageId = world.attachments.get(params.attachmentId)?.messageId ?? '';
+      return scopeOfInbox(world, world.messages.get(messageId)?.inboxId);
+    });
   }
   const disposition = context.readBehaviour('messages.attachments.disposition');
   return {

@@ -61,7 +61,10 @@ function findDomain(context: LookupContext, domain: string): DomainRow {
   const rows = principal.world.domains.by('domain', domain);
   const row = rows.find(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
   if (row) return row;
-  throw outOfScope(context, 'domain with this name', (world) => world.domains.by('domain', domain).length > 0);
+  throw outOfScope(context, 'domain with this name', (world) => {
+    const [owned] = world.domains.by('domain', domain);
+    return owned && { workspaceId: owned.workspaceId, inboxId: null };
+  });
 }
 
 /** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */

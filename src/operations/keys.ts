@@ -46,7 +46,7 @@ export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params })
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
   const workspace = findInScope(context, 'workspaces', params.id);
   const key = findInScope(context, 'apiKeys', params.key_id);
-  if (key.ownerId !== workspace.id) throw notFound('apiKeys');
+  if (key.ownerId !== workspace.id) throw notFound('apiKeys', 'The key does not belong to the workspace in the path.');
   context.principal.world.removeKey(key.id);
   return { body: DELETE_BODIES[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
 };

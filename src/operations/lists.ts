@@ -1,4 +1,11 @@
-import { findInInbox, findInScope, type LookupContext, outOfScope, withId } from '../access/find-in-scope.ts';
+import {
+  findInInbox,
+  findInScope,
+  type LookupContext,
+  outOfScope,
+  scopeOfInbox,
+  withId,
+} from '../access/find-in-scope.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
@@ -86,7 +93,10 @@ function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'ge
   const { row: list } = findInInbox(context, 'lists', id, listId);
   const entry = context.principal.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
-  throw outOfScope(context, withId('entry'), (world) => world.listEntries.get(entryId) !== undefined);
+  throw outOfScope(context, withId('entry'), (world) => {
+    const otherList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
+    return scopeOfInbox(world, otherList?.inboxId);
+  });
 }
 
 function showList(world: World, { id, name, description, createdAt }: ListRow) {

@@ -1,5 +1,7 @@
-import { findInScope, outOfScope, withId } from '../access/find-in-scope.ts';
+import { findInScope, outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
+import type { RowScope } from '../access/policy.ts';
 import type { Thread } from '../store/thread.ts';
+import type { World } from '../store/world.ts';
 import type { Run } from './context.ts';
 import { limitBodies } from './replies/limit-bodies.ts';
 import { paginate } from './replies/paginate.ts';
@@ -26,9 +28,13 @@ export const getThread: Run<'getThread'> = (context, { params }) => {
   const { principal, readBehaviour, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const thread = principal.world.messageIndex.thread(inbox.id, params.threadId);
-  if (!thread) throw outOfScope(context, withId('thread'), (world) => world.messageIndex.hasThread(params.threadId));
+  if (!thread) throw outOfScope(context, withId('thread'), (world) => scopeOfThread(world, params.threadId));
   const messages = limitBodies(thread.messages(), assume).map((row) =>
     showMessage(principal.world, row, readBehaviour),
   );
   return { body: { threadId: params.threadId, messageCount: messages.length, messages } };
 };
+
+function scopeOfThread(world: World, threadId: string): RowScope | undefined {
+  return scopeOfInbox(world, world.messageIndex.inboxOfThread(threadId));
+}

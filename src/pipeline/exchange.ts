@@ -5,6 +5,7 @@ import type { ApiError } from '../contract/errors.ts';
 import type { RequestFault } from '../faults/request-fault.ts';
 import type { ApiReply, ApiRequest } from './http.ts';
 import type { OperationRow } from './operation-rows.ts';
+import type { ReceivedBody } from './read-body.ts';
 
 /**
  * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
@@ -18,6 +19,8 @@ export interface Exchange extends RecordingReader {
   row: OperationRow | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
+  /** The body of the request; `undefined` until it is read. */
+  received: ReceivedBody | undefined;
   /** The faults that shaped the reply. */
   faults: readonly RequestFault[];
   /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
@@ -42,6 +45,7 @@ export function createExchange(request: ApiRequest, behaviours: BehaviourValues)
     startedMs: performance.now(),
     row: undefined,
     principal: undefined,
+    received: undefined,
     faults: NO_FAULTS,
     error: undefined,
     reply: undefined,

@@ -57,12 +57,13 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const { row } = found;
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
-  const body = await readBody(request);
+  const received = await readBody(request);
+  exchange.received = received;
   // Everything below is synchronous, so no other request can revoke the key in between.
-  exchange.principal = authorise(service, exchange, row);
+  authorise(service, exchange, row);
   const run = () => {
     const operation = service.operationFor(row.id);
-    const input = parseInput(operation, { request, params: found.params, received: body }, exchange);
+    const input = parseInput(operation, { request, params: found.params, received }, exchange);
     const outcome = runOperation(service, exchange, row, input);
     operation.replyAssumptions.forEach(exchange.assume);
     return outcomeReply(row.status, outcome);
@@ -74,8 +75,7 @@ function findOperation(service: Service, exchange: Exchange): Found<Row> {
   try {
     return findRow(router, exchange.request, exchange.readBehaviour);
   } catch (error) {
-    if (exchange.readBehaviour('requests.check-order') === 'key-first')
-      exchange.principal = authenticate(service, exchange);
+    if (exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;
   }
 }

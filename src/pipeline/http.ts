@@ -83,7 +83,7 @@ export function textReply(status: number, text: string, contentType: string): Ap
  */
 export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): StreamReply {
   const iterator = texts[Symbol.asyncIterator]();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+  const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
     async pull(controller) {
       const { done, value } = await iterator.next();
       if (done) controller.close();
@@ -92,7 +92,9 @@ export function streamReply(status: number, texts: AsyncIterable<string>, conten
     async cancel() {
       await iterator.return?.();
     },
-  });
+  };
+  // Without a buffer, nothing is read for a client that does not read, or that asked by HEAD.
+  const body = new ReadableStream(source, { highWaterMark: 0 });
   return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
 }
 

@@ -44,7 +44,9 @@ function parseParams(
   if (!parsed) return {};
   if (parsed.success) return recordCaseChange(params, parsed.data, reader);
   if (reader.readBehaviour('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
-  throw new ApiError('NOT_FOUND', 'There is no resource with this id.');
+  throw new ApiError('NOT_FOUND', 'There is no resource with this id.', {
+    internalReason: () => `${invalid('The path', parsed.error).message.slice(0, -1)} (choice requests.malformed-id).`,
+  });
 }
 
 /** Records an assumption if parsing has changed the letter case of an id. */

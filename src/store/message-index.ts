@@ -37,9 +37,9 @@ export class MessageIndex implements RowIndex<MessageRow> {
     return this.#inboxes.get(inboxId)?.threads.get(threadId);
   }
 
-  /** Returns whether any inbox has a message in this thread. */
-  hasThread(threadId: string): boolean {
-    return [...this.#inboxes.values()].some(({ threads }) => threads.has(threadId));
+  /** Returns the id of an inbox that has a message in this thread; `undefined` if there is none. */
+  inboxOfThread(threadId: string): string | undefined {
+    return [...this.#inboxes].find(([, { threads }]) => threads.has(threadId))?.[0];
   }
 
   /** Counts the messages whose time is from `from` to `to`, both included. */

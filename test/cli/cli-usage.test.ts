@@ -24,6 +24,7 @@ const DEFAULTS = {
   envFile: undefined as string | undefined,
   handlers: undefined as string | undefined,
   maxMailBytes: undefined as number | undefined,
+  journalSize: undefined as number | undefined,
   json: false,
   quiet: false,
 };
@@ -63,6 +64,7 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['--max-mail in MiB', ['--max-mail', '512MiB'], {}, { maxMailBytes: 536_870_912 }],
   ['--max-mail in GiB, in small letters', ['--max-mail', '2gib'], {}, { maxMailBytes: 2_147_483_648 }],
   ['--max-mail in bytes', ['--max-mail=1000'], {}, { maxMailBytes: 1000 }],
+  ['--journal-size', ['--journal-size', '0'], {}, { journalSize: 0 }],
   ['--allow-host', ['--allow-host', 'a.example', '--allow-host', 'b'], {}, { allowHosts: ['a.example', 'b'] }],
   [
     'an IPv6 address',
@@ -151,6 +153,7 @@ const SAMPLES: Record<string, string> = {
   'max-mail': '1GiB',
   token: 'a-token-of-16-or-more',
   'env-file': 'a.env',
+  'journal-size': '50',
 };
 
 test.for(FLAG_ROWS)('reads --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -168,7 +171,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, trigger, listen, init, validate, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, trigger, listen, logs, init, validate, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],
@@ -244,6 +247,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [[], { AGENT_MAILBOX_FAULT: '{"on"' }, /AGENT_MAILBOX_FAULT must be the JSON of a fault/],
   [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
   [['--max-mail=0'], {}, /--max-mail must be a size/],
+  [['--journal-size=-1'], {}, /--journal-size must be a whole number from 0 to 100000, not "-1"/],
   [['--deliver-to='], {}, /--deliver-to must be/],
   [['--token', 'short-of-16-yet'], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],
   [['--token', `${'x'.repeat(256)}y`], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],

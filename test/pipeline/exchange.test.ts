@@ -51,8 +51,14 @@ test('an observer receives a request for an unknown path, too', async () => {
 });
 
 test.for([
-  ['ak_acme_billing_key', 'The inbox with this id is in this tenant, but outside the scope of this inbox key.'],
-  ['tk_globex_tenant_key', 'The inbox with this id belongs to another tenant.'],
+  [
+    'ak_acme_billing_key',
+    'Inbox key of Support / billing@acme.test; the inbox with this id belongs to Support / helpdesk@acme.test (section 5; choice errors.foreign-resource).',
+  ],
+  [
+    'tk_globex_tenant_key',
+    'Tenant key of Globex; the inbox with this id belongs to Acme / Support / helpdesk@acme.test (section 5; choice errors.foreign-resource).',
+  ],
 ])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
   expect(error?.internalReason?.()).toBe(reason);

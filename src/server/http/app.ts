@@ -68,8 +68,9 @@ export class App implements ServerApp {
     }
   }
 
-  /** Closes every stream, because the server is closing. */
+  /** Closes every stream and ends every live feed, because the server is closing. */
   async closeStreams(): Promise<void> {
+    this.#options.internals.endFeeds();
     (await this.#streams)?.close();
   }
 

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { HeaderReader } from '../../contract/header-reader.ts';
 import { type AnyReply, type ApiRequest, isCut } from '../../pipeline/http.ts';
 
 /**
@@ -12,7 +13,7 @@ export function readRequest(message: IncomingMessage): ApiRequest {
   return {
     method,
     ...parseTarget(message.url ?? ''),
-    headers: { get: (name) => headers[name.toLowerCase()]?.toString() ?? null },
+    headers: createHeaderReader(headers),
     // The unread rest of a large body is discarded later. Destroying the request would close the connection.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
@@ -28,8 +29,24 @@ function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
   return { path: pathname, query: searchParams };
 }
 
-/** Sends a reply, or cuts the connection. A streamed reply is sent until it ends or the client disconnects. */
-export async function sendReply(response: ServerResponse, { status, headers, body }: AnyReply): Promise<void> {
+function createHeaderReader(headers: IncomingHttpHeaders): HeaderReader {
+  return {
+    get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
+    forEach(visit) {
+      for (const [name, value] of Object.entries(headers)) visit(String(value), name);
+    },
+  };
+}
+
+/** The interval between two comments in an event stream. Clients and proxies close a connection that is silent. */
+const COMMENT_INTERVAL_MS = 15_000;
+
+/** Sends a reply, or cuts the connection. An event stream is sent until it ends or the client disconnects. */
+export async function sendReply(
+  response: ServerResponse,
+  { status, headers, body }: AnyReply,
+  commentIntervalMs = COMMENT_INTERVAL_MS,
+): Promise<void> {
   if (isCut({ status })) {
     // The log reads the status.
     Object.assign(response, { statusCode: status }).destroy();
@@ -40,11 +57,17 @@ export async function sendReply(response: ServerResponse, { status, headers, bod
     response.end(body);
     return;
   }
+  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is open.
+  response.setTimeout(0);
+  response.flushHeaders();
+  const timer = setInterval(() => response.writableNeedDrain || response.write(':\n\n'), commentIntervalMs);
   try {
     await pipeline(Readable.fromWeb(body as never), response);
   } catch (error) {
     const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
     if (!isClientGone) throw error;
+  } finally {
+    clearInterval(timer);
   }
 }
 

@@ -9,15 +9,22 @@ type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error'
 /** Writes a log line for each future entry of a mailbox's activity. */
 export function logActivity(activity: Activity, log: Log): void {
   activity.subscribe((entry) => {
-    const { text, status } = WRITERS[entry.kind](entry as never);
-    log(toPrintable(text), status);
+    const { text, status } = describeActivity(entry);
+    log(text, status);
   });
 }
 
-interface Line {
+/** Describes an entry in one line. */
+export function describeActivity(entry: ActivityEntry): Line {
+  const { text, status } = WRITERS[entry.kind](entry as never);
+  return { text: toPrintable(text), status };
+}
+
+/** One line of the log. */
+export interface Line {
   readonly text: string;
   /** The HTTP status that decides the colour of the line. */
-  readonly status?: number;
+  readonly status?: number | undefined;
 }
 
 const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line } = {
@@ -55,6 +62,6 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
 const MAX_LENGTH = 300;
 
 /** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
-function toPrintable(text: string): string {
+export function toPrintable(text: string): string {
   return text.slice(0, MAX_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

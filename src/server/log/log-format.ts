@@ -1,7 +1,11 @@
 import { styleText } from 'node:util';
+import { maskText } from '../../journal/mask.ts';
 
-/** Writes one log line. The status, if given, decides its colour. An error from a `text` function is reported. */
-export type Log = (text: string | (() => string), status?: number) => void;
+/**
+ * Writes one log line. The status, if given, decides its colour. The time is that of the call, if none is given. An error
+ * from a `text` function is reported.
+ */
+export type Log = (text: string | (() => string), status?: number, at?: Date) => void;
 
 /** Keeps newer versions of Node from disabling colours on their own. */
 const STYLE_OPTIONS = { validateStream: false };
@@ -28,8 +32,8 @@ export function createLog({ write, isColoured, report }: LogOptions): Log {
   const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
     isColoured ? styleText(format, text, STYLE_OPTIONS) : text;
 
-  return (text, status = 200) => {
-    const time = new Date().toTimeString().slice(0, 'hh:mm:ss'.length);
+  return (text, status = 200, at = new Date()) => {
+    const time = at.toTimeString().slice(0, 'hh:mm:ss'.length);
     const colour = COLOURS[String(status).charAt(0)] ?? 'red';
     try {
       write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(typeof text === 'string' ? text : text()))}`);
@@ -39,10 +43,7 @@ export function createLog({ write, isColoured, report }: LogOptions): Log {
   };
 }
 
-/** Shortens every key in a text to a recognisable prefix, such as `tk_acme_…`, and removes other secrets and logins. */
+/** Masks secrets as `maskText` does, and also texts that begin like a key but are too short. */
 export function maskSecrets(text: string): string {
-  return text
-    .replace(/whsec_[\w+/=-]+/g, 'whsec_…')
-    .replace(/\/\/[^/@\s]+@/g, '//…@')
-    .replace(/(sa|tk|wk|ak)_[\w-]+/g, (key) => (key.length < 13 ? `${key.slice(0, 3)}…` : `${key.slice(0, 8)}…`));
+  return maskText(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
 }

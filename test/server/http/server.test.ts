@@ -376,7 +376,7 @@ test('the log has the reason of a refusal that the reply must not reveal', async
     return 1;
   });
   expect(lines).toEqual([
-    `DELETE ${webhook} 404 NOT_FOUND _ ms wk_acme_… (The webhook with this id is in this tenant, but outside the scope of this workspace key.)`,
+    `DELETE ${webhook} 404 NOT_FOUND _ ms wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
   ]);
 });
 

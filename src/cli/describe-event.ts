@@ -1,0 +1,29 @@
+import type { ActivityEntry } from '../events/activity.ts';
+import type { FeedItem } from '../journal/feed-event.ts';
+import { describeActivity, type Line, toPrintable } from '../server/log/activity-log.ts';
+
+/** The kinds of events that only the feed has, and not the log of the server. */
+type OwnKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
+
+/** Describes an event of the feed in one line, as the log of the server does. */
+export function describeEvent(event: FeedItem): Line {
+  if (!isOwn(event)) return describeActivity(event);
+  const { text, status } = WRITERS[event.kind](event as never);
+  return { text: toPrintable(text), status };
+}
+
+const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: Kind }>) => Line } = {
+  request: ({ request }) => {
+    const { method, path, status, code, durationMs, key, reason } = request;
+    const parts = [method, path, status, code, `${durationMs.toFixed(1)} ms`, key, reason && `(${reason})`];
+    return { text: parts.filter((part) => part !== null).join(' '), status };
+  },
+  clock: ({ action, tenantId, now }) => ({ text: `clock ${action}, ${tenantId ?? 'all tenants'}: ${now}` }),
+  fault: ({ action, fault }) => ({ text: fault ? `fault ${action}: ${JSON.stringify(fault)}` : 'all faults removed' }),
+  reset: () => ({ text: 'reset' }),
+  gap: ({ missed }) => ({ text: `${missed ?? 'an unknown number of'} events are missing here`, status: 400 }),
+};
+
+function isOwn(event: FeedItem): event is Extract<FeedItem, { kind: OwnKind }> {
+  return Object.hasOwn(WRITERS, event.kind);
+}

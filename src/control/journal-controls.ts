@@ -1,0 +1,40 @@
+import type { FeedEvent, FeedOptions } from '../journal/feed-event.ts';
+import type { Recorder } from '../journal/recorder.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
+
+/** The control methods for the journal of requests and the live feed. */
+export interface JournalControls {
+  /**
+   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. Of each tenant
+   * the latest 1,000 are kept, or as many as the option `journalSize` says.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
+   * @example
+   * const [refused] = mailbox.requests({ operation: 'deleteWebhook', status: 404 });
+   * refused?.reason;
+   */
+  requests(filter?: RequestFilter): RequestEntry[];
+  /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  request(id: string): RequestEntry;
+  /** Removes every request from the journal. */
+  clearRequests(): void;
+  /**
+   * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the time
+   * and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of the oldest ones.
+   *
+   * @example
+   * for await (const event of mailbox.feed()) console.log(event.kind);
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedEvent>;
+}
+
+/** Creates the journal methods of a mailbox. */
+export function createJournalControls({ journal, feed }: Recorder): JournalControls {
+  return {
+    requests: (filter) => journal.list(filter),
+    request: (id) => journal.find(id),
+    clearRequests: () => journal.clear(),
+    feed: (options) => feed.read(options),
+  };
+}

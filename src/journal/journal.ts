@@ -1,0 +1,93 @@
+import { sentKey } from '../access/credentials.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
+import type { FinishedExchange } from '../pipeline/exchange.ts';
+import { type JournalContext, type KeptRequest, keepRequest } from './kept-request.ts';
+import { maskText } from './mask.ts';
+import { RecentList } from './recent-list.ts';
+import type { RequestEntry } from './request-entry.ts';
+import { type RequestFilter, requestFilter } from './request-filter.ts';
+import { idOf, showRequest } from './show-request.ts';
+
+/** The owner of the requests with an operator key, and of those without a valid key. */
+const WHOLE_MAILBOX = '';
+
+/**
+ * The most recent requests of a mailbox. Each tenant has its own list, so that the requests of one tenant never remove
+ * those of another.
+ */
+export class Journal {
+  readonly #context: JournalContext;
+  readonly #behaviours: BehaviourValues;
+  readonly #size: number;
+  readonly #lists = new Map<string, RecentList<KeptRequest>>();
+  #count = 0;
+
+  /** Creates an empty journal that keeps at most `size` requests of each tenant. */
+  constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
+    this.#context = context;
+    this.#behaviours = behaviours;
+    this.#size = size;
+    context.worlds.onRemoved(({ id }) => void this.#lists.delete(id));
+  }
+
+  /** Adds a finished request. */
+  record(exchange: FinishedExchange): KeptRequest {
+    this.#count += 1;
+    const kept = keepRequest(this.#context, exchange, this.#count);
+    this.#listOf(kept.principal?.tenantId ?? WHOLE_MAILBOX).push(kept);
+    return kept;
+  }
+
+  /** Returns the requests that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
+  list(filter: RequestFilter = {}): RequestEntry[] {
+    const { tenant, ...rest } = parseOrRefuse('The filter', requestFilter, filter);
+    const matching = this.#kept(tenant).filter((kept) => matches(kept, rest));
+    return matching.sort((a, b) => a.number - b.number).map((kept) => showRequest(kept, this.#behaviours));
+  }
+
+  /** Returns a request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  find(id: string): RequestEntry {
+    const kept = this.#kept().find(({ number }) => idOf(number) === id);
+    if (kept) return showRequest(kept, this.#behaviours);
+    throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
+  }
+
+  /** Removes every request. */
+  clear(): void {
+    this.#lists.clear();
+  }
+
+  /** Removes every request, and counts from 1 again. */
+  reset(): void {
+    this.clear();
+    this.#count = 0;
+  }
+
+  #kept(tenantId?: string): KeptRequest[] {
+    if (tenantId !== undefined) return this.#lists.get(tenantId)?.all() ?? [];
+    return [...this.#lists.values()].flatMap((list) => list.all());
+  }
+
+  #listOf(owner: string): RecentList<KeptRequest> {
+    const list = this.#lists.get(owner) ?? new RecentList(this.#size);
+    this.#lists.set(owner, list);
+    return list;
+  }
+}
+
+function matches({ row, reply, headers, atMs }: KeptRequest, filter: Omit<RequestFilter, 'tenant'>): boolean {
+  const { operation, status, key, since } = filter;
+  return (
+    (operation === undefined || row?.id === operation) &&
+    (status === undefined || reply.status === status) &&
+    (key === undefined || isKey(key, sentKey(headers))) &&
+    (since === undefined || atMs >= Date.parse(since))
+  );
+}
+
+/** Returns whether a filter names the key that was sent, in full or as the journal shows it. */
+function isKey(wanted: string, sent: string | undefined): boolean {
+  return sent !== undefined && (wanted === sent || wanted === maskText(sent));
+}

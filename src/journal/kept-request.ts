@@ -1,0 +1,92 @@
+import { sentKey } from '../access/credentials.ts';
+import { type Principal, principalOf } from '../access/principal.ts';
+import type { Environment } from '../environment.ts';
+import type { FinishedExchange } from '../pipeline/exchange.ts';
+import type { ReceivedBody } from '../pipeline/read-body.ts';
+import type { Worlds } from '../store/worlds.ts';
+import type { RequestPrincipal } from './request-entry.ts';
+
+/** Maximum size of a body that is kept, in bytes. */
+export const MAX_KEPT_BYTES = 16 * 1024;
+
+/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
+export interface KeptRequest
+  extends Pick<FinishedExchange, 'row' | 'error' | 'usedBehaviours' | 'faults' | 'durationMs'>,
+    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
+  readonly number: number;
+  readonly atMs: number;
+  readonly realTimeMs: number;
+  readonly principal: RequestPrincipal | null;
+  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
+  readonly reason: string | null;
+  readonly requestBody: KeptBody;
+  readonly reply: Pick<FinishedExchange['reply'], 'status' | 'headers'>;
+  readonly replyBody: KeptBody;
+}
+
+/** The start of a body, and the size of the whole body; null if the size is unknown. */
+export interface KeptBody {
+  readonly start: Uint8Array | undefined;
+  readonly bytes: number | null;
+}
+
+/** The data of a mailbox, and its environment with real time. */
+export interface JournalContext {
+  readonly worlds: Worlds;
+  readonly realEnvironment: Environment;
+}
+
+/** Copies what the journal keeps of an exchange: neither the data of the tenant nor the connection. */
+export function keepRequest(
+  { worlds, realEnvironment }: JournalContext,
+  exchange: FinishedExchange,
+  number: number,
+): KeptRequest {
+  const { request, received, row, error, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { method, path, query, headers } = request;
+  const principal = exchange.principal ?? (error && principalOf(worlds, sentKey(headers) ?? ''));
+  const { clock } = principal && 'world' in principal ? principal.world : worlds;
+  return {
+    number,
+    atMs: clock.now().getTime(),
+    realTimeMs: realEnvironment.now().getTime(),
+    method,
+    path,
+    query,
+    headers,
+    row,
+    principal: principal ? describePrincipal(principal) : null,
+    error,
+    reason: error ? (error.internalReason?.() ?? error.message) : null,
+    usedBehaviours,
+    faults,
+    durationMs,
+    requestBody: keepReceived(received),
+    reply: { status: reply.status, headers: reply.headers },
+    replyBody: keepBody(reply.body),
+  };
+}
+
+function describePrincipal(principal: Principal): RequestPrincipal {
+  return {
+    tier: principal.tier,
+    tenantId: 'world' in principal ? principal.world.id : null,
+    workspaceId: 'workspaceId' in principal ? principal.workspaceId : null,
+    inboxId: 'inboxId' in principal ? principal.inboxId : null,
+  };
+}
+
+const NO_BODY: KeptBody = { start: undefined, bytes: 0 };
+const UNKNOWN_BODY: KeptBody = { start: undefined, bytes: null };
+
+function keepReceived(received: ReceivedBody | undefined): KeptBody {
+  if (typeof received !== 'string') return keepBody(received ?? null);
+  return received === 'empty' ? NO_BODY : UNKNOWN_BODY;
+}
+
+/** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
+function keepBody(body: Uint8Array | null): KeptBody {
+  if (!body) return NO_BODY;
+  const isSmall = body.buffer.byteLength <= MAX_KEPT_BYTES;
+  return { start: isSmall ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { InputOf } from '../contract/input-of.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
+import { tenantField } from '../contract/target-fields.ts';
+
+const STATUS_RULE = 'must be a status from 100 to 599';
+const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z';
+
+const filterFields = {
+  /** Only requests for this operation, such as `createWebhook`. */
+  operation: z
+    .string('must be the name of an operation')
+    .refine(
+      (id) => OPERATION_IDS.some((known) => known === id),
+      'must be the name of an operation, such as createWebhook',
+    )
+    .optional(),
+  /** Only requests with this status, from 100 to 599. */
+  status: z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE).optional(),
+  /** Only requests with this API key, given as it is or as the journal shows it. */
+  key: z.string('must be an API key').optional(),
+  /** Only requests since this time, by the clock of the tenant: ISO 8601. */
+  since: z.iso.datetime({ offset: true, error: SINCE_RULE }).optional(),
+  /** Only requests with a key of the tenant with this id. */
+  tenant: tenantField.optional(),
+};
+
+/** The schema of a request filter. */
+export const requestFilter = z.strictObject(filterFields, 'must be an object');
+
+/** The schema of a request filter in a query, where a status is a text. */
+export const requestQuery = requestFilter.extend({
+  status: z.preprocess((value) => (/^\d{3}$/.test(String(value)) ? Number(value) : value), filterFields.status),
+  format: z.literal('har', 'must be har').optional(),
+});
+
+/** Selects requests. A request must match every field that is given; without fields, all match. */
+export type RequestFilter = InputOf<typeof filterFields>;

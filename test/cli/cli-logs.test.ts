@@ -1,0 +1,83 @@
+import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+import { test, vi } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { NEVER, runHere } from '../support/command.ts';
+import { IDS } from '../support/ids.ts';
+import { senderTo } from '../support/sender.ts';
+import { serve } from '../support/serve.ts';
+
+const logsOf = (url: string, ...flags: string[]) =>
+  runHere(['logs', '--url', url, ...flags], {}, { interrupted: NEVER });
+
+const SLOW_MACHINE = { timeout: 20_000 };
+
+/** Makes the emulator do a bit of everything. */
+async function act({ mailbox }: MailboxServer): Promise<void> {
+  await senderTo(mailbox)('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: 'wk_acme_sales_key' });
+  await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test', subject: '\u001b[2J Hi' });
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  mailbox.clearFaults();
+  mailbox.reset();
+}
+
+test('shows what happened in an emulator, with the reason of a refusal', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  await act(server);
+  const { code, out, err } = await logsOf(server.url);
+  expect([code, err]).toEqual([0, '']);
+  const times = /^\d\d:\d\d:\d\d | \d+\.\d ms /g;
+  expect(out.map((line) => line.replace(times, ' ').trim())).toEqual([
+    `DELETE /v1/webhooks/${IDS.acme.webhooks.support} 404 NOT_FOUND wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
+    '← mail to helpdesk@acme.test from dana@customer.test: ?[2J Hi',
+    'clock freeze, all tenants: 2026-03-01T09:00:00.000Z',
+    'all faults removed',
+    'reset',
+  ]);
+});
+
+test('shows each event as a line of JSON', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  await act(server);
+  const { out } = await logsOf(server.url, '--json');
+  const events = out.map((line) => JSON.parse(line));
+  expect(events.map(({ kind }) => kind)).toEqual(['request', 'mail', 'clock', 'fault', 'reset']);
+  expect(events[0].request).toMatchObject({ operation: 'deleteWebhook', status: 404 });
+});
+
+test('follows an emulator until it is closed', async ({ expect }) => {
+  const server = await startServer({ port: 0 });
+  await act(server);
+  const out: string[] = [];
+  const following = run({
+    args: ['logs', '--follow', '--url', server.url],
+    env: {},
+    colour: true,
+    out: (line) => out.push(line),
+    err: () => {},
+    input: async () => '',
+    interrupted: NEVER,
+  });
+  await vi.waitFor(() => expect(out).toHaveLength(5), SLOW_MACHINE);
+  await senderTo(server.mailbox)('GET', '/health');
+  await vi.waitFor(() => expect(out[5]).toContain('GET /health 200'), SLOW_MACHINE);
+  await server.close();
+  expect(await following).toBe(0);
+});
+
+test('says why there are no logs', async ({ expect }) => {
+  await using other = await serve((_, response) => response.end('<p>Hello</p>'));
+  const { origin } = new URL(other.url);
+  expect(await logsOf(origin)).toMatchObject({
+    code: 1,
+    err: `agent-mailbox-mock: ${origin} is not an agent-mailbox-mock server.`,
+  });
+  await using cut = await serve((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n');
+    setImmediate(() => response.destroy());
+  });
+  const cutOrigin = new URL(cut.url).origin;
+  expect(await logsOf(cutOrigin)).toMatchObject({
+    code: 1,
+    err: `agent-mailbox-mock: The connection to ${cutOrigin} was lost.`,
+  });
+});
