@@ -22,7 +22,7 @@ import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
 /** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
 export function createMailbox<const F extends FixtureInput | NamedFixture>(
-  options: MailboxOptions<F> & { readonly fixtures: F },
+  options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never, never> {
   return buildMailbox(options, createHandlers).mailbox;

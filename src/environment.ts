@@ -18,16 +18,18 @@ export interface Environment {
   report(error: unknown): void;
 }
 
+/** Replacements for parts of the environment; a part that is left out or `undefined` has its default. */
+export type EnvironmentOverrides = { readonly [Part in keyof Environment]?: Environment[Part] | undefined };
+
 /** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
-export function createEnvironment(overrides: Partial<Environment> = {}): Environment {
-  return {
-    now: () => new Date(),
-    setTimer: startTimer,
-    randomBytes: createRandomBytes(),
-    fetch: fetchInProcess,
-    report: printError,
-    ...overrides,
-  };
+export function createEnvironment({
+  now = () => new Date(),
+  setTimer = startTimer,
+  randomBytes = createRandomBytes(),
+  fetch = fetchInProcess,
+  report = printError,
+}: EnvironmentOverrides = {}): Environment {
+  return { now, setTimer, randomBytes, fetch, report };
 }
 
 function printError(error: unknown): void {

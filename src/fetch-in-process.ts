@@ -1,3 +1,5 @@
+import { areSocketsIntercepted, fetchThroughSockets, hasSockets } from './fetch-through-sockets.ts';
+
 /** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
 export class RefusedError extends Error {
   /** Always `RefusedError`. */
@@ -6,8 +8,13 @@ export class RefusedError extends Error {
 
 /** Finds the `RefusedError` among the causes of an error, because `fetch` wraps errors in its own. */
 export function findRefusal(error: unknown): RefusedError | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!isError(error)) return undefined;
   return error instanceof RefusedError ? error : findRefusal(error.cause);
+}
+
+/** Whether a value is an error, of whatever realm: inside Jest, the errors of Node are not instances of `Error`. */
+export function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }
 
 /**
@@ -19,7 +26,7 @@ export function findRefusal(error: unknown): RefusedError | undefined {
 export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
   const { hostname } = new URL(url);
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
-  if (!acceptsDispatcher()) {
+  if (!hasSockets()) {
     throw new RefusedError(
       `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not called.`,
     );
@@ -27,32 +34,61 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   const refusal = new RefusedError(
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
+  // Remembered here, because inside Jest msw 2 throws another error, which does not have this one as its cause.
+  let isRefused = false;
+  const refuse = () => {
+    isRefused = true;
+    return refusal;
+  };
   try {
-    return await globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refusal) } as RequestInit);
+    return await fetchIfIntercepted(url, init, refuse);
   } catch (error) {
-    throw isUnhandled(error) ? refusal : error;
+    throw isRefused || isUnhandled(error) ? refusal : error;
   }
 }
 
 /** Loopback hosts. `URL` has normalised IPv4 addresses already. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+/** IP addresses as `URL` normalises them. */
+const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
+
+/**
+ * In Node, msw 2 and most other interceptors replace `fetch`, and what they do not answer reaches a dispatcher that
+ * refuses it. That dispatcher would get a request before msw 3, which intercepts connections, and only Node has one.
+ */
+async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
+  const isName = !IP_ADDRESS.test(new URL(url).hostname);
+  const hasDispatcher = readsDispatcher();
+  if (isName && (!hasDispatcher || areSocketsIntercepted())) return fetchThroughSockets(url, init, refuse);
+  if (!hasDispatcher) throw refuse();
+  return globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refuse) } as RequestInit);
+}
+
+/** Whether `fetch` uses the dispatcher in its options. Those of Bun, Deno and happy-dom do not. */
+function readsDispatcher(): boolean {
+  let isRead = false;
+  const init = {
+    get dispatcher() {
+      isRead = true;
+      return undefined;
+    },
+  };
+  new Request('http://localhost/', init as RequestInit);
+  return isRead;
+}
+
 /** Whether msw has no handler for a request and blocks it: its error then names the option `onUnhandledRequest`. */
 function isUnhandled(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
 }
 
 /** A dispatcher for Node's `fetch` that refuses to open a connection; an intercepted call does not use it. */
-function refusingDispatcher(refusal: RefusedError) {
+function refusingDispatcher(refuse: () => RefusedError) {
   return {
     dispatch() {
-      throw refusal;
+      throw refuse();
     },
   };
-}
-
-function acceptsDispatcher(): boolean {
-  const { process } = globalThis as { process?: { versions?: { undici?: string } } };
-  return process?.versions?.undici !== undefined;
 }

@@ -13,7 +13,7 @@ import type { Mailbox } from './control/mailbox-interface.ts';
 import { publishClock, publishFaults } from './control/publish-changes.ts';
 import { settle } from './control/settled.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
-import { createEnvironment, type Environment } from './environment.ts';
+import { createEnvironment, type Environment, type EnvironmentOverrides } from './environment.ts';
 import type { Activity } from './events/activity.ts';
 import { createEventBus } from './events/event-bus.ts';
 import { publishMail } from './events/mail-activity.ts';
@@ -44,25 +44,25 @@ export type { Mailbox } from './control/mailbox-interface.ts';
 /** Options of `createMailbox`; each has a default. */
 export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   /** The URL at which agent code calls the service. Default: `https://mailbox.test`. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
-  readonly fixtures?: F;
+  readonly fixtures?: F | undefined;
   /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
-  readonly behaviours?: BehaviourOptions;
+  readonly behaviours?: BehaviourOptions | undefined;
   /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
    * refused. Default: 256 MiB.
    */
   readonly maxMailBytes?: number | undefined;
   /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */
-  readonly faults?: readonly FaultOptions[];
+  readonly faults?: readonly FaultOptions[] | undefined;
   /**
    * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
    * Default: 1,000.
    */
   readonly journalSize?: number | undefined;
   /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
-  readonly environment?: Partial<Environment>;
+  readonly environment?: EnvironmentOverrides | undefined;
 }
 
 /** A mailbox and its internal parts that are not public. The server uses them. */

@@ -27,7 +27,7 @@ export type { TriggerOptions } from './control/trigger.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';
-export type { Environment } from './environment.ts';
+export type { Environment, EnvironmentOverrides } from './environment.ts';
 export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from './faults/delivery-fault.ts';
 export type { Fault, FaultOptions, FaultTarget } from './faults/fault.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from './faults/request-fault.ts';

@@ -15,6 +15,7 @@ const LAYERS = [
   'src/version.ts',
   'src/fixture/',
   'src/openapi/',
+  'src/fetch-through-sockets.ts',
   'src/fetch-in-process.ts',
   'src/environment.ts',
   'src/clock/',
@@ -42,7 +43,11 @@ const COMPUTED = 'a computed module';
 
 /** The folders that may import each package; `types` means that only type imports are allowed. */
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
-  { packages: /^node:/, allowed: ['src/server/', 'src/cli/', 'src/receiver/'] },
+  {
+    packages: /^node:/,
+    allowed: ['src/server/', 'src/cli/', 'src/receiver/'],
+    types: ['src/fetch-through-sockets.ts'],
+  },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
   { packages: /^smtp-server$/, allowed: ['src/server/smtp/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts', 'src/store/models.ts'] },

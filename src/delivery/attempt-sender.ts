@@ -3,7 +3,7 @@ import { type Environment, newWebhookSecret } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import type { Faults } from '../faults/faults.ts';
-import { findRefusal } from '../fetch-in-process.ts';
+import { findRefusal, isError } from '../fetch-in-process.ts';
 import type { WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
@@ -240,7 +240,7 @@ function describeError(error: unknown): string {
 
 /** Returns the innermost cause of an error, because the error of `fetch` itself has no details. */
 function innermostCause(error: unknown): Error | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (error.cause instanceof Error) return innermostCause(error.cause);
+  if (!isError(error)) return undefined;
+  if (isError(error.cause)) return innermostCause(error.cause);
   return error instanceof AggregateError ? innermostCause(error.errors[0]) : error;
 }

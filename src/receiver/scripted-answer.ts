@@ -6,9 +6,9 @@ export type ReceiverAnswer =
       /** The HTTP status, from 200 to 599. */
       readonly status: number;
       /** The response headers. Default: none. */
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
       /** The response body. Default: empty. */
-      readonly body?: string;
+      readonly body?: string | undefined;
     };
 
 /** @throws {TypeError} on an invalid answer: a test must not pass because of a mistake in its script. */

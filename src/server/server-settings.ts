@@ -5,20 +5,20 @@ import { hostnameOf } from './loopback.ts';
 /** The options of `startServer` that are also flags of the command. */
 export interface SettingOptions {
   /** The port to listen on; 0 picks a free one. Default: 4025. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The address to listen on. Default: `127.0.0.1`. On a non-loopback address, the control plane requires a token. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Host names, besides loopback names, that a request's `Host` may have. Default: none. */
-  readonly allowHosts?: readonly string[];
+  readonly allowHosts?: readonly string[] | undefined;
   /** Origins, besides loopback origins, whose pages may call the API; `*` for all. Default: none. */
-  readonly corsOrigins?: readonly string[];
+  readonly corsOrigins?: readonly string[] | undefined;
   /** The port for incoming mail over SMTP; 0 picks a free one. Default: no SMTP. */
   readonly smtpPort?: number | undefined;
   /**
    * Receivers that webhooks may call, besides loopback addresses: hosts, ranges such as `10.0.0.0/8`, or `*` for all.
    * Link-local and cloud metadata addresses are never called. Default: none.
    */
-  readonly deliverTo?: readonly string[];
+  readonly deliverTo?: readonly string[] | undefined;
   /**
    * The token that the control plane requires: 16 to 256 letters, digits and `-._+/=`. Default: none if the server
    * listens on loopback, else a random one.

@@ -30,14 +30,14 @@ export interface ListenOptions extends SettingOptions {
    * @example
    * startServer({ handlers: [http.get('/v1/weather', () => HttpResponse.json({ sky: 'clear' }))] });
    */
-  readonly handlers?: readonly RequestHandler[] | ((mailbox: Mailbox) => readonly RequestHandler[]);
+  readonly handlers?: readonly RequestHandler[] | ((mailbox: Mailbox) => readonly RequestHandler[]) | undefined;
   /**
    * Receives one line for each request, delivery attempt, incoming mail, opened or closed stream, and failure of the
    * emulator. Keys and secrets are masked. Default: no log.
    */
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
   /** Whether log lines have colours for a terminal. Default: `false`. */
-  readonly colour?: boolean;
+  readonly colour?: boolean | undefined;
 }
 
 /** Options of `startServer`; each has a default. */
@@ -83,12 +83,13 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
 export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
 /** Starts a server with a custom fixture; the mailbox's `keys` and `ids` then have the fixture's handles. */
 export function startServer<const F extends FixtureInput | NamedFixture>(
-  options: ServerOptions<F> & { readonly fixtures: F },
+  options: ServerOptions<F> & { readonly fixtures: F | undefined },
 ): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
 export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
-  const environment = { fetch: outgoing.fetch, ...mailboxOptions.environment };
+  const { environment: overrides } = mailboxOptions;
+  const environment = { ...overrides, fetch: overrides?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...mailboxOptions, environment });
   const { mailbox, activity } = internals;
   const log = createServerLog(activity, settings, createEnvironment(environment).report);

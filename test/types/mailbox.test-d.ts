@@ -4,7 +4,9 @@ import {
   createMailbox,
   type DefaultIds,
   type DefaultKeys,
+  type DeliveryFilter,
   type Duration,
+  type EnvironmentOverrides,
   type Fault,
   type FaultOptions,
   type FaultTarget,
@@ -13,10 +15,16 @@ import {
   type IncomingMessage,
   type Mailbox,
   type MailboxClock,
+  type MailboxOptions,
   type ReceivedMessage,
+  type ReleaseOptions,
+  type SettledOptions,
   type TenantIds,
   type TenantKeys,
+  type TenantOption,
+  type TriggerOptions,
 } from 'agent-mailbox-mock';
+import type { ReceiverAnswer, ReceiverOptions } from 'agent-mailbox-mock/receiver';
 import type * as server from 'agent-mailbox-mock/server';
 import type { HttpHandler, WebSocketHandler } from 'msw';
 import { describe, expectTypeOf, test } from 'vitest';
@@ -86,6 +94,21 @@ describe('types', () => {
   test('a server closes at the end of its block and has a mailbox', () => {
     expectTypeOf<server.MailboxServer>().toExtend<AsyncDisposable>();
     expectTypeOf<server.MailboxServer['mailbox']>().toEqualTypeOf<Mailbox>();
+  });
+
+  test('optional members accept undefined', () => {
+    type Undefined<T> = { [Name in keyof T]-?: undefined };
+    expectTypeOf<Undefined<MailboxOptions>>().toExtend<MailboxOptions>();
+    expectTypeOf<Undefined<EnvironmentOverrides>>().toExtend<EnvironmentOverrides>();
+    expectTypeOf<Undefined<server.ServerOptions>>().toExtend<server.ServerOptions>();
+    expectTypeOf<Undefined<ReceiverOptions>>().toExtend<ReceiverOptions>();
+    expectTypeOf<{ status: 200; headers: undefined; body: undefined }>().toExtend<ReceiverAnswer>();
+    expectTypeOf<Undefined<DeliveryFilter>>().toExtend<DeliveryFilter>();
+    expectTypeOf<Undefined<ReleaseOptions>>().toExtend<ReleaseOptions>();
+    expectTypeOf<Undefined<SettledOptions>>().toExtend<SettledOptions>();
+    expectTypeOf<Undefined<TenantOption>>().toExtend<TenantOption>();
+    expectTypeOf<Undefined<TriggerOptions>>().toExtend<TriggerOptions>();
+    expectTypeOf(createMailbox({ fixtures: undefined })).toExtend<{ readonly keys: object }>();
   });
 
   test('mail from outside is its parts, or the whole as it travels', () => {

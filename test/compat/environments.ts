@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import type { ProjectName } from './projects.ts';
+
+/** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
+export type Check = 'tellInProcess' | 'streamInProcess' | 'tellOverHttp' | 'streamOverHttp' | 'command';
+
+/** A program that runs JavaScript, by its path below `node_modules`, with the flags that it always gets. */
+export const RUNTIMES = {
+  node20: ['node20/bin/node'],
+  node22: ['node22/bin/node'],
+  node24: ['node24/bin/node'],
+  bun: ['.bin/bun'],
+  deno: ['.bin/deno', 'run', '--allow-all', '--node-modules-dir=manual', '--quiet'],
+} as const;
+
+/** One environment of a user. */
+export interface Environment {
+  readonly name: string;
+  readonly project: ProjectName;
+  readonly runtime: keyof typeof RUNTIMES;
+  /** The file with the story; its ending decides whether it is TypeScript, an ES module or CommonJS. */
+  readonly story: string;
+  /** The line that makes the function `test` known; empty if it is known; `undefined` if there is no test runner. */
+  readonly imports?: string | undefined;
+  /** What follows the calls of the story. */
+  readonly ending?: string;
+  /** Other files, which a user of this environment has anyway. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** The arguments of the runtime. */
+  readonly args: readonly string[];
+  readonly checks: readonly Check[];
+  /** What does not work here, and why. */
+  readonly note?: string;
+}
+
+const MODULES = '../node_modules';
+const STORY: readonly Check[] = ['tellInProcess', 'tellOverHttp'];
+const ALL: readonly Check[] = [...STORY, 'streamInProcess', 'streamOverHttp', 'command'];
+const NO_WEBSOCKET = 'no event stream: there is no global WebSocket';
+
+const SCRIPTS: readonly Environment[] = (
+  [
+    {
+      name: 'Node 20, msw 2',
+      project: 'earlier',
+      runtime: 'node20',
+      checks: [...STORY, 'command'],
+      note: NO_WEBSOCKET,
+    },
+    { name: 'Node 22, msw 3', project: 'latest', runtime: 'node22', checks: ALL },
+    { name: 'Node 24, msw 3', project: 'latest', runtime: 'node24', checks: ALL },
+    {
+      name: 'Bun, msw 2',
+      project: 'earlier',
+      runtime: 'bun',
+      checks: ALL,
+      note: 'msw 3 intercepts no requests in Bun',
+    },
+    {
+      name: 'Deno, msw 2',
+      project: 'earlier',
+      runtime: 'deno',
+      checks: ALL,
+      ending: 'process.exit();',
+      note: 'msw 3 intercepts no requests in Deno, and msw 2 keeps its process alive',
+    },
+  ] as const
+).map((environment) => {
+  const story = environment.runtime.startsWith('node') ? 'story.mjs' : 'story.mts';
+  return { ...environment, story, args: [story] };
+});
+
+const NODE_TESTS: readonly Environment[] = (
+  [
+    ['node:test, .mjs', 'earlier', 'node20', 'story.mjs', []],
+    ['node:test, .cjs', 'earlier', 'node20', 'story.cjs', []],
+    ['node:test, .cjs', 'latest', 'node22', 'story.cjs', []],
+    ['node:test, tsx, .ts', 'earlier', 'node20', 'story.ts', ['--import', 'tsx']],
+    ['node:test, tsx, .mts', 'latest', 'node24', 'story.mts', ['--import', 'tsx']],
+  ] as const
+).map(([name, project, runtime, story, flags]) => ({
+  name: `${name}, msw ${project === 'earlier' ? 2 : 3}`,
+  project,
+  runtime,
+  story,
+  imports: "import { test } from 'node:test';",
+  args: [...flags, '--test', story],
+  checks: STORY,
+}));
+
+const BABEL = {
+  'babel.config.cjs': "module.exports = { presets: [['@babel/preset-env', { targets: { node: 'current' } }]] };",
+};
+
+/** The configuration that selects a transform or an environment, and has nothing for this package. */
+const jestConfig = (config: object) => ({ 'jest.config.cjs': `module.exports = ${JSON.stringify(config)};` });
+
+const TS_JEST = {
+  ...jestConfig({ preset: 'ts-jest' }),
+  'tsconfig.json': JSON.stringify({ compilerOptions: { module: 'nodenext', isolatedModules: true } }),
+};
+
+/** From CommonJS, Jest loads msw 3, and the ES modules that msw 2 depends on, only with this, and from Node 24.9 on. */
+const VM_MODULES = '--experimental-vm-modules';
+
+const JESTS: readonly Environment[] = (
+  [
+    ['Jest 30, babel', 'earlier', 'node24', 'story.test.js', [VM_MODULES], { ...BABEL, ...jestConfig({}) }],
+    ['Jest 30, ts-jest', 'earlier', 'node24', 'story.test.ts', [VM_MODULES], TS_JEST],
+    [
+      'Jest 30, swc',
+      'earlier',
+      'node24',
+      'story.test.js',
+      [VM_MODULES],
+      jestConfig({ transform: { '\\.js$': '@swc/jest' } }),
+    ],
+    ['Jest 30, ESM', 'earlier', 'node20', 'story.test.mjs', [VM_MODULES], jestConfig({ transform: {} })],
+    [
+      'Jest 30, jsdom',
+      'earlier',
+      'node24',
+      'story.test.js',
+      [VM_MODULES],
+      { ...BABEL, ...jestConfig({ testEnvironment: 'jest-fixed-jsdom' }) },
+    ],
+    ['Jest 30, ESM', 'latest', 'node24', 'story.test.mjs', [VM_MODULES], jestConfig({ transform: {} })],
+    ['Jest 30, babel', 'latest', 'node24', 'story.test.js', [VM_MODULES], { ...BABEL, ...jestConfig({}) }],
+  ] as const
+).map(([name, project, runtime, story, flags, files]) => ({
+  name: `${name}, msw ${project === 'earlier' ? 2 : 3}`,
+  project,
+  runtime,
+  story,
+  imports: '',
+  files,
+  args: [...flags, `${MODULES}/jest/bin/jest.js`, '--runInBand'],
+  checks: STORY,
+}));
+
+/** msw 3 intercepts the connections of happy-dom, and happy-dom applies CORS to the replies. */
+const HAPPY_DOM = {
+  files: {
+    'vitest.config.mjs': `export default {
+      test: { environmentOptions: { happyDOM: { settings: { fetch: { disableSameOriginPolicy: true } } } } },
+    };`,
+  },
+  note: 'with disableSameOriginPolicy, because happy-dom applies CORS to the replies of msw 3',
+};
+
+const VITESTS: readonly Environment[] = (
+  [
+    ['vitest 4', 'earlier', 'node20'],
+    ['vitest 5', 'latest', 'node24'],
+  ] as const
+).flatMap(([name, project, runtime]) =>
+  ['node', 'jsdom', 'happy-dom'].map((environment) => ({
+    name: `${name}, ${environment}, msw ${project === 'earlier' ? 2 : 3}`,
+    project,
+    runtime,
+    story: 'story.test.ts',
+    imports: "import { test } from 'vitest';",
+    ...(environment === 'happy-dom' && project === 'latest' && HAPPY_DOM),
+    args: [`${MODULES}/vitest/vitest.mjs`, 'run', '--root', '.', '--environment', environment],
+    checks: STORY,
+  })),
+);
+
+const TYPES = readFileSync(new URL('types.ts', import.meta.url), 'utf8');
+
+const COMPILER_OPTIONS = {
+  ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], types: [], noEmit: true },
+  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+};
+
+/** Under node16, TypeScript refuses the declarations of msw in CommonJS, because they import ES modules. */
+const COMPILED: Readonly<Record<string, { readonly module: string; readonly files: readonly string[] }>> = {
+  node16: { module: 'node16', files: ['types.mts'] },
+  nodenext: { module: 'nodenext', files: ['types.mts', 'types.cts'] },
+  bundler: { module: 'esnext', files: ['types.mts', 'types.ts'] },
+};
+
+const COMPILERS: readonly Environment[] = (
+  [
+    ['TypeScript 5.9', 'earlier', 'node20'],
+    ['TypeScript 7', 'latest', 'node24'],
+  ] as const
+).flatMap(([name, project, runtime]) =>
+  Object.entries(COMPILED).map(([moduleResolution, { module, files }]) => ({
+    name: `${name}, ${moduleResolution}, msw ${project === 'earlier' ? 2 : 3}`,
+    project,
+    runtime,
+    story: 'story.mts',
+    files: {
+      'tsconfig.json': JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, module, moduleResolution } }),
+      ...Object.fromEntries(files.map((file) => [file, TYPES])),
+    },
+    args: [`${MODULES}/typescript/bin/tsc`, '-p', '.'],
+    checks: [],
+  })),
+);
+
+/** All environments; the slowest first. */
+export const ENVIRONMENTS: readonly Environment[] = [...JESTS, ...VITESTS, ...COMPILERS, ...NODE_TESTS, ...SCRIPTS];
