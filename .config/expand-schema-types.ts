@@ -18,7 +18,20 @@ export function expandSchemaTypes(code: string, path: string): string {
   const written = source.statements.map((statement) =>
     context.dependent.has(statement) ? replace(context, statement) : statement.getFullText(source),
   );
-  return written.join('').trimStart();
+  return removeUnused(written, source).trimStart();
+}
+
+/** Removes the written types that only a removed schema used. */
+function removeUnused(written: readonly string[], { statements }: ts.SourceFile): string {
+  const isUnused = (text: string, index: number) => {
+    const statement = statements[index];
+    if (text === '' || !statement || !isWrittenOut(statement) || ts.getCombinedModifierFlags(statement) !== 0)
+      return false;
+    const name = new RegExp(`\\b${statement.name.text}\\b`);
+    return !written.some((other, place) => place !== index && name.test(other));
+  };
+  const kept = written.map((text, index) => (isUnused(text, index) ? '' : text));
+  return kept.join('') === written.join('') ? kept.join('') : removeUnused(kept, { statements } as ts.SourceFile);
 }
 
 function parse(code: string, path: string) {

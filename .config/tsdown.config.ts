@@ -129,17 +129,8 @@ function describeLicence(folder: string): string {
   return `${name} ${version}, ${license}\n\n${text}`;
 }
 
-/** The files that import msw, and the entries; an ES module of these takes all else from the CommonJS build. */
-const ENTRY_FILES = /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw)\.ts$/;
-
-/** The CommonJS file that has what an entry imports. */
-const COMMON_JS_FILES: readonly (readonly [importer: RegExp, file: string])[] = [
-  [/\/src\/index\.ts$/, './without-msw.cjs'],
-  [/\/src\/server\/index\.ts$/, './server.cjs'],
-  [/\/src\/server\/express\.ts$/, './express.cjs'],
-  [/\/src\/receiver\/index\.ts$/, './receiver.cjs'],
-  [/./, './handler-parts.cjs'],
-];
+/** The files that import msw, which exist for each module system; they take all else from the CommonJS build. */
+const FILES_WITH_MSW = /\/src\/(?:index|create-mailbox|adapters\/msw)\.ts$/;
 
 /** Makes ES modules for Node that share all code with the CommonJS build, so that a process has one copy of it. */
 const fromCommonJs: Plugin = {
@@ -147,18 +138,27 @@ const fromCommonJs: Plugin = {
   resolveId: {
     order: 'pre',
     async handler(source, importer, options) {
+      if (source.endsWith('.cjs')) return { id: source, external: 'absolute' };
       if (!importer || !source.startsWith('.')) return undefined;
       const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      if (!resolved || ENTRY_FILES.test(resolved.id)) return resolved;
-      const id = COMMON_JS_FILES.find(([pattern]) => pattern.test(importer))?.[1] ?? '';
-      return { id, external: 'absolute' };
+      if (!resolved || FILES_WITH_MSW.test(resolved.id)) return resolved;
+      const file = importer.endsWith('/src/index.ts') ? 'without-msw' : 'handler-parts';
+      return { id: `./${file}.cjs`, external: 'absolute' };
     },
+  },
+  load(id) {
+    const entry = Object.entries(ENTRIES).find(([name, path]) => name !== 'index' && id.endsWith(path));
+    return entry && `export * from './${entry[0]}.cjs';`;
   },
 };
 
 /** A start loads these three files, each with what its modules import, instead of thirty; the first one is enough for help. */
 const FILES_OF_A_START = [
-  { name: 'command', test: /\/src\/cli\/run\.ts$/, priority: 3 },
+  {
+    name: 'command',
+    test: /\/src\/(?:cli\/(?:run|read-flag|write-error|example-keys)|control\/control-path)\.ts$|\/usingCtx\.js$/,
+    priority: 3,
+  },
   { name: 'library', test: /\/src\/mailbox\.ts$/, priority: 2 },
   { name: 'start', test: /\/src\/(?:cli\/start|server\/start-server)\.ts$/, priority: 1 },
 ];

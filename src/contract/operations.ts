@@ -35,7 +35,7 @@ export const OPERATIONS = {
 type Table = typeof OPERATIONS;
 
 /** The id of an operation, such as `createWebhook`. */
-export type OperationId = keyof Table;
+export type OperationId = keyof typeof OPERATIONS;
 
 /** Every operation id, in the table's order. */
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
 import type { Environment } from '../../environment.ts';
@@ -135,7 +136,6 @@ async function resolveAllowed(
 /** Looks up a name. If that fails, throws a `RefusedError` if the name is not allowed, otherwise the look-up error. */
 async function lookUpOrRefuse(host: string, reasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
   try {
-    const { lookup } = await import('node:dns/promises');
     return await lookup(host, { all: true });
   } catch (error) {
     const reason = reasonToRefuse(host);
