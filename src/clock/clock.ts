@@ -8,7 +8,7 @@ export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 /** The longest delay that `setTimeout` accepts. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** How often `advance` starts due tasks before it lets the event loop run once. */
+/** After this many steps, `advance` lets the event loop run once. */
 const STEPS_PER_TURN = 1000;
 
 /**
@@ -105,15 +105,15 @@ export class Clock {
     return this.#work.takeFailures();
   }
 
-  /** Resolves when no task is running or due. */
+  /** Resolves when no task is due and no work is running. */
   async idle(): Promise<void> {
     await this.#lastMove;
     this.#startDueTasks();
     await this.#work.finish();
   }
 
-  /** How many tasks are running. */
-  get runningTasks(): number {
+  /** How many tasks and other pieces of tracked work are running. */
+  get runningWork(): number {
     return this.#work.count;
   }
 

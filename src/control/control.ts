@@ -34,7 +34,7 @@ export function createControl(
     const known = constantReplies.get(row);
     if (known) return known;
     const reply = writeReply(row, await row.run(mailbox, input as never));
-    if (row.isConstantReply) constantReplies.set(row, reply);
+    if (row.isReplyCached) constantReplies.set(row, reply);
     return reply;
   }
 

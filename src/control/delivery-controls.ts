@@ -44,8 +44,8 @@ export interface DeliveryControls {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends deliveries that a fault has held back, at most `count`, and returns them. The order is tenant by tenant,
-   * oldest first.
+   * Sends deliveries that a fault has held back, at most `count`, and returns them. It handles one tenant after another;
+   * for each tenant, the oldest delivery comes first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example

@@ -54,7 +54,7 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
   /** The errors that are specific to this call. */
   readonly errors?: readonly ErrorCode[];
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
-  readonly isConstantReply?: true;
+  readonly isReplyCached?: true;
 }
 
 /** One call of the control plane. */

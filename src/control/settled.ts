@@ -68,7 +68,7 @@ function listOf(named: readonly string[], count: number): string {
 
 async function allIdle(worlds: Worlds): Promise<void> {
   do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
-  while (worlds.some(({ clock }) => clock.runningTasks > 0));
+  while (worlds.some(({ clock }) => clock.runningWork > 0));
 }
 
 function notSettled(timeoutMs: number, dispatcher: Dispatcher): ApiError {

@@ -70,7 +70,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: CONTROL_PATH,
     summary: 'Lists the control calls.',
     reply: callsReply,
-    isConstantReply: true,
+    isReplyCached: true,
     run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
   }),
   defineControl({
@@ -87,7 +87,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/control.json`,
     summary: 'Shows the OpenAPI 3.1 document of the control calls.',
     reply: openApiReply,
-    isConstantReply: true,
+    isReplyCached: true,
     run: () => createControlOpenApi(CONTROL_TABLE),
   }),
   defineControl({
@@ -96,7 +96,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/openapi.json`,
     summary: 'Shows the OpenAPI 3.1 document of the emulated service.',
     reply: openApiReply,
-    isConstantReply: true,
+    isReplyCached: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   defineControl({
@@ -105,7 +105,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/behaviours`,
     summary: 'Lists every behaviour with its possible values and its current value.',
     reply: behavioursReply,
-    isConstantReply: true,
+    isReplyCached: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
   }),
   defineControl({
@@ -150,7 +150,8 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'receiveMessage',
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
-    summary: 'Delivers an inbound mail. The body has either its parts or the raw mail (RFC 5322).',
+    summary: 'Delivers an inbound mail, given as separate fields or as raw text (RFC 5322).',
+    // The mailbox checks this body, so that its errors are the same as in code. The schema is for types and documents.
     bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
@@ -211,7 +212,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listKeys',
     method: 'GET',
     path: `${CONTROL_PATH}/keys`,
-    summary: 'Shows what a leak of each valid key exposes, or of the given one.',
+    summary: 'Shows what a leak would expose, for each valid key or for the given one.',
     query: z.strictObject({ key: z.string().describe('The full text of a key.').optional() }),
     reply: exposuresReply,
     errors: ['NOT_FOUND'],

@@ -23,26 +23,27 @@ export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 
 const KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
-const optionFields = {
+const ownOptions = {
   /** What the fault applies to: deliveries to webhooks. */
   on: z.literal('delivery'),
   /** The kind of the fault. */
   kind: z.enum(KINDS, `must be one of ${KINDS.join(', ')}`),
-  ...planFields,
   /** The id of the webhook that it applies to. Default: any webhook. */
   webhookId: webhookField.optional(),
   /** Only for `delay`: the length of the delay. Default: one minute. */
   delay: durationField.default('1m'),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = { ...ownOptions, ...planFields };
+
 /** The schema of the options of a delivery fault. */
 export const deliveryFaultOptions = z.strictObject(optionFields);
 
 /** The options of a fault of deliveries to webhooks. */
-export type DeliveryFaultOptions = InputOf<typeof optionFields>;
+export type DeliveryFaultOptions = InputOf<typeof ownOptions & typeof planFields>;
 
-const faultFields = {
-  ...standingFields,
+const ownFields = {
   /** What the fault happens to: `delivery`. */
   on: z.literal('delivery'),
   /** What goes wrong. */
@@ -53,11 +54,14 @@ const faultFields = {
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = { ...ownFields, ...standingFields };
+
 /** The schema of a delivery fault that is set. */
 export const deliveryFault = z.strictObject(faultFields);
 
 /** A fault of deliveries that is set. */
-export type DeliveryFault = OutputOf<typeof faultFields>;
+export type DeliveryFault = OutputOf<typeof ownFields & typeof standingFields>;
 
 /** Creates a delivery fault from its options. */
 export function createDeliveryFault(

@@ -6,7 +6,7 @@ import { Waits } from './waits.ts';
 /** The fields of a fault that limit what it applies to; null stands for anything. */
 const CONDITIONS = ['tenantId', 'webhookId', 'operation', 'key', 'tier', 'recipient'] as const;
 
-/** An event for which a fault is looked up. `tenantId` is null for the operator and for a public operation. */
+/** Something that a fault can affect, such as a request or a delivery. `tenantId` is null for the operator and for a public operation. */
 export type FaultQuery<On extends FaultTarget = FaultTarget> = { readonly on: On; readonly tenantId: string | null } & {
   readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
 };
@@ -16,7 +16,7 @@ type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
 
 interface Entry {
   fault: Fault;
-  /** The sequence number by the time at which it was added. */
+  /** Its place in the order in which faults were added: 1, 2, 3 and so on. */
   readonly order: number;
 }
 
@@ -66,19 +66,19 @@ export class Faults {
   restore(faults: readonly Fault[]): void {
     this.#entries.clear();
     this.#groups.clear();
-    // A copy is another fault for the rate limits, so that they start to count again.
+    // A rate limit counts for one fault object. The count of a copy starts at zero.
     for (const fault of faults) this.add({ ...fault });
     this.waits.endAll();
   }
 
   /**
-   * Returns the faults that apply to an event: first those with more conditions, then the older ones. The event counts
-   * for each matching fault that leaves some events alone.
+   * Returns the faults that apply: first those with more conditions, then the older ones. For each matching fault whose
+   * `after` is above 0, it reduces `after` by one instead.
    */
   due<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On>[] {
     const matching = this.#entriesFor(query).filter(({ fault }) => matches(fault, query));
     const due = matching.filter(({ fault }) => fault.after === 0);
-    for (const entry of matching) countEvent(entry);
+    for (const entry of matching) reduceAfter(entry);
     return due
       .sort(
         (one, other) => conditionsOf(other.fault).length - conditionsOf(one.fault).length || one.order - other.order,
@@ -86,7 +86,7 @@ export class Faults {
       .map(({ fault }) => fault as FaultOn<On>);
   }
 
-  /** Reduces the times of a fault by one, and removes it after the last time. A rate limit has no times. */
+  /** Reduces `times` of a fault by one, and removes the fault after its last use. `times` of a rate limit is null. */
   use({ id, times }: Fault): void {
     const entry = this.#entries.get(id);
     if (!entry || times === null) return;
@@ -94,7 +94,7 @@ export class Faults {
     else this.remove(id);
   }
 
-  /** Returns the first fault that applies to an event, if any, and uses it once. */
+  /** Returns the first fault that applies, if any, and uses it once. */
   take<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
     const [first] = this.due(query);
@@ -108,8 +108,8 @@ export class Faults {
   }
 }
 
-/** Counts an event for a fault that leaves some alone. Other faults stay the same object, as the rate limits need. */
-function countEvent(entry: Entry): void {
+/** Reduces `after` by one if it is above 0. Other faults are not copied, because a rate limit counts for one object. */
+function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }
 

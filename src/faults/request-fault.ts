@@ -52,10 +52,9 @@ const headerName = z
   )
   .toLowerCase();
 
-const optionFields = {
+const ownOptions = {
   /** What the fault applies to: requests to the service whose key it accepts. */
   on: z.literal('request'),
-  ...planFields,
   /** The operation that it applies to. Default: any operation. */
   operation: operationField.optional(),
   /** The API key of the requests that it applies to. Default: any key. */
@@ -93,14 +92,16 @@ const optionFields = {
     .optional(),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = { ...ownOptions, ...planFields };
+
 /** The schema of the options of a request fault. */
 export const requestFaultOptions = z.strictObject(optionFields).superRefine(checkCombination);
 
 /** The options of a fault of requests. */
-export type RequestFaultOptions = InputOf<typeof optionFields>;
+export type RequestFaultOptions = InputOf<typeof ownOptions & typeof planFields>;
 
-const faultFields = {
-  ...standingFields,
+const ownFields = {
   /** What the fault happens to: `request`. */
   on: z.literal('request'),
   /** What goes wrong. */
@@ -134,11 +135,14 @@ const faultFields = {
     .optional(),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = { ...standingFields, ...ownFields };
+
 /** The schema of a request fault that is set. */
 export const requestFault = z.strictObject(faultFields);
 
 /** A fault of requests that is set. */
-export type RequestFault = OutputOf<typeof faultFields>;
+export type RequestFault = OutputOf<typeof ownFields & Omit<typeof standingFields, 'times'>>;
 
 /** Creates a request fault from its options. */
 export function createRequestFault(

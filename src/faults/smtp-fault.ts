@@ -6,10 +6,9 @@ const STATUS_RULE = 'must be a whole number from 400 to 599';
 const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';
 const RECIPIENT_RULE = 'must be a mail address without a display name';
 
-const optionFields = {
+const ownOptions = {
   /** What the fault applies to: recipients of mail over SMTP. */
   on: z.literal('smtp'),
-  ...planFields,
   /** The address of the recipient that is refused; it must belong to an inbox. Default: any recipient. */
   recipient: z
     .string(RECIPIENT_RULE)
@@ -25,14 +24,16 @@ const optionFields = {
     .optional(),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = { ...ownOptions, ...planFields };
+
 /** The schema of the options of an SMTP fault. */
 export const smtpFaultOptions = z.strictObject(optionFields);
 
 /** The options of a fault of mail over SMTP. */
-export type SmtpFaultOptions = InputOf<typeof optionFields>;
+export type SmtpFaultOptions = InputOf<typeof ownOptions & typeof planFields>;
 
-const faultFields = {
-  ...standingFields,
+const ownFields = {
   /** What the fault happens to: `smtp`. */
   on: z.literal('smtp'),
   /** The only address to which it applies, in lower case; null for any. */
@@ -43,11 +44,14 @@ const faultFields = {
   message: z.string(),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = { ...ownFields, ...standingFields };
+
 /** The schema of an SMTP fault that is set. */
 export const smtpFault = z.strictObject(faultFields);
 
 /** A fault of mail over SMTP that is set. */
-export type SmtpFault = OutputOf<typeof faultFields>;
+export type SmtpFault = OutputOf<typeof ownFields & typeof standingFields>;
 
 /** Creates an SMTP fault from its options. */
 export function createSmtpFault(

@@ -17,12 +17,11 @@ const KINDS = Object.keys(STREAM_FAULTS) as StreamFaultKind[];
 
 const CODE_RULE = 'must be a whole number from 4000 to 4999';
 
-const optionFields = {
+const ownOptions = {
   /** What the fault applies to: events that are sent to streams. */
   on: z.literal('stream'),
   /** The kind of the fault. */
   kind: z.enum(KINDS, `must be one of ${KINDS.join(', ')}`),
-  ...planFields,
   /** The key that opened the stream. Default: any key. */
   key: keyField.optional(),
   /** The tier of that key. Default: any tier. */
@@ -31,14 +30,16 @@ const optionFields = {
   code: z.int(CODE_RULE).min(4000, CODE_RULE).max(4999, CODE_RULE).default(CLOSE_CODES.fault),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = { ...ownOptions, ...planFields };
+
 /** The schema of the options of a stream fault. */
 export const streamFaultOptions = z.strictObject(optionFields);
 
 /** The options of a fault of event streams. */
-export type StreamFaultOptions = InputOf<typeof optionFields>;
+export type StreamFaultOptions = InputOf<typeof ownOptions & typeof planFields>;
 
-const faultFields = {
-  ...standingFields,
+const ownFields = {
   /** What the fault happens to: `stream`. */
   on: z.literal('stream'),
   /** What goes wrong. */
@@ -51,11 +52,14 @@ const faultFields = {
   code: z.int(),
 };
 
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = { ...ownFields, ...standingFields };
+
 /** The schema of a stream fault that is set. */
 export const streamFault = z.strictObject(faultFields);
 
 /** A fault of event streams that is set. */
-export type StreamFault = OutputOf<typeof faultFields>;
+export type StreamFault = OutputOf<typeof ownFields & typeof standingFields>;
 
 /** Creates a stream fault from its options. */
 export function createStreamFault(

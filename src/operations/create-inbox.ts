@@ -86,8 +86,8 @@ function pickName(context: CreateContext, username: string, domain: string, isSt
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // This is recorded for every workspace key. If it were recorded only when another workspace has the name, the reply
-  // would reveal that.
+  // X-Mock-Assumed lists this for every workspace key. If it listed this only when another workspace has the name, the
+  // header would reveal that.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);

@@ -68,8 +68,10 @@ export interface Receiver extends AsyncDisposable {
  *
  * @throws {TypeError} on an invalid answer or an invalid secret.
  * @example
- * await using receiver = createReceiver({ secret: webhook.secret, answers: [500, 'timeout', 200] });
+ * await using receiver = createReceiver({ answers: [500, 'timeout', 200] });
  * const url = await receiver.listen();
+ * // Create a webhook with this URL; the reply has its secret.
+ * receiver.secret = webhook.secret;
  */
 export function createReceiver(options: ReceiverOptions = {}): Receiver {
   return new ScriptedReceiver(options);

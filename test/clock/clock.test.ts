@@ -143,10 +143,10 @@ describe('a clock', () => {
     plan(2, 'later');
     const advanced = clock.advance(2 * HOUR).then(() => note('advanced'));
     await settle();
-    expect([done, clock.runningTasks]).toEqual([['begins 1'], 1]);
+    expect([done, clock.runningWork]).toEqual([['begins 1'], 1]);
     gate.open();
     await advanced;
-    expect([done, clock.runningTasks]).toEqual([['begins 1', 'ends 1', 'later 2', 'advanced 2'], 0]);
+    expect([done, clock.runningWork]).toEqual([['begins 1', 'ends 1', 'later 2', 'advanced 2'], 0]);
   });
 
   test('runs two concurrent advances one after the other', async ({ expect }) => {

@@ -72,7 +72,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which limits apply to a message that arrives over SMTP or as raw mail (eml)?',
     section: '8',
     assumption:
-      'bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments, as for a message given by its parts; everything above a limit is left out, but the raw mail is complete',
+      'the same as for a message given as separate fields: bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; everything above a limit is left out, but the raw mail stays complete',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -96,7 +96,7 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.update.deleted': {
-    question: 'What is the reply to updating a message that is in the trash?',
+    question: 'What is the reply to updating a deleted message?',
     section: '4.4',
     choices: {
       changed: 'success: it is updated like any other',
@@ -128,7 +128,8 @@ export const messageBehaviours = defineBehaviours({
   'messages.raw': {
     question: 'What is the raw form of a message?',
     section: '4.4',
-    assumption: 'message/rfc822, generated from what is stored, without Bcc',
+    assumption:
+      'message/rfc822: the received bytes, if the message arrived as raw mail; otherwise it is generated from the stored fields, without Bcc',
     origin: 'assumed',
   },
   'messages.attachments.disposition': {
@@ -163,7 +164,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'What do threadCount and threadUnreadCount count in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'threadCount: all messages of the thread in this inbox, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
+      'threadCount: all messages of the thread in the inbox of the message, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {

@@ -24,21 +24,22 @@ const CONNECT_MS = 10_000;
  * addresses, so that DNS rebinding cannot bypass the check. It follows no redirects and allows ports that browsers
  * block.
  */
-export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetch {
+export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): OutgoingFetch {
   let client: Promise<Client> | undefined;
-  let refusedPort: number | undefined;
+  let ownPort: number | undefined;
   let isClosed = false;
 
   return {
     refuseOwnPort(port) {
-      refusedPort = port;
+      ownPort = port;
     },
     async fetch(url, init) {
-      client ??= createClient(reasonToRefuse);
+      client ??= createClient(findReasonToRefuse);
       const { request, defaultAgent, ownPortAgent } = await client;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const target = new URL(url);
-      const { agent, check } = portOf(target) === refusedPort ? ownPortAgent : defaultAgent;
+      // Another machine may use the same port, so this agent checks each address.
+      const { agent, check } = portOf(target) === ownPort ? ownPortAgent : defaultAgent;
       check(target.hostname.replace(/^\[|\]$/g, ''));
       return toResponse(await request(url, { ...init, dispatcher: agent } as never));
     },
@@ -53,13 +54,13 @@ export function createOutgoingFetch(reasonToRefuse: ReceiverRules): OutgoingFetc
 type Client = Awaited<ReturnType<typeof createClient>>;
 
 /** Loads undici, which takes longer than the start of a server, and creates the agents. */
-async function createClient(reasonToRefuse: ReceiverRules) {
+async function createClient(findReasonToRefuse: ReceiverRules) {
   const { Agent, request } = await import('undici');
   const createAgent = (rules: ReceiverRules) => createGuardedAgent(Agent, rules);
   return {
     request,
-    defaultAgent: createAgent(reasonToRefuse),
-    ownPortAgent: createAgent((host, address = host) => reasonToRefuse(host, address) ?? ownPortRefusal(address)),
+    defaultAgent: createAgent(findReasonToRefuse),
+    ownPortAgent: createAgent((host, address = host) => findReasonToRefuse(host, address) ?? ownPortRefusal(address)),
   };
 }
 
@@ -67,11 +68,11 @@ async function createClient(reasonToRefuse: ReceiverRules) {
  * Creates an undici agent that enforces the rules. Node calls `lookup` only for host names, so `check` must be called
  * for a URL with an IP address.
  */
-function createGuardedAgent(AgentClass: typeof Agent, reasonToRefuse: ReceiverRules) {
+function createGuardedAgent(AgentClass: typeof Agent, findReasonToRefuse: ReceiverRules) {
   return {
-    agent: new AgentClass({ connect: { timeout: CONNECT_MS, lookup: createLookup(reasonToRefuse) } }),
+    agent: new AgentClass({ connect: { timeout: CONNECT_MS, lookup: createLookup(findReasonToRefuse) } }),
     check(host: string): void {
-      const reason = isIP(host) === 0 ? undefined : reasonToRefuse(host);
+      const reason = isIP(host) === 0 ? undefined : findReasonToRefuse(host);
       if (reason !== undefined) throw new RefusedError(reason);
     },
   };
@@ -109,9 +110,9 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
 }
 
 /** Creates a look-up function for Node that returns only addresses that may be called. */
-function createLookup(reasonToRefuse: ReceiverRules): LookupFunction {
+function createLookup(findReasonToRefuse: ReceiverRules): LookupFunction {
   return (hostname, options, done) => {
-    resolveAllowed(hostname.replace(/\.$/, ''), reasonToRefuse).then(
+    resolveAllowed(hostname.replace(/\.$/, ''), findReasonToRefuse).then(
       ([first, ...others]) => {
         if (options.all) done(null, [first, ...others]);
         else done(null, first.address, first.family);
@@ -124,21 +125,21 @@ function createLookup(reasonToRefuse: ReceiverRules): LookupFunction {
 /** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
 async function resolveAllowed(
   host: string,
-  reasonToRefuse: ReceiverRules,
+  findReasonToRefuse: ReceiverRules,
 ): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUpOrRefuse(host, reasonToRefuse);
-  const reasons = addresses.map(({ address }) => reasonToRefuse(host, address));
+  const addresses = await lookUpOrRefuse(host, findReasonToRefuse);
+  const reasons = addresses.map(({ address }) => findReasonToRefuse(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
   throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
 }
 
 /** Looks up a name. If that fails, throws a `RefusedError` if the name is not allowed, otherwise the look-up error. */
-async function lookUpOrRefuse(host: string, reasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
+async function lookUpOrRefuse(host: string, findReasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
   try {
     return await lookup(host, { all: true });
   } catch (error) {
-    const reason = reasonToRefuse(host);
+    const reason = findReasonToRefuse(host);
     throw reason === undefined ? error : new RefusedError(reason);
   }
 }
