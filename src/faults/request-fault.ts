@@ -43,6 +43,12 @@ const latencyFields = {
   jitterMs: latencyMs.default(0),
 };
 
+/** How long a reply waits. */
+type Latency = InputOf<typeof latencyFields>;
+
+/** Names the input type; otherwise a declaration file spells it out without its comments. */
+type LatencySchema = z.ZodType<z.output<z.ZodObject<typeof latencyFields>>, Latency>;
+
 /** A header name that does not decide where the reply ends or how the connection goes on. */
 const headerName = z
   .string()
@@ -70,7 +76,7 @@ const ownOptions = {
     .record(headerName, z.string(HEADER_RULE).regex(/^[\t\x20-\x7e]*$/, HEADER_RULE), 'must be an object of headers')
     .optional(),
   /** How long the reply waits, in real time. */
-  latency: z.strictObject(latencyFields, 'must be an object with ms').optional(),
+  latency: (z.strictObject(latencyFields, 'must be an object with ms') as LatencySchema).optional(),
   /** Whether the connection is cut instead of a reply. */
   cut: z.literal(true, 'must be true').optional(),
   /**
