@@ -45,10 +45,11 @@ const declarationsForRequire: Plugin = {
 };
 
 /**
- * What bundled packages import and the emulator never runs, by package and module. `@mswjs/data` brings request handlers
- * of its own, logs, and most of two libraries; express brings parsers of bodies and queries, and files with their types.
+ * What replaces modules of bundled packages that the emulator never runs, by package and module. `@mswjs/data` brings
+ * request handlers of its own, logs, and most of two libraries; express brings parsers of bodies and queries, and files
+ * with their types.
  */
-const UNUSED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const REPLACED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@mswjs/data': {
     './model/generateRestHandlers': 'export const generateRestHandlers = () => [];',
     './model/generateGraphQLHandlers':
@@ -66,19 +67,19 @@ const UNUSED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>>
   'mime-types': { 'mime-db': 'module.exports = {};' },
 };
 
-/** Bundles packages without the modules that the emulator never runs. */
-const withoutUnusedModules: Plugin = {
-  name: 'without-unused-modules',
+/** Replaces modules of bundled packages. */
+const replaceModules: Plugin = {
+  name: 'replace-modules',
   resolveId: {
     order: 'pre',
     handler(source, importer) {
       const [, name = ''] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(importer ?? '') ?? [];
-      return UNUSED_MODULES[name]?.[source] === undefined ? undefined : `\0unused:${name}:${source}`;
+      return REPLACED_MODULES[name]?.[source] === undefined ? undefined : `\0replaced:${name}:${source}`;
     },
   },
   load(id) {
-    const [, name = '', source = ''] = /^\0unused:([^:]*):(.*)/.exec(id) ?? [];
-    return UNUSED_MODULES[name]?.[source];
+    const [, name = '', source = ''] = /^\0replaced:([^:]*):(.*)/.exec(id) ?? [];
+    return REPLACED_MODULES[name]?.[source];
   },
 };
 
@@ -163,7 +164,7 @@ const FILES_OF_A_START = [
   { name: 'start', test: /\/src\/(?:cli\/start|server\/start-server)\.ts$/, priority: 1 },
 ];
 
-const BUNDLED = [defaultFixtureCheckedNow, addressParserAlone, withoutUnusedModules];
+const BUNDLED = [defaultFixtureCheckedNow, addressParserAlone, replaceModules];
 
 const ENTRIES = {
   index: 'src/index.ts',
@@ -177,7 +178,13 @@ const COMMON: UserConfig = {
   target: 'es2022',
   fixedExtension: false,
   clean: false,
-  inputOptions: { resolve: { mainFields: ['module', 'main'] } },
+  inputOptions: {
+    resolve: {
+      mainFields: ['module', 'main'],
+      // The build of uuid for Node loads `node:crypto`, which takes a start longer than SHA-1 in JavaScript.
+      alias: { uuid: `${root}node_modules/uuid/dist/index.js` },
+    },
+  },
   // Everything but msw is bundled, so that the package has no dependencies.
   deps: { neverBundle: [/^node:/, /^msw(\/|$)/], onlyBundle: false },
 };

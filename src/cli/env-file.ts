@@ -10,15 +10,11 @@ const FIRST_LINE = `# Written by ${NAME}, which removes this file when it ends.\
 
 /**
  * Writes variables into a file that only this user can read. The result removes the file, unless another process has
- * replaced it meanwhile. Without a path, nothing is written.
+ * replaced it meanwhile.
  *
  * @throws {CannotRunError} if it cannot be written, or if another program wrote the file that is there.
  */
-export async function writeEnvFile(
-  path: string | undefined,
-  variables: Variables,
-): Promise<AsyncDisposable | undefined> {
-  if (path === undefined) return undefined;
+export async function writeEnvFile(path: string, variables: Variables): Promise<AsyncDisposable> {
   const lines = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}\n`],
   );

@@ -1,12 +1,11 @@
 import { NAME } from '../version.ts';
 import type { RunCommand } from './command.ts';
 import { connectionVariables } from './connection-variables.ts';
-import { writeEnvFile } from './env-file.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
 import { EXEC_FLAGS } from './flags.ts';
 import { writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
-import { listen } from './start.ts';
+import { listen, writeVariables } from './start.ts';
 import { parseOne, parseStartSettings } from './start-settings.ts';
 
 /** Runs another command beside an emulator, and returns the exit code of that command. */
@@ -20,7 +19,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
     { say: terminal.err, ...log },
   );
   const variables = connectionVariables(server);
-  await using _file = await writeEnvFile(envFile, variables);
+  await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // A report that cannot be written does not change the exit code.

@@ -9,7 +9,6 @@ import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type RunCommand, UsageError } from './command.ts';
 import { connectionVariables } from './connection-variables.ts';
-import { writeEnvFile } from './env-file.ts';
 import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
@@ -21,11 +20,17 @@ export const start: RunCommand = async (terminal, flags) => {
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = quiet ? {} : { log: json ? terminal.err : terminal.out, colour: terminal.colour && !json };
   await using server = await listen({ ...settings, fixtures }, { say: terminal.err, ...log });
-  await using _ = await writeEnvFile(envFile, connectionVariables(server));
+  await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   terminal.out(json ? readyLine(started) : bannerText(started, terminal.colour));
   await terminal.interrupted;
 };
+
+/** Writes the connection into a file. The writer is loaded only for that. */
+export async function writeVariables(path: string, server: AnyServer): Promise<AsyncDisposable> {
+  const { writeEnvFile } = await import('./env-file.ts');
+  return writeEnvFile(path, connectionVariables(server));
+}
 
 /** Where a server writes its log, and what it says about its start. */
 interface Output extends Pick<ListenOptions, 'log' | 'colour'> {

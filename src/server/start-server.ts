@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
@@ -157,7 +156,7 @@ function parseSettings({
  * `-` could not follow `--token`.
  */
 function defaultToken(host: string): string | undefined {
-  return isLoopbackHost(host) ? undefined : randomBytes(18).toString('hex');
+  return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */

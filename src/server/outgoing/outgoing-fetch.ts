@@ -1,7 +1,4 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Environment } from '../../environment.ts';
 import { RefusedError } from '../../fetch-in-process.ts';
 import { isLocalAddress } from './local-address.ts';
@@ -15,9 +12,6 @@ interface OutgoingFetch {
   /** Aborts all running calls and refuses all later ones. */
   close(): Promise<void>;
 }
-
-/** The time limit for connecting to a receiver. */
-const CONNECT_MS = 10_000;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
@@ -53,28 +47,15 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): Outgoing
 
 type Client = Awaited<ReturnType<typeof createClient>>;
 
-/** Loads undici, which takes longer than the start of a server, and creates the agents. */
+/** Creates the agents. They are loaded only then, because loading undici takes longer than the start of a server. */
 async function createClient(findReasonToRefuse: ReceiverRules) {
-  const { Agent, request } = await import('undici');
-  const createAgent = (rules: ReceiverRules) => createGuardedAgent(Agent, rules);
+  const { createGuardedAgent, request } = await import('./guarded-agent.ts');
   return {
     request,
-    defaultAgent: createAgent(findReasonToRefuse),
-    ownPortAgent: createAgent((host, address = host) => findReasonToRefuse(host, address) ?? ownPortRefusal(address)),
-  };
-}
-
-/**
- * Creates an undici agent that enforces the rules. Node calls `lookup` only for host names, so `check` must be called
- * for a URL with an IP address.
- */
-function createGuardedAgent(AgentClass: typeof Agent, findReasonToRefuse: ReceiverRules) {
-  return {
-    agent: new AgentClass({ connect: { timeout: CONNECT_MS, lookup: createLookup(findReasonToRefuse) } }),
-    check(host: string): void {
-      const reason = isIP(host) === 0 ? undefined : findReasonToRefuse(host);
-      if (reason !== undefined) throw new RefusedError(reason);
-    },
+    defaultAgent: createGuardedAgent(findReasonToRefuse),
+    ownPortAgent: createGuardedAgent(
+      (host, address = host) => findReasonToRefuse(host, address) ?? ownPortRefusal(address),
+    ),
   };
 }
 
@@ -107,39 +88,4 @@ function toResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Res
     status: statusCode,
     headers: fields,
   });
-}
-
-/** Creates a look-up function for Node that returns only addresses that may be called. */
-function createLookup(findReasonToRefuse: ReceiverRules): LookupFunction {
-  return (hostname, options, done) => {
-    resolveAllowed(hostname.replace(/\.$/, ''), findReasonToRefuse).then(
-      ([first, ...others]) => {
-        if (options.all) done(null, [first, ...others]);
-        else done(null, first.address, first.family);
-      },
-      (error: Error) => done(error, ''),
-    );
-  };
-}
-
-/** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
-async function resolveAllowed(
-  host: string,
-  findReasonToRefuse: ReceiverRules,
-): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUpOrRefuse(host, findReasonToRefuse);
-  const reasons = addresses.map(({ address }) => findReasonToRefuse(host, address));
-  const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
-  if (first) return [first, ...others];
-  throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
-}
-
-/** Looks up a name. If that fails, throws a `RefusedError` if the name is not allowed, otherwise the look-up error. */
-async function lookUpOrRefuse(host: string, findReasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
-  try {
-    return await lookup(host, { all: true });
-  } catch (error) {
-    const reason = findReasonToRefuse(host);
-    throw reason === undefined ? error : new RefusedError(reason);
-  }
 }
