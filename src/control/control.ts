@@ -10,7 +10,8 @@ import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import type { ControllableMailbox, ControlRow } from './row.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import type { ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 

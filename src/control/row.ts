@@ -3,27 +3,8 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
-import type { DeliveryControls } from './delivery-controls.ts';
-import type { JournalControls } from './journal-controls.ts';
-import type { KeyControls } from './key-controls.ts';
-import type { MailboxFaults } from './mailbox-faults.ts';
-import type { Mailbox } from './mailbox-interface.ts';
-
-/** The part of a mailbox that the control plane uses. */
-export type ControllableMailbox = Pick<
-  Mailbox,
-  | 'baseUrl'
-  | 'behaviours'
-  | 'clock'
-  | 'receiveMessage'
-  | 'settled'
-  | 'reset'
-  | 'openApi'
-  | keyof DeliveryControls
-  | keyof KeyControls
-  | keyof MailboxFaults
-  | keyof JournalControls
->;
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import type { SandboxControls } from './sandbox.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';

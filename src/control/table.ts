@@ -18,6 +18,7 @@ import { createHar } from '../journal/har.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
@@ -37,7 +38,7 @@ import {
   resetReply,
   settledReply,
 } from './replies.ts';
-import { type ControllableMailbox, type ControlRow, defineControl } from './row.ts';
+import { type ControlRow, defineControl } from './row.ts';
 import { settledOptions } from './settled.ts';
 import { triggerOptions } from './trigger.ts';
 

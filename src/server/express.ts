@@ -50,7 +50,7 @@ export function createMailboxMiddleware<const F extends FixtureInput | NamedFixt
 ): MailboxMiddleware<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailboxMiddleware(
   options: MiddlewareOptions<NamedFixture> = {},
-): MailboxMiddleware<never, never> {
+): { readonly mailbox: unknown } {
   const { mailbox, handle } = buildMailbox(options);
 
   async function serve(request: ApiRequest, message: IncomingMessage, response: ServerResponse): Promise<void> {
