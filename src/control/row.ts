@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
@@ -34,6 +34,8 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
   readonly reply: Reply;
   /** The errors that are specific to this call. */
   readonly errors?: readonly ErrorCode[];
+  /** Whether `?sandbox=<id>` selects the sandbox to which the call applies. */
+  readonly takesSandbox?: true;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
   readonly isConstantReply?: true;
 }
@@ -42,8 +44,13 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
 export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
   /** Default: JSON. */
   readonly content?: ContentType;
-  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>): unknown;
+  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>, sandboxes: SandboxControls): unknown;
 }
+
+const sandbox = z
+  .guid('must be the id of a sandbox')
+  .describe('The id of the sandbox to which the call applies. Default: the whole mailbox.')
+  .optional();
 
 type NoFields = z.ZodObject<Record<never, never>>;
 
@@ -51,7 +58,7 @@ type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-str
   ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
   : ReadonlyDeep<z.input<Reply>>;
 
-/** Types a row of the control table by its schemas. */
+/** Types a row of the control table by its schemas, and adds the parameter `sandbox` to its query. */
 export function defineControl<
   Reply extends z.ZodType,
   Params extends z.ZodObject = NoFields,
@@ -65,10 +72,13 @@ export function defineControl<
     run(
       mailbox: ControllableMailbox,
       input: ControlInput<z.output<Params>, z.output<Query>, BodyOf<Body, BodyCheckedByMailbox>>,
+      sandboxes: SandboxControls,
     ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
   },
 ): ControlRow {
-  return row as ControlRow;
+  if (!row.takesSandbox) return row as ControlRow;
+  const query = (row.query ?? z.strictObject({})).extend({ sandbox });
+  return { ...row, query, errors: [...new Set<ErrorCode>([...(row.errors ?? []), 'NOT_FOUND'])] } as ControlRow;
 }
 
 type BodyOf<Body extends z.ZodType, BodyCheckedByMailbox extends z.ZodType> = [z.input<BodyCheckedByMailbox>] extends [
