@@ -1,6 +1,6 @@
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { KeyHolder, World } from '../store/world.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { unauthorized } from './credentials.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */

@@ -72,7 +72,11 @@ export const releaseOptions = z.strictObject(releaseFields, 'must be an object')
 export type ReleaseOptions = InputOf<typeof releaseFields>;
 
 /** Creates the delivery controls of a mailbox. */
-export function createDeliveryControls(worlds: ReachableWorlds, events: EventBus, dispatcher: Dispatcher): DeliveryControls {
+export function createDeliveryControls(
+  worlds: ReachableWorlds,
+  events: EventBus,
+  dispatcher: Dispatcher,
+): DeliveryControls {
   return {
     deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter, filter)),
     delivery: (id) => dispatcher.find(worlds.all(), id).delivery,

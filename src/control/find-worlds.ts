@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
-import type { World } from '../store/world.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import type { World } from '../store/world.ts';
 
 /** The targets of a control call; without any, it applies to all tenants. */
 interface Target {

@@ -44,9 +44,7 @@ export function createMailboxClock(worlds: ReachableWorlds): MailboxClock {
   const one = (options: TenantOption = {}): Clock =>
     options.tenant === undefined ? worlds.clock : findTenant(worlds, options.tenant).clock;
   const each = (options: TenantOption = {}): Clock[] =>
-    options.tenant === undefined
-      ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))]
-      : [one(options)];
+    options.tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [one(options)];
 
   return {
     now: (options) => one(options).now(),

@@ -4,8 +4,8 @@ import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { InboxLocation, KeyHolder } from '../store/world.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import type { InboxLocation, KeyHolder } from '../store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */

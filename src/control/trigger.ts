@@ -5,9 +5,9 @@ import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 import { createSampleMessage } from './sample-message.ts';
 

@@ -3,7 +3,14 @@ import type { Environment } from '../environment.ts';
 import { AddressIndex } from './address-index.ts';
 import type { KeyIndex } from './key-index.ts';
 import type { ReachableWorlds } from './reachable-worlds.ts';
-import { createWorld, type InboxLocation, type KeyHolder, type World, type WorldSnapshot, type WorldsSnapshot } from './world.ts';
+import {
+  createWorld,
+  type InboxLocation,
+  type KeyHolder,
+  type World,
+  type WorldSnapshot,
+  type WorldsSnapshot,
+} from './world.ts';
 
 /** What a sandbox shares with the rest of its mailbox. */
 interface Shared {
@@ -28,6 +35,7 @@ export class SandboxWorld implements ReachableWorlds {
   readonly #start: WorldSnapshot;
   readonly #shared: Shared;
   readonly #addresses = new AddressIndex<InboxLocation>();
+  #isOpen = true;
 
   /** Creates the world of a sandbox, with the data that it starts with. */
   constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared) {
@@ -53,15 +61,15 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   get(tenantId: string): World | undefined {
-    return tenantId === this.world.id ? this.world : undefined;
+    return this.all().find(({ id }) => id === tenantId);
   }
 
   all(): World[] {
-    return [this.world];
+    return this.#isOpen ? [this.world] : [];
   }
 
   neighbours(): World[] {
-    return [this.world];
+    return this.all();
   }
 
   findKey(key: string): KeyHolder | undefined {
@@ -87,6 +95,11 @@ export class SandboxWorld implements ReachableWorlds {
 
   snapshot(): WorldsSnapshot {
     return { operatorKeys: [], tenants: [this.world.snapshot()] };
+  }
+
+  /** Makes its tenant unknown. */
+  end(): void {
+    this.#isOpen = false;
   }
 
   /** Restores the data that the sandbox started with, and returns its clock to real time. */

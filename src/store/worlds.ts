@@ -5,7 +5,15 @@ import type { Environment } from '../environment.ts';
 import type { ReachableWorlds } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorld } from './sandbox-world.ts';
-import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot, type WorldsSnapshot } from './world.ts';
+import {
+  createWorld,
+  type InboxLocation,
+  Indexes,
+  type KeyHolder,
+  type World,
+  type WorldSnapshot,
+  type WorldsSnapshot,
+} from './world.ts';
 
 /** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
@@ -101,9 +109,8 @@ export class Worlds implements ReachableWorlds {
   remove(tenantId: string): boolean {
     const world = this.get(tenantId);
     if (!world) return false;
-    this.#sandboxesByDomain.delete(this.#sandboxes.get(tenantId)?.domain ?? '');
-    this.#sandboxes.delete(tenantId);
     this.#worlds.delete(tenantId);
+    this.#endSandbox(tenantId);
     world.clock.reset();
     world.close();
     for (const notify of this.#removedListeners) notify(world);
@@ -144,6 +151,14 @@ export class Worlds implements ReachableWorlds {
     this.#indexes.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
+  }
+
+  #endSandbox(tenantId: string): void {
+    const sandbox = this.#sandboxes.get(tenantId);
+    if (!sandbox) return;
+    this.#sandboxes.delete(tenantId);
+    this.#sandboxesByDomain.delete(sandbox.domain);
+    sandbox.end();
   }
 
   #sandboxOf(address: string): SandboxWorld | undefined {
