@@ -85,7 +85,7 @@ describe('createSandbox', () => {
   });
 
   test('refuses a sandbox whose mail does not fit', () => {
-    const mailbox = createMailbox({ maxMailBytes: 5_000 });
+    const mailbox = createMailbox({ maxMailBytes: 20_000 });
     const createAll = () => Array.from({ length: 10 }, () => mailbox.createSandbox());
     expect(createAll).toThrow(/^The fixture of the sandbox has .* of mail, and .* are free; close other sandboxes/);
   });

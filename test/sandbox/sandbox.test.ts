@@ -74,6 +74,8 @@ describe('a sandbox', () => {
 
   everywhere('cannot send mail to another sandbox or tenant', async (service) => {
     const [one, other] = createTwo(service);
+    await one.receiveMessage({ ...mailTo(one, 'First'), from: `helpdesk@${other.domain}` });
+    await one.receiveMessage({ ...mailTo(one, 'First'), from: 'helpdesk@acme.test' });
     const message = { to: [`helpdesk@${other.domain}`, 'helpdesk@acme.test'], subject: 'Canary', plainBody: 'x' };
     const options = { key: one.keys.inboxes.helpdesk, json: message };
     const sent = await service.send('POST', `/v1/inboxes/${one.ids.inboxes.helpdesk}/send`, options);
