@@ -12,9 +12,11 @@ export interface SeededRandom {
   (length: number): Uint8Array;
   /** Returns a function that goes back to the present position, so that the same bytes follow again. */
   save(): () => void;
+  /** Makes the bytes that follow depend on a text too. */
+  mix(text: string): void;
 }
 
-/** How many numbers are skipped first, because those right after similar seeds are similar. */
+/** How many numbers are skipped, because those right after similar states are similar. */
 const SKIPPED = 15;
 
 /**
@@ -33,9 +35,18 @@ export function createSeededRandom(seed: number): SeededRandom {
     // The high bits are the most even ones.
     return sum >>> 24;
   };
-  for (let skipped = 0; skipped < SKIPPED; skipped += 1) nextByte();
+  const skip = () => void Array.from({ length: SKIPPED }, nextByte);
+  skip();
   const next = (length: number) => Uint8Array.from({ length }, nextByte);
   return Object.assign(next, {
+    mix(text: string) {
+      for (const character of text) {
+        const [a, ...rest] = state;
+        state = [(a ^ (character.codePointAt(0) ?? 0)) >>> 0, ...rest];
+        nextByte();
+      }
+      skip();
+    },
     save() {
       const saved = state;
       return () => {
