@@ -28,10 +28,18 @@ export function createTemplateReader(mailboxFixture: Fixture, behaviours: Behavi
       ofMailbox ??= templateOfFirst(mailboxFixture);
       return ofMailbox;
     }
-    const text = JSON.stringify(fixture);
+    const text = toJson(fixture);
     if (latest?.text !== text) latest = { text, template: templateOfOnly(parseOrExplain(fixture, behaviours)) };
     return latest.template;
   };
+}
+
+function toJson(fixture: unknown): string {
+  try {
+    return JSON.stringify(fixture);
+  } catch {
+    throw new ApiError('VALIDATION_ERROR', 'The fixture is not valid: it has a value that JSON cannot represent.');
+  }
 }
 
 function templateOfFirst(fixture: Fixture): TenantTemplate {

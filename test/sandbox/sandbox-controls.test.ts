@@ -77,6 +77,16 @@ describe('createSandbox', () => {
     expect(service.mailbox.sandboxes()).toEqual([]);
   });
 
+  test('refuses a fixture that is not JSON, or nested too deeply', () => {
+    const circular: Record<string, unknown> = {};
+    circular.tenants = circular;
+    const deep = JSON.parse(`{"tenants":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    for (const fixture of [circular, deep, { tenants: 1n }]) {
+      const create = () => createMailbox().createSandbox({ fixture });
+      expect(create).toThrow('The fixture is not valid: it has a value that JSON cannot represent.');
+    }
+  });
+
   test('refuses more than 10,000 sandboxes', async () => {
     const mailbox = createMailbox({ fixtures: { tenants: { x: {} } } });
     for (let count = 0; count < 10_000; count += 1) {
