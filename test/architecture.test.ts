@@ -18,6 +18,7 @@ const LAYERS = [
   'src/fetch-through-sockets.ts',
   'src/fetch-in-process.ts',
   'src/environment.ts',
+  'src/seeded-randomness.ts',
   'src/clock/',
   'src/faults/',
   'src/store/',

@@ -2,6 +2,7 @@ import type { Environment } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Service } from '../pipeline/service.ts';
 import { Feed, toFeedItem } from './feed.ts';
+import type { FeedItem } from './feed-event.ts';
 import { Journal } from './journal.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
 import { showSummary } from './show-request.ts';
@@ -20,6 +21,8 @@ const DEFAULT_SIZE = 1_000;
 export class Recorder {
   readonly journal: Journal;
   readonly feed: Feed;
+  readonly #realEnvironment: Environment;
+  readonly #tenantFeeds = new Map<string, Feed>();
 
   /**
    * Starts to record. With the size 0, requests are not recorded.
@@ -32,22 +35,47 @@ export class Recorder {
     if (limit === undefined) {
       throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
     }
-    const feed = new Feed(realEnvironment);
+    this.#realEnvironment = realEnvironment;
+    this.feed = new Feed(realEnvironment);
     const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
-    activity.subscribe((entry) => feed.publish(() => toFeedItem(entry)));
+    activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, () => toFeedItem(entry)));
+    worlds.onRemoved(({ id }) => {
+      this.#tenantFeeds.get(id)?.end();
+      this.#tenantFeeds.delete(id);
+    });
     if (limit > 0) {
       observers.push((exchange) => {
         const kept = journal.record(exchange);
-        feed.publish(() => ({ kind: 'request', request: showSummary(kept, behaviours) }), kept.realTimeMs);
+        const show = () => ({ kind: 'request' as const, request: showSummary(kept, behaviours) });
+        this.publish(kept.principal?.tenantId ?? null, show, kept.realTimeMs);
       });
     }
-    this.feed = feed;
     this.journal = journal;
   }
 
-  /** Empties the journal and publishes the reset in the feed, which keeps its past events. */
-  reset(): void {
-    this.journal.reset();
-    this.feed.publish(() => ({ kind: 'reset' }));
+  /** Starts a feed that has only the events of one tenant, and keeps them although others have many. */
+  addTenantFeed(tenantId: string): Feed {
+    const feed = new Feed(this.#realEnvironment);
+    this.#tenantFeeds.set(tenantId, feed);
+    return feed;
+  }
+
+  /** Publishes an event of a tenant, or with null one of the whole mailbox. `show` is called when a reader reads it. */
+  publish(tenantId: string | null, show: () => FeedItem, realTimeMs?: number): void {
+    this.feed.publish(show, realTimeMs);
+    const own = tenantId === null ? [...this.#tenantFeeds.values()] : [this.#tenantFeeds.get(tenantId)];
+    for (const feed of own) feed?.publish(show, realTimeMs);
+  }
+
+  /** Ends the feed of every reader. */
+  endFeeds(): void {
+    for (const feed of [this.feed, ...this.#tenantFeeds.values()]) feed.end();
+  }
+
+  /** Empties the journal, or the part of one tenant, and publishes the reset in the feed, which keeps its past events. */
+  reset(tenantId?: string): void {
+    if (tenantId === undefined) this.journal.reset();
+    else this.journal.clear(tenantId);
+    this.publish(tenantId ?? null, () => ({ kind: 'reset', tenantId: tenantId ?? null }));
   }
 }

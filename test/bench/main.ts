@@ -6,6 +6,7 @@ import { benchManyMessages } from './many-messages.ts';
 import type { Row } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchRouting } from './routing.ts';
+import { benchSandboxes } from './sandboxes.ts';
 import { benchStart } from './start.ts';
 import { benchThroughput } from './throughput.ts';
 
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   size: benchBySize,
   messages: benchManyMessages,
   lifecycle: benchLifecycle,
+  sandboxes: benchSandboxes,
   routing: benchRouting,
   deliveries: benchDeliveries,
   memory: benchMemory,

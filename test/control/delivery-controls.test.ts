@@ -176,7 +176,7 @@ test('an event fired by hand without an HTML body has none in a stream either', 
 test('a control call refuses an unknown query parameter', async () => {
   await using server = await startServer({ port: 0 });
   const reply = await fetch(`${server.control}/deliveries?stat=pending`);
-  const error = 'The query has the unknown parameter "stat"; it takes tenant, webhookId, event, state.';
+  const error = 'The query has the unknown parameter "stat"; it takes tenant, webhookId, event, state, sandbox.';
   expect([reply.status, await reply.json()]).toEqual([400, { error, code: 'VALIDATION_ERROR' }]);
 });
 

@@ -1,6 +1,7 @@
 import type * as library from 'agent-mailbox-mock';
 import {
   type BehaviourOptions,
+  type ControllableMailbox,
   createMailbox,
   type DefaultIds,
   type DefaultKeys,
@@ -76,6 +77,25 @@ describe('types', () => {
     expectTypeOf(mailbox.ids.umbrella.webhooks.audit).toBeString();
     // @ts-expect-error that fixture has no such webhook
     mailbox.ids.umbrella.webhooks.other;
+  });
+
+  test('a sandbox has the keys and ids of its tenant', () => {
+    const sandbox = createMailbox().createSandbox({ name: 'orders', seed: 1 });
+    expectTypeOf(sandbox.keys).toEqualTypeOf<DefaultKeys['acme']>();
+    expectTypeOf(sandbox.ids).toEqualTypeOf<DefaultIds['acme']>();
+    expectTypeOf(sandbox).toExtend<Disposable>();
+    expectTypeOf(createMailbox()).toExtend<ControllableMailbox>();
+    expectTypeOf(sandbox).toExtend<ControllableMailbox>();
+    const fixture = { tenants: { umbrella: { workspaces: { lab: { inboxes: { desk: {} } } } } } };
+    const own = createMailbox().createSandbox({ fixture });
+    expectTypeOf(own.keys).toExtend<TenantKeys<'lab', 'desk'>>();
+    expectTypeOf(own.ids.inboxes.desk).toBeString();
+    // @ts-expect-error that fixture has no such inbox
+    own.keys.inboxes.helpdesk;
+    expectTypeOf(createMailbox({ fixtures: fixture }).createSandbox().keys.inboxes.desk).toBeString();
+    expectTypeOf<server.MailboxServer['mailbox']['createSandbox']>().returns.toExtend<{ keys: { tenant: string } }>();
+    // @ts-expect-error a seed is a number
+    createMailbox().createSandbox({ seed: 'x' });
   });
 
   test('handlers are msw handlers', () => {
