@@ -10,6 +10,7 @@ import { createKeyControls } from './control/key-controls.ts';
 import { createMailboxClock } from './control/mailbox-clock.ts';
 import { addFirstFaults, createMailboxFaults, type FaultContext } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
+import { createMessageControls } from './control/message-controls.ts';
 import { publishClock, publishFaults } from './control/publish-changes.ts';
 import { settle } from './control/settled.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
@@ -74,8 +75,8 @@ export interface MailboxInternals extends Streams {
   readonly faults: Faults;
   /** Returns the fault that happens to a recipient over SMTP, if any. */
   takeSmtpFault(address: string): SmtpFault | undefined;
-  /** Ends the live feed of every reader. */
-  endFeeds(): void;
+  /** Ends the live feed of every reader, and every wait for mail. */
+  endWaits(): void;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -120,13 +121,14 @@ export function buildMailbox(
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder.feed),
     ...createKeyControls(service, keys),
+    ...createMessageControls(recorder.mailLog, locate),
     ...createJournalControls(recorder),
     snapshot: () => readState(worlds),
     openApi: createOpenApiReader(behaviours),
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
-  const endFeeds = () => recorder.feed.end();
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endFeeds };
+  const endWaits = () => recorder.end();
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits };
 }
 
 /** Creates the fault methods of a mailbox and its SMTP server, and adds the faults with which it starts. */

@@ -12,6 +12,7 @@ import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
+import type { MessageControls } from './message-controls.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
@@ -19,6 +20,7 @@ export interface Mailbox<Keys = DefaultKeys, Ids = DefaultIds>
   extends DeliveryControls,
     KeyControls,
     MailboxFaults,
+    MessageControls,
     JournalControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;

@@ -8,6 +8,7 @@ import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { Mailbox } from './mailbox-interface.ts';
+import type { MessageControls } from './message-controls.ts';
 
 /** The part of a mailbox that the control plane uses. */
 export type ControllableMailbox = Pick<
@@ -22,6 +23,7 @@ export type ControllableMailbox = Pick<
   | keyof DeliveryControls
   | keyof KeyControls
   | keyof MailboxFaults
+  | keyof MessageControls
   | keyof JournalControls
 >;
 

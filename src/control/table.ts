@@ -21,6 +21,7 @@ import { CONTROL_PATH } from './control-path.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
+import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import {
   affectedDeliveriesReply,
@@ -32,6 +33,8 @@ import {
   exposuresReply,
   faultsReply,
   healthReply,
+  mailReply,
+  mailsReply,
   messagesReply,
   openApiReply,
   resetReply,
@@ -156,6 +159,26 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: messagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
     run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body) }),
+  }),
+  defineControl({
+    id: 'listMail',
+    method: 'GET',
+    path: `${CONTROL_PATH}/messages`,
+    summary: 'Lists the mail that arrived or was sent since the start, oldest first.',
+    query: mailQuery,
+    reply: mailsReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
+  }),
+  defineControl({
+    id: 'waitForMessage',
+    method: 'GET',
+    path: `${CONTROL_PATH}/messages/wait`,
+    summary: 'Waits for a mail and shows it.',
+    query: waitQuery,
+    reply: mailReply,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    run: (mailbox, { query }) => mailbox.waitForMessage(query),
   }),
   defineControl({
     id: 'triggerEvent',
