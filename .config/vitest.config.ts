@@ -48,6 +48,7 @@ export default defineConfig(({ mode }) => {
         'agent-mailbox-mock/server': `${root}src/server/index.ts`,
         'agent-mailbox-mock/express': `${root}src/server/express.ts`,
         'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
+        'agent-mailbox-mock/matchers': `${root}src/matchers/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },
     },

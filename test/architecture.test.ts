@@ -34,6 +34,7 @@ const LAYERS = [
   'src/mailbox.ts',
   'src/create-mailbox.ts',
   'src/index.ts',
+  'src/matchers/',
   'src/server/',
   'src/cli/',
 ];

@@ -29,6 +29,7 @@ const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
+  'agent-mailbox-mock/matchers': join(ROOT, 'src/matchers/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };
 

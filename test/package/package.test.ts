@@ -181,6 +181,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts', 'dist/index.js', 'dist/index.node.js'],
     'dist/main.cjs',
+    ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
     ...['dist/server.cjs', 'dist/server.d.cts', 'dist/server.d.ts', 'dist/server.js'],
     'dist/without-msw.cjs',
@@ -284,6 +285,8 @@ test.for([
   ['server.cjs', ['msw']],
   ['server.js', ['msw']],
   ['main.cjs', ['msw']],
+  ['matchers.cjs', []],
+  ['matchers.js', []],
   ['receiver.cjs', []],
   ['receiver.js', []],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {
