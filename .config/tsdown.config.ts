@@ -137,7 +137,8 @@ function describeLicence(folder: string): string {
 }
 
 /** The files that import msw, and the entries; an ES module of these takes all else from the CommonJS build. */
-const ENTRY_FILES = /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw)\.ts$/;
+const ENTRY_FILES =
+  /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw|(?:vitest|matchers)\/[\w-]+)\.ts$/;
 
 /** The CommonJS file that has what an entry imports. */
 const COMMON_JS_FILES: readonly (readonly [importer: RegExp, file: string])[] = [
@@ -178,7 +179,11 @@ const ENTRIES = {
   express: 'src/server/express.ts',
   receiver: 'src/receiver/index.ts',
   matchers: 'src/matchers/index.ts',
+  vitest: 'src/vitest/index.ts',
 };
+
+/** vitest is an ES module, and so is what imports it. */
+const { vitest: _, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
 
 const COMMON: UserConfig = {
   cwd: root,
@@ -186,15 +191,15 @@ const COMMON: UserConfig = {
   fixedExtension: false,
   clean: false,
   inputOptions: { resolve: { mainFields: ['module', 'main'] } },
-  // Everything but msw is bundled, so that the package has no dependencies.
-  deps: { neverBundle: [/^node:/, /^msw(\/|$)/], onlyBundle: false },
+  // Everything but msw and vitest is bundled, so that the package has no dependencies.
+  deps: { neverBundle: [/^node:/, /^(?:msw|vitest)(\/|$)/], onlyBundle: false },
 };
 
 const CODE: UserConfig[] = [
   {
     ...COMMON,
     entry: {
-      ...ENTRIES,
+      ...ENTRIES_FOR_REQUIRE,
       'without-msw': 'src/without-msw.ts',
       'handler-parts': 'src/handler-parts.ts',
       main: 'src/cli/main.ts',
@@ -213,6 +218,7 @@ const CODE: UserConfig[] = [
       server: ENTRIES.server,
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
+      vitest: ENTRIES.vitest,
     },
     format: 'esm',
     platform: 'node',

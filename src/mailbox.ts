@@ -2,17 +2,12 @@ import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import type { createHandlers } from './adapters/msw.ts';
 import { createSilentReader } from './contract/behaviour-reader.ts';
-import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
+import { type BehaviourOptions, parseBehaviours } from './contract/behaviours.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
-import { createDeliveryControls } from './control/delivery-controls.ts';
-import { createJournalControls } from './control/journal-controls.ts';
-import { createKeyControls } from './control/key-controls.ts';
-import { createMailboxClock } from './control/mailbox-clock.ts';
-import { addFirstFaults, createMailboxFaults, type FaultContext } from './control/mailbox-faults.ts';
+import { createControls, createOpenApiReader } from './control/create-controls.ts';
+import { addFirstFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
-import { createMessageControls } from './control/message-controls.ts';
-import { publishClock, publishFaults } from './control/publish-changes.ts';
-import { settle } from './control/settled.ts';
+import { createSandboxControls } from './control/sandboxes.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -27,16 +22,12 @@ import { readFixtureIds } from './fixture/fixture-ids.ts';
 import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { Recorder } from './journal/recorder.ts';
-import { acceptMessage } from './mail/accept-message.ts';
 import { findInbox } from './mail/route.ts';
-import { createOpenApi } from './openapi/create-openapi.ts';
-import type { OpenApiDocument } from './openapi/document.ts';
 import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { type ApiRequest, ConnectionCutError } from './pipeline/http.ts';
-import { createService } from './pipeline/service.ts';
+import { createService, type Service } from './pipeline/service.ts';
 import { seed } from './store/seed.ts';
-import { readState } from './store/state.ts';
 import { Worlds } from './store/worlds.ts';
 import { createStreams, type Streams } from './stream/streams.ts';
 
@@ -99,48 +90,43 @@ export function buildMailbox(
   publishMail(worlds, events, activity);
   const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
-  const keys = readFixtureKeys(fixture);
-  const reader = createSilentReader(behaviours);
   const service = createService({ worlds, events, behaviours, faults });
   const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
-  const locate = (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
-  const { faultControls, takeSmtpFault } = createFaultParts({ worlds, faults, findInbox: locate }, options.faults);
+  const keys = readFixtureKeys(fixture);
+  const parts = { baseUrl, service, dispatcher, recorder, openApi: createOpenApiReader(behaviours) };
+  const controls = createControls(parts, { worlds, keys });
+  const { sandboxControls, resetSandboxes } = createSandboxControls({ ...parts, realEnvironment, activity, fixture });
+  worlds.onRemoved(() => void controls.faults());
+  addFirstFaults(controls, options.faults ?? []);
+  const locate = createInboxFinder(service);
   const mailbox: Mailbox<never, never> = {
-    baseUrl,
+    ...controls,
+    ...sandboxControls,
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     keys: keys as never,
     ids: readFixtureIds(fixture) as never,
-    behaviours,
-    reset: createReset({ worlds, dispatcher, faults, recorder }),
+    reset: createReset({ worlds, dispatcher, faults, recorder }, resetSandboxes),
     receives: (address) => locate(address) !== undefined,
-    receiveMessage: (message) => acceptMessage({ ...service, ...reader }, message),
-    clock: publishClock(createMailboxClock(worlds), recorder.feed),
-    settled: (settledOptions) => settle({ worlds, dispatcher }, settledOptions),
-    ...createDeliveryControls(worlds, events, dispatcher),
-    ...publishFaults(faultControls, recorder.feed),
-    ...createKeyControls(service, keys),
-    ...createMessageControls(recorder.mailLog, locate),
-    ...createJournalControls(recorder),
-    snapshot: () => readState(worlds),
-    openApi: createOpenApiReader(behaviours),
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
-  const endWaits = () => recorder.end();
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits };
+  const takeSmtpFault = createSmtpFaultTaker(faults, locate);
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end() };
 }
 
-/** Creates the fault methods of a mailbox and its SMTP server, and adds the faults with which it starts. */
-function createFaultParts(context: FaultContext, firstFaults: readonly FaultOptions[] = []) {
-  const faultControls = createMailboxFaults(context);
-  addFirstFaults(faultControls, firstFaults);
-  const takeSmtpFault = (address: string) => {
-    const inbox = context.findInbox(address);
-    const recipient = address.toLowerCase();
-    return inbox && context.faults.take({ on: 'smtp', tenantId: inbox.world.id, recipient });
+/** Returns a function that finds the inbox of an address, in any tenant or sandbox. */
+function createInboxFinder({ worlds, behaviours }: Service) {
+  const reader = createSilentReader(behaviours);
+  return (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
+}
+
+/** Returns a function that takes the fault of a recipient over SMTP. */
+function createSmtpFaultTaker(faults: Faults, locate: ReturnType<typeof createInboxFinder>) {
+  return (address: string) => {
+    const inbox = locate(address);
+    return inbox && faults.take({ on: 'smtp', tenantId: inbox.world.id, recipient: address.toLowerCase() });
   };
-  return { faultControls, takeSmtpFault };
 }
 
 /** Creates the worlds of a fixture. */
@@ -167,13 +153,14 @@ interface Resettable {
   readonly recorder: Recorder;
 }
 
-/** Returns a function that restores the present state. */
-function createReset({ worlds, dispatcher, faults, recorder }: Resettable): () => void {
+/** Returns a function that restores the present state and closes every sandbox. */
+function createReset({ worlds, dispatcher, faults, recorder }: Resettable, resetSandboxes: () => void): () => void {
   const start = { worlds: worlds.snapshot(), faults: faults.list() };
   return () => {
-    dispatcher.reset();
+    dispatcher.reset(worlds.all());
     faults.restore(start.faults);
     worlds.restore(start.worlds);
+    resetSandboxes();
     recorder.reset();
   };
 }
@@ -201,15 +188,6 @@ function createAdapters(
 
 function refuseHandlers(): never {
   throw new TypeError('The mailbox of a server has no msw handlers; create one by createMailbox() to use them.');
-}
-
-/** Returns a function that creates the document on the first call and returns a copy on each call. */
-function createOpenApiReader(behaviours: BehaviourValues): () => OpenApiDocument {
-  let document: OpenApiDocument | undefined;
-  return () => {
-    document ??= createOpenApi(behaviours);
-    return structuredClone(document);
-  };
 }
 
 function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {

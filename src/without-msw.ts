@@ -17,6 +17,7 @@ export type {
   RawMessage,
 } from './contract/incoming-message.ts';
 export type { OperationId } from './contract/operations.ts';
+export type { ControllableMailbox } from './control/controllable-mailbox.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { JournalControls } from './control/journal-controls.ts';
 export type { Exposure, KeyControls } from './control/key-controls.ts';
@@ -24,6 +25,7 @@ export type { MailFilter, WaitOptions } from './control/mail-filter.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { MessageControls } from './control/message-controls.ts';
+export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from './control/sandbox.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { TriggerOptions } from './control/trigger.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';

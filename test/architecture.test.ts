@@ -18,6 +18,7 @@ const LAYERS = [
   'src/fetch-through-sockets.ts',
   'src/fetch-in-process.ts',
   'src/environment.ts',
+  'src/seeded-randomness.ts',
   'src/clock/',
   'src/faults/',
   'src/store/',
@@ -35,6 +36,7 @@ const LAYERS = [
   'src/create-mailbox.ts',
   'src/index.ts',
   'src/matchers/',
+  'src/vitest/',
   'src/server/',
   'src/cli/',
 ];
@@ -60,10 +62,12 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
+  { packages: /^vitest$/, allowed: ['src/vitest/'] },
+  { packages: /^msw\/node$/, allowed: ['src/vitest/'] },
   {
     packages: /^msw$/,
     allowed: ['src/adapters/', 'src/server/http/user-handlers.ts'],
-    types: ['src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
+    types: ['src/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
   },
 ];
 

@@ -2,9 +2,9 @@ import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Collections } from '../store/database.ts';
 import { canonicalAddress } from '../store/inbox-address.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxRow, RowKind, Rows } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import { describeOutOfScope } from './describe-scope.ts';
 import { isInScope, type RowScope } from './policy.ts';
 import type { TenantPrincipal } from './principal.ts';
@@ -12,7 +12,7 @@ import type { TenantPrincipal } from './principal.ts';
 /** The part of an operation's context that is needed to find a resource within the scope of the caller's key. */
 export interface LookupContext {
   readonly principal: TenantPrincipal;
-  readonly worlds: Worlds;
+  readonly worlds: ReachableWorlds;
   readonly readBehaviour: ReadBehaviour;
 }
 
@@ -133,11 +133,11 @@ export function outOfScope(
   scopeIn: (world: World) => RowScope | undefined,
 ): ApiError {
   const value = readBehaviour('errors.foreign-resource');
-  if (value === 'forbidden' && worlds.some((world) => scopeIn(world) !== undefined)) {
+  if (value === 'forbidden' && worlds.neighbours().some((world) => scopeIn(world) !== undefined)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    const world = [principal.world, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
+    const world = [principal.world, ...worlds.neighbours()].find((each) => scopeIn(each) !== undefined);
     const scope = world && scopeIn(world);
     if (!scope) return `There is no ${what} in any tenant.`;
     if (world === principal.world && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;

@@ -1,6 +1,6 @@
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../store/rows.ts';
 import type { KeyHolder, World } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import { unauthorized } from './credentials.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
@@ -18,16 +18,21 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
  *
  * @throws {ApiError} UNAUTHORIZED when the key is unknown or revoked.
  */
-export function findPrincipal(worlds: Worlds, key: string): Principal {
+export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
   throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
 }
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
-export function principalOf(worlds: Worlds, key: string): Principal | undefined {
+export function principalOf(worlds: ReachableWorlds, key: string): Principal | undefined {
   const keyHolder = worlds.findKey(key);
   return keyHolder && toPrincipal(keyHolder);
+}
+
+/** Returns the tenant of a principal; null for the operator. */
+export function tenantIdOf(principal: Principal): string | null {
+  return principal.tier === 'operator' ? null : principal.world.id;
 }
 
 function toPrincipal(keyHolder: KeyHolder): Principal {

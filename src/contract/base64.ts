@@ -6,9 +6,15 @@ export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
 
+/** Each byte as two hexadecimal digits. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Converts bytes to lower-case hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // V8 keeps a text that was joined in one step in a third of the memory.
+  const digits: (string | undefined)[] = [];
+  for (const byte of bytes) digits.push(HEX[byte]);
+  return digits.join('');
 }
 
 /** The number of arguments that a function call can have is limited. */

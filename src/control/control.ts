@@ -10,7 +10,9 @@ import { parseBody, parseQuery } from '../pipeline/parse-input.ts';
 import { MAX_BODY_BYTES, readBody } from '../pipeline/read-body.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import type { ControllableMailbox, ControlRow } from './row.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import type { ControlRow } from './row.ts';
+import type { SandboxControls } from './sandbox.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -22,7 +24,7 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: ControllableMailbox,
+  mailbox: ControllableMailbox & SandboxControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
 ): (request: ApiRequest) => Promise<ApiResult> {
@@ -30,10 +32,13 @@ export function createControl(
   const constantReplies = new Map<ControlRow, AnyReply>();
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
-    const input = { params, headers: request.headers, ...(await parseInput(row, request)) };
+    const { query, body } = await parseInput(row, request);
     const known = constantReplies.get(row);
     if (known) return known;
-    const reply = writeReply(row, await row.run(mailbox, input as never));
+    const { sandbox, ...rest } = query;
+    const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
+    const input = { params, headers: request.headers, query: rest, body };
+    const reply = writeReply(row, await row.run(target, input as never, mailbox));
     if (row.isConstantReply) constantReplies.set(row, reply);
     return reply;
   }

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryLosses } from '../delivery/delivery.ts';
 import { type DeliveryFilter, deliveryFilter } from '../delivery/delivery-filter.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { EventBus } from '../events/event-bus.ts';
-import type { Worlds } from '../store/worlds.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { findWorlds } from './find-worlds.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
@@ -72,17 +72,22 @@ export const releaseOptions = z.strictObject(releaseFields, 'must be an object')
 export type ReleaseOptions = InputOf<typeof releaseFields>;
 
 /** Creates the delivery controls of a mailbox. */
-export function createDeliveryControls(worlds: Worlds, events: EventBus, dispatcher: Dispatcher): DeliveryControls {
+export function createDeliveryControls(
+  worlds: ReachableWorlds,
+  events: EventBus,
+  dispatcher: Dispatcher,
+): DeliveryControls {
   return {
-    deliveries: (filter = {}) => dispatcher.list(parseOrRefuse('The filter', deliveryFilter, filter)),
-    delivery: (id) => dispatcher.find(id).delivery,
+    deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter, filter)),
+    delivery: (id) => dispatcher.find(worlds.all(), id).delivery,
     losses({ tenant } = {}) {
-      return dispatcher.losses(tenant?.toLowerCase());
+      const id = tenant?.toLowerCase();
+      return dispatcher.losses(worlds.all().filter((world) => id === undefined || world.id === id));
     },
     redeliver(id) {
-      const { delivery, schedule } = dispatcher.find(id);
+      const { delivery, schedule } = dispatcher.find(worlds.all(), id);
       schedule.redeliver(delivery);
-      return dispatcher.find(id).delivery;
+      return dispatcher.find(worlds.all(), id).delivery;
     },
     trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger({ worlds, events }, kind, options)),
     release(options = {}) {

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { World } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 
 /** The targets of a control call; without any, it applies to all tenants. */
 interface Target {
@@ -13,7 +13,7 @@ interface Target {
  *
  * @throws {ApiError} NOT_FOUND for an unknown tenant or webhook.
  */
-export function findWorlds(worlds: Worlds, { tenant, webhookId }: Target): World[] {
+export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Target): World[] {
   const candidates = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
   if (tenant !== undefined && candidates.length === 0) throw notFound('tenant');
   const found = candidates.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));

@@ -1,3 +1,4 @@
+import type { Feed } from '../journal/feed.ts';
 import type { FeedEvent, FeedOptions } from '../journal/feed-event.ts';
 import type { Recorder } from '../journal/recorder.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
@@ -29,12 +30,15 @@ export interface JournalControls {
   feed(options?: FeedOptions): AsyncIterable<FeedEvent>;
 }
 
-/** Creates the journal methods of a mailbox. */
-export function createJournalControls({ journal, feed }: Recorder): JournalControls {
+/** Creates the journal methods of a mailbox, or of one tenant with a feed of its own. */
+export function createJournalControls(
+  { journal, feed }: Recorder,
+  tenant: { readonly id?: string; readonly feed: Feed } = { feed },
+): JournalControls {
   return {
-    requests: (filter) => journal.list(filter),
-    request: (id) => journal.find(id),
-    clearRequests: () => journal.clear(),
-    feed: (options) => feed.read(options),
+    requests: (filter) => journal.list(filter, tenant.id),
+    request: (id) => journal.find(id, tenant.id),
+    clearRequests: () => journal.clear(tenant.id),
+    feed: (options) => tenant.feed.read(options),
   };
 }

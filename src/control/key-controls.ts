@@ -1,10 +1,11 @@
 import { idsInScope } from '../access/find-in-scope.ts';
 import { mayCall } from '../access/policy.ts';
-import { findPrincipal, type Principal } from '../access/principal.ts';
+import { findPrincipal, type Principal, tenantIdOf } from '../access/principal.ts';
 import { ApiError } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { keyPrefix, type Tier } from '../contract/tiers.ts';
 import type { Service } from '../pipeline/service.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
 export interface Exposure {
@@ -44,9 +45,10 @@ export interface KeyControls {
 const KINDS = ['workspaces', 'inboxes', 'webhooks'] as const;
 
 /** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle. */
-export function createKeyControls({ worlds, operationFor }: Service, fixtureKeys: object): KeyControls {
-  const handles = new Map(listHandles(fixtureKeys));
-
+export function createKeyControls(
+  { worlds, operationFor }: Pick<Service, 'operationFor'> & { readonly worlds: ReachableWorlds },
+  fixtureKeys: object,
+): KeyControls {
   function exposure(key: string): Exposure {
     if (!worlds.findKey(key)) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
@@ -59,9 +61,9 @@ export function createKeyControls({ worlds, operationFor }: Service, fixtureKeys
     );
     return {
       key: `${keyPrefix(key)}…`,
-      handle: handles.get(key) ?? null,
+      handle: handleOf(key, fixtureKeys),
       tier: principal.tier,
-      tenantId: principal.tier === 'operator' ? null : principal.world.id,
+      tenantId: tenantIdOf(principal),
       workspaces,
       inboxes,
       webhooks,
@@ -82,9 +84,12 @@ function reachableIds(
   return mayReach && principal.tier !== 'operator' ? idsInScope(principal, kind) : [];
 }
 
-/** Lists the keys in `mailbox.keys`, each with the path at which it is. */
-function listHandles(keys: object, path = ''): [key: string, handle: string][] {
-  return Object.entries(keys).flatMap(([name, value]): [string, string][] =>
-    typeof value === 'string' ? [[value, path + name]] : listHandles(value, `${path}${name}.`),
-  );
+/** Returns the path of a key in `mailbox.keys`; null if it is not there. */
+function handleOf(key: string, keys: object, path = ''): string | null {
+  for (const [name, value] of Object.entries(keys)) {
+    if (value === key) return path + name;
+    const below = typeof value === 'object' ? handleOf(key, value, `${path}${name}.`) : null;
+    if (below !== null) return below;
+  }
+  return null;
 }

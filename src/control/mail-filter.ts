@@ -31,6 +31,8 @@ const waitFields = {
   ...filterFields,
   /** The address at which the mail arrives: in its inbox, or outside if it belongs to no inbox. */
   to: filterFields.to.unwrap(),
+  /** Only mail of the sandbox with this id. */
+  sandbox: z.guid('must be the id of a sandbox').toLowerCase().optional(),
   /** Maximum waiting time, in real time. Default: 4 seconds. */
   timeout: durationField.optional(),
 };
@@ -47,7 +49,7 @@ const subjectText = z.string().describe('A part of the subject.').optional();
 export const mailQuery = mailFilter.extend({ subject: subjectText });
 
 /** The schema of the options of `waitForMessage` in a query. */
-export const waitQuery = waitOptions.extend({ subject: subjectText });
+export const waitQuery = waitOptions.omit({ sandbox: true }).extend({ subject: subjectText });
 
 /** Selects mail. A mail must match every field that is given; without fields, all matches. */
 export type MailFilter = InputOf<typeof filterFields>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../clock/clock.ts';
 import { type Duration, parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Worlds } from '../store/worlds.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { notFound } from './find-worlds.ts';
 
 /** The tenant to which a call applies; without one, it applies to all tenants. */
@@ -40,11 +40,11 @@ export interface MailboxClock {
 }
 
 /** Creates the clock of a mailbox from the clocks of its tenants. */
-export function createMailboxClock(worlds: Worlds): MailboxClock {
+export function createMailboxClock(worlds: ReachableWorlds): MailboxClock {
   const one = (options: TenantOption = {}): Clock =>
     options.tenant === undefined ? worlds.clock : findTenant(worlds, options.tenant).clock;
   const each = (options: TenantOption = {}): Clock[] =>
-    options.tenant === undefined ? [worlds.clock, ...worlds.all().map(({ clock }) => clock)] : [one(options)];
+    options.tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [one(options)];
 
   return {
     now: (options) => one(options).now(),
@@ -96,7 +96,7 @@ function untilNextDue(clock: Clock): number {
   return next ? Math.max(next.getTime() - clock.now().getTime(), 0) : Number.POSITIVE_INFINITY;
 }
 
-function findTenant(worlds: Worlds, id: string) {
+function findTenant(worlds: ReachableWorlds, id: string) {
   const world = worlds.get(String(id).toLowerCase());
   if (world) return world;
   throw notFound('tenant');

@@ -4,8 +4,8 @@ import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxLocation, KeyHolder } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
@@ -30,23 +30,24 @@ export interface MailboxFaults {
 
 /** The parts of a mailbox that its faults need. */
 export interface FaultContext {
-  readonly worlds: Worlds;
+  readonly worlds: ReachableWorlds;
   readonly faults: Faults;
+  /** The only tenant whose faults are controlled; without one, all faults are. */
+  readonly tenantId?: string | undefined;
   /** Finds the inbox of an address. */
   findInbox(address: string): InboxLocation | undefined;
 }
 
 /** Creates the fault methods of a mailbox. */
 export function createMailboxFaults(context: FaultContext): MailboxFaults {
-  const { worlds, faults } = context;
+  const { worlds, faults, tenantId } = context;
 
   /** Returns the faults that can still happen, and removes the others. */
   function list(): Fault[] {
-    for (const fault of faults.list()) if (!canHappen(fault, worlds)) faults.remove(fault.id);
-    return faults.list();
+    for (const fault of faults.list(tenantId)) if (!canHappen(fault, worlds)) faults.remove(fault.id);
+    return faults.list(tenantId);
   }
 
-  worlds.onRemoved(list);
   return {
     addFault(options) {
       const parsed = parseOrRefuse('The fault', faultOptions, options);
@@ -61,7 +62,7 @@ export function createMailboxFaults(context: FaultContext): MailboxFaults {
       faults.remove(removed.id);
       return removed;
     },
-    clearFaults: () => faults.restore([]),
+    clearFaults: () => faults.clear(tenantId),
   };
 }
 
@@ -90,8 +91,8 @@ interface TenantConditions {
 }
 
 /** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
-function findTenantId({ worlds, findInbox }: FaultContext, conditions: TenantConditions): string | null {
-  const { tenant, webhookId, key, recipient } = conditions;
+function findTenantId({ worlds, findInbox, tenantId }: FaultContext, conditions: TenantConditions): string | null {
+  const { tenant = tenantId, webhookId, key, recipient } = conditions;
   const [world] = findWorlds(worlds, { tenant, webhookId });
   const boundId = tenant === undefined && webhookId === undefined ? null : (world?.id ?? null);
   if (key !== undefined) return ownerWithin(boundId, worlds.findKey(key), 'There is no such key.');
@@ -107,7 +108,7 @@ function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation |
 }
 
 /** Returns whether everything that the conditions of a fault name still exists. */
-function canHappen(fault: Fault, worlds: Worlds): boolean {
+function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const {
     tenantId,
     webhookId = null,

@@ -44,21 +44,19 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 /** Maximum number of messages that an error lists. */
 const MAX_NAMED = 10;
 
-/** Creates the mail methods of a mailbox. */
-export function createMessageControls(log: MailLog, locate: Locate): MessageControls {
+/** Creates the mail methods of a mailbox, or of the tenant of a sandbox. */
+export function createMessageControls(log: MailLog, locate: Locate, owner?: string): MessageControls {
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter, filter);
-      return selectMail(log.list(parsed.tenant), parsed, locate).map(show);
+      return selectMail(log.list(owner ?? parsed.tenant), parsed, locate).map(show);
     },
     async waitForMessage(options) {
-      const { timeout = DEFAULT_TIMEOUT_MS, ...filter } = parseOrRefuse(
-        'The input of waitForMessage',
-        waitOptions,
-        options,
-      );
-      const present = selectMail(log.list(filter.tenant), filter, locate).at(-1);
-      return show(present ?? (await nextMail(log, { filter, locate, timeoutMs: parseDuration(timeout) })));
+      const parsed = parseOrRefuse('The input of waitForMessage', waitOptions, options);
+      const { timeout = DEFAULT_TIMEOUT_MS, sandbox, ...filter } = parsed;
+      const tenant = owner ?? sandbox ?? filter.tenant;
+      const present = selectMail(log.list(tenant), filter, locate).at(-1);
+      return show(present ?? (await nextMail(log, { filter, locate, tenant, timeoutMs: parseDuration(timeout) })));
     },
   };
 }
@@ -70,11 +68,13 @@ function show({ world, message }: LoggedMail): Mail {
 interface Wait {
   readonly filter: ParsedMailFilter;
   readonly locate: Locate;
+  /** The only tenant whose mail matters. */
+  readonly tenant: string | undefined;
   readonly timeoutMs: number;
 }
 
 /** Resolves with the next mail that matches, or rejects when the time is up or the wait is ended. */
-function nextMail(log: MailLog, { filter, locate, timeoutMs }: Wait): Promise<LoggedMail> {
+function nextMail(log: MailLog, { filter, locate, tenant, timeoutMs }: Wait): Promise<LoggedMail> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       clearTimeout(timer);
@@ -82,7 +82,7 @@ function nextMail(log: MailLog, { filter, locate, timeoutMs }: Wait): Promise<Lo
       settle();
     };
     const stop = log.listen({
-      tenant: filter.tenant,
+      tenant,
       arrived(mail) {
         if (isSelected(mail, filter, locate)) end(() => resolve(mail));
       },
@@ -90,7 +90,7 @@ function nextMail(log: MailLog, { filter, locate, timeoutMs }: Wait): Promise<Lo
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
     const timer = setTimeout(
-      () => end(() => reject(notArrived(filter, timeoutMs, log.list(filter.tenant)))),
+      () => end(() => reject(notArrived(filter, timeoutMs, log.list(tenant)))),
       Math.min(timeoutMs, MAX_TIMER_MS),
     );
   });

@@ -1,13 +1,14 @@
-import type { Feed } from '../journal/feed.ts';
 import type { ClockFeedItem, FaultFeedItem } from '../journal/feed-event.ts';
+import type { Recorder } from '../journal/recorder.ts';
 import type { MailboxClock, TenantOption } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 
-/** Returns a clock that publishes each change of the time in the feed. */
-export function publishClock(clock: MailboxClock, feed: Feed): MailboxClock {
+/** Returns a clock that publishes each change of the time in the feed; `owner` is the only tenant of the clock, if any. */
+export function publishClock(clock: MailboxClock, recorder: Recorder, owner?: string): MailboxClock {
   const publish = (action: ClockFeedItem['action'], options?: TenantOption) => {
     const now = clock.now(options).toISOString();
-    feed.publish(() => ({ kind: 'clock', action, tenantId: options?.tenant ?? null, now }));
+    const tenantId = options?.tenant ?? owner ?? null;
+    recorder.publish(tenantId, () => ({ kind: 'clock', action, tenantId, now }));
   };
   return {
     ...clock,
@@ -26,10 +27,10 @@ export function publishClock(clock: MailboxClock, feed: Feed): MailboxClock {
   };
 }
 
-/** Returns fault methods that publish each change in the feed. */
-export function publishFaults(faults: MailboxFaults, feed: Feed): MailboxFaults {
+/** Returns fault methods that publish each change in the feed; `owner` is the only tenant of the faults, if any. */
+export function publishFaults(faults: MailboxFaults, recorder: Recorder, owner?: string): MailboxFaults {
   const publish = (action: FaultFeedItem['action'], fault: FaultFeedItem['fault']) =>
-    feed.publish(() => ({ kind: 'fault', action, fault }));
+    recorder.publish(fault?.tenantId ?? owner ?? null, () => ({ kind: 'fault', action, fault }));
   return {
     ...faults,
     addFault(options) {

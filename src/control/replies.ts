@@ -20,6 +20,19 @@ export const healthReply = z.strictObject({ status: z.literal('ok'), version: z.
 
 export const resetReply = z.strictObject({ reset: z.literal(true) });
 
+const texts = z.record(z.string(), z.string());
+
+/** A sandbox with what its clients need. */
+export const sandboxReply = z.strictObject({
+  id: z.string().describe('Also the id of its tenant.'),
+  name: z.string().nullable(),
+  domain: z.string().describe("The domain of its addresses, instead of the fixture's first domain."),
+  keys: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts }).describe('By handle.'),
+  ids: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts, webhooks: texts }),
+});
+
+export const sandboxesReply = z.strictObject({ sandboxes: z.array(sandboxReply) });
+
 const openPoint = {
   id: z.string(),
   question: z.string().describe('The point that is open, as a question.'),

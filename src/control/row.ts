@@ -1,31 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
 import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
-import type { DeliveryControls } from './delivery-controls.ts';
-import type { JournalControls } from './journal-controls.ts';
-import type { KeyControls } from './key-controls.ts';
-import type { MailboxFaults } from './mailbox-faults.ts';
-import type { Mailbox } from './mailbox-interface.ts';
-import type { MessageControls } from './message-controls.ts';
-
-/** The part of a mailbox that the control plane uses. */
-export type ControllableMailbox = Pick<
-  Mailbox,
-  | 'baseUrl'
-  | 'behaviours'
-  | 'clock'
-  | 'receiveMessage'
-  | 'settled'
-  | 'reset'
-  | 'openApi'
-  | keyof DeliveryControls
-  | keyof KeyControls
-  | keyof MailboxFaults
-  | keyof MessageControls
-  | keyof JournalControls
->;
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import type { SandboxControls } from './sandbox.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
@@ -55,6 +34,8 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
   readonly reply: Reply;
   /** The errors that are specific to this call. */
   readonly errors?: readonly ErrorCode[];
+  /** Whether `?sandbox=<id>` selects the sandbox to which the call applies. */
+  readonly takesSandbox?: true;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
   readonly isConstantReply?: true;
 }
@@ -63,8 +44,13 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
 export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
   /** Default: JSON. */
   readonly content?: ContentType;
-  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>): unknown;
+  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>, sandboxes: SandboxControls): unknown;
 }
+
+const sandbox = z
+  .guid('must be the id of a sandbox')
+  .describe('The id of the sandbox to which the call applies. Default: the whole mailbox.')
+  .optional();
 
 type NoFields = z.ZodObject<Record<never, never>>;
 
@@ -72,7 +58,7 @@ type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-str
   ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
   : ReadonlyDeep<z.input<Reply>>;
 
-/** Types a row of the control table by its schemas. */
+/** Types a row of the control table by its schemas, and adds the parameter `sandbox` to its query. */
 export function defineControl<
   Reply extends z.ZodType,
   Params extends z.ZodObject = NoFields,
@@ -86,10 +72,13 @@ export function defineControl<
     run(
       mailbox: ControllableMailbox,
       input: ControlInput<z.output<Params>, z.output<Query>, BodyOf<Body, BodyCheckedByMailbox>>,
+      sandboxes: SandboxControls,
     ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
   },
 ): ControlRow {
-  return row as ControlRow;
+  if (!row.takesSandbox) return row as ControlRow;
+  const query = (row.query ?? z.strictObject({})).extend({ sandbox });
+  return { ...row, query, errors: [...new Set<ErrorCode>([...(row.errors ?? []), 'NOT_FOUND'])] } as ControlRow;
 }
 
 type BodyOf<Body extends z.ZodType, BodyCheckedByMailbox extends z.ZodType> = [z.input<BodyCheckedByMailbox>] extends [

@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
-import type { Worlds } from '../store/worlds.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 
 const settledFields = {
   /** Maximum waiting time, in real time. Default: 4 seconds. */
@@ -38,7 +38,7 @@ export interface Settled {
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
 export async function settle(
-  { worlds, dispatcher }: { readonly worlds: Worlds; readonly dispatcher: Dispatcher },
+  { worlds, dispatcher }: { readonly worlds: ReachableWorlds; readonly dispatcher: Dispatcher },
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<Settled> {
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
@@ -49,10 +49,10 @@ export async function settle(
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
   clearTimeout(timer);
-  if (outcome === 'late') throw notSettled(timeoutMs, dispatcher);
+  if (outcome === 'late') throw notSettled(timeoutMs, worlds, dispatcher);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
-  return { losses: dispatcher.losses() };
+  return { losses: dispatcher.losses(worlds.all()) };
 }
 
 function failed(failures: readonly Failure[]): ApiError {
@@ -66,14 +66,14 @@ function listOf(named: readonly string[], count: number): string {
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-async function allIdle(worlds: Worlds): Promise<void> {
+async function allIdle(worlds: ReachableWorlds): Promise<void> {
   do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
-  while (worlds.some(({ clock }) => clock.runningTasks > 0));
+  while (worlds.all().some(({ clock }) => clock.runningTasks > 0));
 }
 
-function notSettled(timeoutMs: number, dispatcher: Dispatcher): ApiError {
-  const inFlight = dispatcher.inFlight();
-  const waiting = dispatcher.waiting();
+function notSettled(timeoutMs: number, worlds: ReachableWorlds, dispatcher: Dispatcher): ApiError {
+  const inFlight = dispatcher.inFlight(worlds.all());
+  const waiting = dispatcher.waiting(worlds.all());
   const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
   const open = named.length > 0 ? listOf(named, inFlight.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';

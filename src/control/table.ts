@@ -18,6 +18,7 @@ import { createHar } from '../journal/har.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
@@ -38,9 +39,13 @@ import {
   messagesReply,
   openApiReply,
   resetReply,
+  sandboxesReply,
+  sandboxReply,
   settledReply,
 } from './replies.ts';
-import { type ControllableMailbox, type ControlRow, defineControl } from './row.ts';
+import { type ControlRow, defineControl } from './row.ts';
+import type { SandboxOptions, SandboxSummary } from './sandbox.ts';
+import { sandboxOptions } from './sandbox-options.ts';
 import { settledOptions } from './settled.ts';
 import { triggerOptions } from './trigger.ts';
 
@@ -64,6 +69,8 @@ const clockChange = z
   );
 
 const deliveryParams = z.object({ id: z.string().describe('The id of a delivery.') });
+
+const sandboxParams = z.object({ id: z.string().describe('The id of a sandbox.') });
 
 /** The control calls, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = [
@@ -116,6 +123,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/reset`,
     summary: 'Restores the initial state.',
+    takesSandbox: true,
     reply: resetReply,
     run(mailbox) {
       mailbox.reset();
@@ -123,10 +131,54 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     },
   }),
   defineControl({
+    id: 'listSandboxes',
+    method: 'GET',
+    path: `${CONTROL_PATH}/sandboxes`,
+    summary: 'Lists the sandboxes, the one that was used least recently first.',
+    reply: sandboxesReply,
+    run: (_mailbox, _input, { sandboxes }) => ({ sandboxes: sandboxes().map(showSandbox) }),
+  }),
+  defineControl({
+    id: 'createSandbox',
+    method: 'POST',
+    path: `${CONTROL_PATH}/sandboxes`,
+    summary: 'Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.',
+    bodyCheckedByMailbox: sandboxOptions,
+    maxBodyBytes: 2 * MAX_MAIL_BYTES,
+    reply: sandboxReply,
+    errors: ['CONFLICT', 'STORAGE_FULL'],
+    run: (_mailbox, { body }, { createSandbox }) => showSandbox(createSandbox(body as SandboxOptions)),
+  }),
+  defineControl({
+    id: 'getSandbox',
+    method: 'GET',
+    path: `${CONTROL_PATH}/sandboxes/{id}`,
+    summary: 'Shows one sandbox.',
+    params: sandboxParams,
+    reply: sandboxReply,
+    errors: ['NOT_FOUND'],
+    run: (_mailbox, { params }, { sandbox }) => showSandbox(sandbox(params.id)),
+  }),
+  defineControl({
+    id: 'closeSandbox',
+    method: 'DELETE',
+    path: `${CONTROL_PATH}/sandboxes/{id}`,
+    summary: 'Closes one sandbox: its keys become invalid, and its streams and deliveries end.',
+    params: sandboxParams,
+    reply: sandboxReply,
+    errors: ['NOT_FOUND'],
+    run(_mailbox, { params }, { sandbox }) {
+      const closed = sandbox(params.id);
+      closed.close();
+      return showSandbox(closed);
+    },
+  }),
+  defineControl({
     id: 'getClock',
     method: 'GET',
     path: `${CONTROL_PATH}/clock`,
     summary: 'Shows the time, and whether it is frozen.',
+    takesSandbox: true,
     query: z.strictObject({ tenant }),
     reply: clockReply,
     errors: ['NOT_FOUND'],
@@ -137,6 +189,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/clock`,
     summary: 'Freezes, advances or resumes the clock.',
+    takesSandbox: true,
     body: clockChange,
     reply: clockReply,
     errors: ['NOT_FOUND'],
@@ -154,6 +207,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
     summary: 'Delivers an inbound mail. The body has either its parts or the raw mail (RFC 5322).',
+    takesSandbox: true,
     bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
@@ -166,6 +220,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/messages`,
     summary: 'Lists the mail that arrived or was sent since the start, oldest first.',
     query: mailQuery,
+    takesSandbox: true,
     reply: mailsReply,
     errors: ['NOT_FOUND'],
     run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
@@ -176,6 +231,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/messages/wait`,
     summary: 'Waits for a mail and shows it.',
     query: waitQuery,
+    takesSandbox: true,
     reply: mailReply,
     errors: ['NOT_FOUND', 'CONFLICT'],
     run: (mailbox, { query }) => mailbox.waitForMessage(query),
@@ -185,6 +241,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/events`,
     summary: 'Triggers an event and shows the deliveries that it created.',
+    takesSandbox: true,
     bodyCheckedByMailbox: triggerOptions.extend({ event: z.enum(EVENT_KINDS) }),
     reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
@@ -195,6 +252,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries`,
     summary: 'Lists deliveries, oldest first, with each attempt.',
+    takesSandbox: true,
     query: deliveryFilter,
     reply: deliveriesReply,
     errors: ['NOT_FOUND'],
@@ -205,6 +263,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries/{id}`,
     summary: 'Shows one delivery.',
+    takesSandbox: true,
     params: deliveryParams,
     reply: deliveryReply,
     errors: ['NOT_FOUND'],
@@ -215,6 +274,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/{id}/redeliver`,
     summary: 'Sends a delivery again, immediately.',
+    takesSandbox: true,
     params: deliveryParams,
     reply: deliveryReply,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -225,6 +285,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/deliveries/release`,
     summary: 'Sends deliveries that a fault has held back.',
+    takesSandbox: true,
     bodyCheckedByMailbox: releaseOptions,
     reply: affectedDeliveriesReply,
     errors: ['NOT_FOUND'],
@@ -235,6 +296,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/keys`,
     summary: 'Shows what a leak of each valid key exposes, or of the given one.',
+    takesSandbox: true,
     query: z.strictObject({ key: z.string().describe('The full text of a key.').optional() }),
     reply: exposuresReply,
     errors: ['NOT_FOUND'],
@@ -247,6 +309,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/faults`,
     summary: 'Lists the faults that still apply.',
+    takesSandbox: true,
     reply: faultsReply,
     run: (mailbox) => ({ faults: mailbox.faults() }),
   }),
@@ -255,6 +318,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/faults`,
     summary: 'Adds a fault of requests, deliveries, streams or SMTP.',
+    takesSandbox: true,
     bodyCheckedByMailbox: faultOptions,
     reply: anyFault,
     errors: ['NOT_FOUND'],
@@ -265,6 +329,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'DELETE',
     path: `${CONTROL_PATH}/faults`,
     summary: 'Removes every fault.',
+    takesSandbox: true,
     reply: faultsReply,
     run(mailbox) {
       mailbox.clearFaults();
@@ -276,6 +341,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'DELETE',
     path: `${CONTROL_PATH}/faults/{id}`,
     summary: 'Removes one fault.',
+    takesSandbox: true,
     params: z.object({ id: z.string() }),
     reply: anyFault,
     errors: ['NOT_FOUND'],
@@ -286,6 +352,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/requests`,
     summary: 'Lists the requests that the service has handled, oldest first; also as a HAR document.',
+    takesSandbox: true,
     query: requestQuery,
     reply: requestsReply,
     run(mailbox, { query: { format, ...filter } }) {
@@ -298,6 +365,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/requests/{id}`,
     summary: 'Shows one request.',
+    takesSandbox: true,
     params: z.object({ id: z.string().describe('The id of a request.') }),
     reply: requestReply,
     errors: ['NOT_FOUND'],
@@ -308,6 +376,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'DELETE',
     path: `${CONTROL_PATH}/requests`,
     summary: 'Removes every request from the journal.',
+    takesSandbox: true,
     reply: clearedRequestsReply,
     run(mailbox) {
       mailbox.clearRequests();
@@ -319,6 +388,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'GET',
     path: `${CONTROL_PATH}/feed`,
     summary: 'Streams what happens in the emulator, as server-sent events.',
+    takesSandbox: true,
     content: 'text/event-stream',
     query: z.strictObject({ follow: queryFlag.optional(), lastEventId: z.string().optional() }),
     reply: feedEventReply,
@@ -330,6 +400,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     method: 'POST',
     path: `${CONTROL_PATH}/settle`,
     summary: 'Waits until no work is due or running.',
+    takesSandbox: true,
     body: settledOptions,
     reply: settledReply,
     errors: ['CONFLICT'],
@@ -342,6 +413,10 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
 function showBehaviour(id: BehaviourId, values: BehaviourValues) {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
   return 'choices' in entry ? { id, ...entry, value: values[id as ChangeableId] } : { id, ...entry };
+}
+
+function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSummary {
+  return { id, name, domain, keys, ids };
 }
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

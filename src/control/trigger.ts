@@ -5,9 +5,9 @@ import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
 import type { EventBus, MailEvent } from '../events/event-bus.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 import { createSampleMessage } from './sample-message.ts';
 
@@ -54,7 +54,7 @@ interface Place {
  *   or inbox. After an error no event is published.
  */
 export function trigger(
-  { worlds, events }: { readonly worlds: Worlds; readonly events: EventBus },
+  { worlds, events }: { readonly worlds: ReachableWorlds; readonly events: EventBus },
   kind: EventKind,
   options: TriggerOptions = {},
 ): MailEvent[] {
@@ -94,7 +94,7 @@ function isTooDeep(value: unknown): boolean {
 
 type Target = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
 
-function findPlaces(worlds: Worlds, target: Target): Place[] {
+function findPlaces(worlds: ReachableWorlds, target: Target): Place[] {
   const { webhookId = '', inboxId = inboxOf(worlds, target.messageId) } = target;
   const places = findWorlds(worlds, target).flatMap((world): Place[] => {
     const webhook = world.webhooks.get(webhookId);
@@ -107,7 +107,7 @@ function findPlaces(worlds: Worlds, target: Target): Place[] {
 }
 
 /** Returns the inbox of an existing message. */
-function inboxOf(worlds: Worlds, messageId = ''): string | undefined {
+function inboxOf(worlds: ReachableWorlds, messageId = ''): string | undefined {
   const rows = worlds.all().map(({ messages }) => messages.get(messageId.toLowerCase()));
   return rows.find((row) => row !== undefined)?.inboxId;
 }

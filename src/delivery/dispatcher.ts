@@ -27,10 +27,7 @@ export class Dispatcher {
       const created = world ? createDeliveries(event, world, this.scheduleOf(world), context.behaviours) : [];
       this.#collected?.push(...created);
     });
-    worlds.onRemoved((world) => {
-      this.#schedules.get(world)?.end();
-      this.#schedules.delete(world);
-    });
+    worlds.onRemoved((world) => this.reset([world]));
   }
 
   /** Returns the schedule of one tenant; creates it if needed. */
@@ -41,15 +38,15 @@ export class Dispatcher {
   }
 
   /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
-  list(filter: DeliveryFilter = {}): Delivery[] {
-    return this.#schedulesInOrder().flatMap(({ log }) =>
+  list(worlds: readonly World[], filter: DeliveryFilter = {}): Delivery[] {
+    return this.#schedulesOf(worlds).flatMap(({ log }) =>
       log.all().filter((delivery) => matchesFilter(delivery, filter)),
     );
   }
 
-  /** @throws {ApiError} NOT_FOUND if no log has this delivery. */
-  find(id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
-    const found = this.#lookUp(id);
+  /** @throws {ApiError} NOT_FOUND if no log of these tenants has this delivery. */
+  find(worlds: readonly World[], id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
+    const found = this.#lookUp(worlds, id);
     if (found) return found;
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
   }
@@ -65,38 +62,40 @@ export class Dispatcher {
       this.#collected = outer;
     }
     // If the events created more deliveries than the log can hold, the oldest are already gone.
-    return ids.flatMap((id) => this.#lookUp(id)?.delivery ?? []);
+    const worlds = this.#worlds.all();
+    return ids.flatMap((id) => this.#lookUp(worlds, id)?.delivery ?? []);
   }
 
-  /** Returns how many deliveries were removed since the last reset because a log was full, in one tenant or in all. */
-  losses(tenantId?: string): DeliveryLosses {
-    const entries = [...this.#schedules].filter(([{ id }]) => tenantId === undefined || id === tenantId);
-    const losses = entries.map(([, schedule]) => schedule.losses());
+  /** Returns how many deliveries were removed since the last reset because a log was full. */
+  losses(worlds: readonly World[]): DeliveryLosses {
+    const losses = this.#schedulesOf(worlds).map((schedule) => schedule.losses());
     return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
   }
 
   /** Counts the deliveries that wait in the queues. */
-  waiting(): number {
-    return sum(this.#schedulesInOrder().map((schedule) => schedule.waiting));
+  waiting(worlds: readonly World[]): number {
+    return sum(this.#schedulesOf(worlds).map((schedule) => schedule.waiting));
   }
 
   /** Returns the deliveries in flight. */
-  inFlight(): Delivery[] {
-    return this.#schedulesInOrder().flatMap((schedule) => schedule.inFlight());
+  inFlight(worlds: readonly World[]): Delivery[] {
+    return this.#schedulesOf(worlds).flatMap((schedule) => schedule.inFlight());
   }
 
-  /** Aborts and removes every delivery. */
-  reset(): void {
-    for (const schedule of this.#schedules.values()) schedule.end();
-    this.#schedules.clear();
+  /** Aborts and removes every delivery of these tenants. */
+  reset(worlds: readonly World[]): void {
+    for (const world of worlds) {
+      this.#schedules.get(world)?.end();
+      this.#schedules.delete(world);
+    }
   }
 
-  #schedulesInOrder(): Schedule[] {
-    return this.#worlds.all().flatMap((world) => this.#schedules.get(world) ?? []);
+  #schedulesOf(worlds: readonly World[]): Schedule[] {
+    return worlds.flatMap((world) => this.#schedules.get(world) ?? []);
   }
 
-  #lookUp(id: string) {
-    for (const schedule of this.#schedulesInOrder()) {
+  #lookUp(worlds: readonly World[], id: string) {
+    for (const schedule of this.#schedulesOf(worlds)) {
       const delivery = schedule.log.get(String(id).toLowerCase());
       if (delivery) return { delivery, schedule };
     }

@@ -40,9 +40,10 @@ export class Faults {
     return this.#entries.size === 0;
   }
 
-  /** Returns every fault, oldest first. */
-  list(): Fault[] {
-    return [...this.#entries.values()].map(({ fault }) => fault);
+  /** Returns every fault, oldest first, or only those that are bound to one tenant. */
+  list(tenantId?: string): Fault[] {
+    const faults = Array.from(this.#entries.values(), ({ fault }) => fault);
+    return tenantId === undefined ? faults : faults.filter((fault) => fault.tenantId === tenantId);
   }
 
   add(fault: Fault): void {
@@ -62,13 +63,17 @@ export class Faults {
     if (group?.size === 0) this.#groups.delete(groupOf(entry.fault));
   }
 
+  /** Removes every fault and ends every wait, or only those of one tenant. */
+  clear(tenantId?: string): void {
+    for (const { id } of this.list(tenantId)) this.remove(id);
+    this.waits.endAll(tenantId);
+  }
+
   /** Replaces every fault by the given ones, and ends every wait. */
   restore(faults: readonly Fault[]): void {
-    this.#entries.clear();
-    this.#groups.clear();
+    this.clear();
     // A copy is another fault for the rate limits, so that they start to count again.
     for (const fault of faults) this.add({ ...fault });
-    this.waits.endAll();
   }
 
   /**

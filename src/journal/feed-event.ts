@@ -32,10 +32,12 @@ export interface FaultFeedItem {
   readonly fault: Fault | null;
 }
 
-/** A reset of the mailbox. */
+/** A reset of the mailbox, or of one sandbox. */
 export interface ResetFeedItem {
   /** Always `reset`. */
   readonly kind: 'reset';
+  /** The id of the sandbox; null for the whole mailbox. */
+  readonly tenantId: string | null;
 }
 
 /** Events that are missing here, because they are too old or were published before a restart. */

@@ -40,23 +40,24 @@ export class Journal {
     return kept;
   }
 
-  /** Returns the requests that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
-  list(filter: RequestFilter = {}): RequestEntry[] {
-    const { tenant, ...rest } = parseOrRefuse('The filter', requestFilter, filter);
-    const matching = this.#kept(tenant).filter((kept) => matches(kept, rest));
+  /** Returns the requests of one tenant or of all that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
+  list(filter: RequestFilter = {}, owner?: string): RequestEntry[] {
+    const parsed = parseOrRefuse('The filter', requestFilter, filter);
+    const matching = this.#kept(owner ?? parsed.tenant).filter((kept) => matches(kept, parsed));
     return matching.sort((a, b) => a.number - b.number).map((kept) => showRequest(kept, this.#behaviours));
   }
 
-  /** Returns a request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
-  find(id: string): RequestEntry {
-    const kept = this.#kept().find(({ number }) => idOf(number) === id);
+  /** Returns a request of one tenant or of any. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  find(id: string, owner?: string): RequestEntry {
+    const kept = this.#kept(owner).find(({ number }) => idOf(number) === id);
     if (kept) return showRequest(kept, this.#behaviours);
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
   }
 
-  /** Removes every request. */
-  clear(): void {
-    this.#lists.clear();
+  /** Removes every request, or only those of one tenant. */
+  clear(owner?: string): void {
+    if (owner === undefined) this.#lists.clear();
+    else this.#lists.delete(owner);
   }
 
   /** Removes every request, and counts from 1 again. */
@@ -77,9 +78,10 @@ export class Journal {
   }
 }
 
-function matches({ row, reply, headers, atMs }: KeptRequest, filter: Omit<RequestFilter, 'tenant'>): boolean {
-  const { operation, status, key, since } = filter;
+function matches({ row, reply, headers, atMs, principal }: KeptRequest, filter: RequestFilter): boolean {
+  const { operation, status, key, since, tenant } = filter;
   return (
+    (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
     (key === undefined || isKey(key, sentKey(headers))) &&

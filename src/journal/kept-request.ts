@@ -1,5 +1,5 @@
 import { sentKey } from '../access/credentials.ts';
-import { type Principal, principalOf } from '../access/principal.ts';
+import { type Principal, principalOf, tenantIdOf } from '../access/principal.ts';
 import type { Environment } from '../environment.ts';
 import type { FinishedExchange } from '../pipeline/exchange.ts';
 import type { ReceivedBody } from '../pipeline/read-body.ts';
@@ -70,7 +70,7 @@ export function keepRequest(
 function describePrincipal(principal: Principal): RequestPrincipal {
   return {
     tier: principal.tier,
-    tenantId: 'world' in principal ? principal.world.id : null,
+    tenantId: tenantIdOf(principal),
     workspaceId: 'workspaceId' in principal ? principal.workspaceId : null,
     inboxId: 'inboxId' in principal ? principal.inboxId : null,
   };

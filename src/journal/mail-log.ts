@@ -42,7 +42,7 @@ export class MailLog {
     });
     worlds.onRemoved(({ id }) => {
       this.#lists.delete(id);
-      this.#end('The tenant was deleted', ({ tenant }) => tenant === id);
+      this.end('The tenant was deleted', id);
     });
   }
 
@@ -65,20 +65,18 @@ export class MailLog {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Forgets every message and ends every wait. */
-  reset(): void {
-    this.#lists.clear();
-    this.#count = 0;
-    this.end('The mailbox was reset');
+  /** Forgets every message and ends every wait, or only those of one tenant. */
+  reset(tenantId?: string): void {
+    if (tenantId === undefined) this.#lists.clear();
+    else this.#lists.delete(tenantId);
+    this.end('The mailbox was reset', tenantId);
   }
 
-  /** Ends every wait with a reason. */
-  end(reason: string): void {
-    this.#end(reason, () => true);
-  }
-
-  #end(reason: string, isAffected: (listener: MailListener) => boolean): void {
-    for (const listener of [...this.#listeners].filter(isAffected)) listener.ended(reason);
+  /** Ends every wait, or only those for mail of one tenant, with a reason. */
+  end(reason: string, tenantId?: string): void {
+    for (const listener of [...this.#listeners]) {
+      if (tenantId === undefined || listener.tenant === tenantId) listener.ended(reason);
+    }
   }
 
   #add(world: World, message: MessageRow): void {

@@ -2,6 +2,7 @@ import type { Environment } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Service } from '../pipeline/service.ts';
 import { Feed, toFeedItem } from './feed.ts';
+import type { FeedItem } from './feed-event.ts';
 import { Journal } from './journal.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
 import { MailLog } from './mail-log.ts';
@@ -22,6 +23,8 @@ export class Recorder {
   readonly journal: Journal;
   readonly feed: Feed;
   readonly mailLog: MailLog;
+  readonly #realEnvironment: Environment;
+  readonly #tenantFeeds = new Map<string, Feed>();
 
   /**
    * Starts to record. With the size 0, requests are not recorded.
@@ -34,30 +37,53 @@ export class Recorder {
     if (limit === undefined) {
       throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
     }
-    const feed = new Feed(realEnvironment);
+    this.#realEnvironment = realEnvironment;
+    this.feed = new Feed(realEnvironment);
     const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
-    activity.subscribe((entry) => feed.publish(() => toFeedItem(entry)));
+    activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, () => toFeedItem(entry)));
+    worlds.onRemoved(({ id }) => {
+      this.#tenantFeeds.get(id)?.end();
+      this.#tenantFeeds.delete(id);
+    });
     if (limit > 0) {
       observers.push((exchange) => {
         const kept = journal.record(exchange);
-        feed.publish(() => ({ kind: 'request', request: showSummary(kept, behaviours) }), kept.realTimeMs);
+        const show = () => ({ kind: 'request' as const, request: showSummary(kept, behaviours) });
+        this.publish(kept.principal?.tenantId ?? null, show, kept.realTimeMs);
       });
     }
-    this.feed = feed;
     this.journal = journal;
     this.mailLog = new MailLog(worlds, events);
   }
 
-  /** Empties the journal, forgets all mail, and publishes the reset in the feed, which keeps its past events. */
-  reset(): void {
-    this.journal.reset();
-    this.mailLog.reset();
-    this.feed.publish(() => ({ kind: 'reset' }));
+  /** Starts a feed that has only the events of one tenant, and keeps them although others have many. */
+  addTenantFeed(tenantId: string): Feed {
+    const feed = new Feed(this.#realEnvironment);
+    this.#tenantFeeds.set(tenantId, feed);
+    return feed;
   }
 
-  /** Ends the live feed of every reader, and every wait for mail. */
+  /** Publishes an event of a tenant, or with null one of the whole mailbox. `show` is called when a reader reads it. */
+  publish(tenantId: string | null, show: () => FeedItem, realTimeMs?: number): void {
+    this.feed.publish(show, realTimeMs);
+    const own = tenantId === null ? [...this.#tenantFeeds.values()] : [this.#tenantFeeds.get(tenantId)];
+    for (const feed of own) feed?.publish(show, realTimeMs);
+  }
+
+  /** Ends the feed of every reader, and every wait for mail. */
   end(): void {
-    this.feed.end();
+    for (const feed of [this.feed, ...this.#tenantFeeds.values()]) feed.end();
     this.mailLog.end('The server was closed');
+  }
+
+  /**
+   * Empties the journal and forgets all mail, or only those of one tenant, and publishes the reset in the feed, which
+   * keeps its past events.
+   */
+  reset(tenantId?: string): void {
+    if (tenantId === undefined) this.journal.reset();
+    else this.journal.clear(tenantId);
+    this.mailLog.reset(tenantId);
+    this.publish(tenantId ?? null, () => ({ kind: 'reset', tenantId: tenantId ?? null }));
   }
 }

@@ -5,8 +5,8 @@ import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxLocation } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
 import { parseEml } from './parse-eml.ts';
@@ -98,7 +98,7 @@ async function parseRaw(context: MailContext, message: IncomingMessage): Promise
   };
 }
 
-function newMessageId({ environment }: Worlds, domain: string): string {
+function newMessageId({ environment }: ReachableWorlds, domain: string): string {
   return `<${newId(environment)}@${domain}>`;
 }
 

@@ -1,8 +1,8 @@
 import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { withoutTag } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { hasVerifiedDomain, type InboxLocation } from '../store/world.ts';
-import type { Worlds } from '../store/worlds.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
@@ -35,11 +35,15 @@ export function uniqueInboxes(inboxes: readonly InboxLocation[]): InboxLocation[
 }
 
 /** Finds the inbox of an address without its tag, such as `helpdesk@acme.test` for `helpdesk+orders@acme.test`. */
-function findWithoutTag(worlds: Worlds, address: string, readBehaviour: ReadBehaviour): InboxLocation | undefined {
+function findWithoutTag(
+  worlds: ReachableWorlds,
+  address: string,
+  readBehaviour: ReadBehaviour,
+): InboxLocation | undefined {
   const inbox = worlds.findAddress(withoutTag(address));
   return inbox && readBehaviour('sending.plus-tags') === 'delivered' ? inbox : undefined;
 }
 
-function isHosted(worlds: Worlds, domain: string): boolean {
-  return domain === DEFAULT_DOMAIN || worlds.some((world) => hasVerifiedDomain(world, domain));
+function isHosted(worlds: ReachableWorlds, domain: string): boolean {
+  return domain === DEFAULT_DOMAIN || worlds.neighbours().some((world) => hasVerifiedDomain(world, domain));
 }

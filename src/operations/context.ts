@@ -3,13 +3,15 @@ import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations.ts';
 import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
 
 /** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
 export interface Context<Id extends OperationId = OperationId> extends BehaviourReader {
   /** The caller. It is already authorised, so its tier is one that the operation's row lists. */
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
-  readonly worlds: Worlds;
+  /** What the caller can reach; for the operator, every tenant. */
+  readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
   readonly environment: Environment;
   /** Publishes the events that an operation causes. */
   readonly events: EventBus;

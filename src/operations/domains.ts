@@ -97,7 +97,7 @@ function checkNotVerifiedElsewhere(
   { principal, worlds, readBehaviour }: Context<'verifyDomain'>,
   domain: string,
 ): void {
-  const isTaken = worlds.some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
+  const isTaken = worlds.neighbours().some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }

@@ -93,11 +93,13 @@ function runOperation(
   { id }: OperationRow,
   input: unknown,
 ): Outcome {
-  const { environment } = principal && 'world' in principal ? principal.world : worlds;
+  const world = principal && 'world' in principal ? principal.world : undefined;
+  const { environment } = world ?? worlds;
+  const reachable = world ? worlds.reachableFrom(world) : worlds;
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  return run({ principal, worlds, environment, events, readBehaviour, assume } as Context, input as never);
+  return run({ principal, worlds: reachable, environment, events, readBehaviour, assume } as Context, input as never);
 }
 
 /** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */

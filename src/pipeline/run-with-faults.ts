@@ -1,4 +1,5 @@
 import { readKey } from '../access/credentials.ts';
+import { tenantIdOf } from '../access/principal.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { newFraction } from '../environment.ts';
 import type { FaultQuery } from '../faults/faults.ts';
@@ -31,12 +32,12 @@ export async function runWithFaults(
   const reply = limit?.isExceeded
     ? refuse(exchange, rateLimited(limit), worlds.environment.report)
     : replyUnder(counted, exchange, attempt);
-  await waitFor(counted, service);
+  await waitFor(counted, service, exchange);
   return withFaultHeaders(reply, exchange, limit);
 }
 
 function queryOf({ principal, request, readBehaviour }: Exchange, { id }: OperationRow): FaultQuery<'request'> {
-  const tenantId = principal && 'world' in principal ? principal.world.id : null;
+  const tenantId = principal ? tenantIdOf(principal) : null;
   const key = principal && readKey(request, readBehaviour);
   return { on: 'request', tenantId, operation: id, key, tier: principal?.tier };
 }
@@ -90,13 +91,17 @@ function newReply(status: number, body: unknown, { readBehaviour }: Exchange): A
 }
 
 /** Waits as long as the faults say, in real time. */
-async function waitFor(faults: readonly RequestFault[], { faults: { waits }, worlds }: Service): Promise<void> {
+async function waitFor(
+  faults: readonly RequestFault[],
+  { faults: { waits }, worlds }: Service,
+  { principal }: Exchange,
+): Promise<void> {
   const latencies = faults.flatMap(({ latency }) => latency ?? []);
   const durationMs = latencies.reduce(
     (sum, { ms, jitterMs }) => sum + ms + Math.floor(newFraction(worlds.environment) * (jitterMs + 1)),
     0,
   );
-  if (durationMs > 0) await waits.wait(durationMs);
+  if (durationMs > 0) await waits.wait(durationMs, principal ? tenantIdOf(principal) : null);
 }
 
 /** Adds the header that names the faults, and those of the tightest rate limit. */

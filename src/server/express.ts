@@ -48,9 +48,7 @@ export function createMailboxMiddleware(options?: Omit<MiddlewareOptions, 'fixtu
 export function createMailboxMiddleware<const F extends FixtureInput | NamedFixture>(
   options: MiddlewareOptions<F> & { readonly fixtures: F },
 ): MailboxMiddleware<FixtureKeys<F>, FixtureIds<F>>;
-export function createMailboxMiddleware(
-  options: MiddlewareOptions<NamedFixture> = {},
-): MailboxMiddleware<never, never> {
+export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture> = {}): { readonly mailbox: unknown } {
   const { mailbox, handle } = buildMailbox(options);
 
   async function serve(request: ApiRequest, message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -85,7 +85,9 @@ export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<
 export function startServer<const F extends FixtureInput | NamedFixture>(
   options: ServerOptions<F> & { readonly fixtures: F | undefined },
 ): Promise<MailboxServer<FixtureKeys<F>, FixtureIds<F>>>;
-export async function startServer(options: ServerOptions<NamedFixture> = {}): Promise<MailboxServer<never, never>> {
+export async function startServer(
+  options: ServerOptions<NamedFixture> = {},
+): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const { environment: overrides } = mailboxOptions;

@@ -10,10 +10,6 @@ type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 /** What a collection is made of. */
 interface CollectionParts<Kind extends RowKind> {
   readonly kind: Kind;
-  /** The properties by which rows are found without a scan. */
-  readonly properties: readonly IndexedBy<Kind>[];
-  /** Further indexes that follow the rows. */
-  readonly indexes?: readonly RowIndex<Rows[Kind]>[];
   /** Copies a row into the shape of its model. */
   readonly create: (row: Rows[Kind]) => Rows[Kind];
 }
@@ -26,18 +22,23 @@ export class Collection<Kind extends RowKind> {
   readonly #kind: Kind;
   readonly #create: (row: Rows[Kind]) => Rows[Kind];
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
-  readonly #byProperty: ReadonlyMap<IndexedBy<Kind>, PropertyIndex<Rows[Kind]>>;
-  readonly #indexes: readonly RowIndex<Rows[Kind]>[];
+  /** The indexes that follow the rows. An index does so only after its first use, because many are never used. */
+  #indexes: RowIndex<Rows[Kind]>[] = [];
+  /** Those of them that find rows by a property. */
+  #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
   #mailBytes = 0;
 
-  constructor({ kind, create, properties, indexes = [] }: CollectionParts<Kind>) {
+  constructor({ kind, create }: CollectionParts<Kind>) {
     this.#kind = kind;
     this.#create = create;
-    this.#byProperty = new Map(
-      properties.map((property) => [property, new PropertyIndex(property as keyof Rows[Kind])]),
-    );
-    this.#indexes = [...this.#byProperty.values(), ...indexes];
+  }
+
+  /** Fills an index with the rows, unless it follows them already. */
+  load(index: RowIndex<Rows[Kind]>): void {
+    if (this.#indexes.includes(index)) return;
+    this.#indexes.push(index);
+    for (const entry of this.#entries.values()) index.change(entry, undefined, entry.row);
   }
 
   /** How many bytes these rows count towards the limit on stored mail. */
@@ -56,7 +57,10 @@ export class Collection<Kind extends RowKind> {
 
   /** Returns the rows whose property has this value, in the order of insertion. */
   by(property: IndexedBy<Kind>, value: string): Rows[Kind][] {
-    return this.#byProperty.get(property)?.find(value) ?? [];
+    const index = this.#byProperty[property] ?? new PropertyIndex<Rows[Kind]>(property as keyof Rows[Kind]);
+    this.#byProperty[property] = index;
+    this.load(index);
+    return index.find(value);
   }
 
   /** @throws if a row with this id exists. */
@@ -90,6 +94,7 @@ export class Collection<Kind extends RowKind> {
   restore(rows: readonly Rows[Kind][]): void {
     this.#entries.clear();
     for (const index of this.#indexes) index.clear();
+    this.#indexes = [];
     this.#mailBytes = 0;
     for (const row of rows) this.#add(row);
   }

@@ -4,8 +4,7 @@ import { createModel } from '@mswjs/data/lib/model/createModel.js';
 import { parseModelDefinition } from '@mswjs/data/lib/model/parseModelDefinition.js';
 import { Collection } from './collection.ts';
 import { MessageIndex } from './message-index.ts';
-import { INDEXED, MODELS } from './models.ts';
-import type { RowIndex } from './property-index.ts';
+import { MODELS } from './models.ts';
 import type { RowKind, Rows } from './rows.ts';
 
 /** A collection for each kind of row. */
@@ -27,14 +26,14 @@ const CREATE_ROW = Object.fromEntries(ROW_KINDS.map((kind) => [kind, createRowFa
 
 /** Creates an empty database that shares nothing with any other. */
 export function createDatabase(): Database {
-  const messageIndex = new MessageIndex();
   const collections = ROW_KINDS.map((kind) => [kind, createCollection(kind)]);
-  const messages = createCollection('messages', [messageIndex]);
-  return { ...Object.fromEntries(collections), messages, messageIndex };
+  const database = Object.fromEntries(collections) as Collections;
+  const messageIndex: MessageIndex = new MessageIndex(() => database.messages.load(messageIndex));
+  return { ...database, messageIndex };
 }
 
-function createCollection<Kind extends RowKind>(kind: Kind, indexes: readonly RowIndex<Rows[Kind]>[] = []) {
-  return new Collection<Kind>({ kind, create: CREATE_ROW[kind], properties: INDEXED[kind], indexes });
+function createCollection<Kind extends RowKind>(kind: Kind) {
+  return new Collection<Kind>({ kind, create: CREATE_ROW[kind] });
 }
 
 function createRowFactory<Kind extends RowKind>(kind: Kind): (row: Rows[Kind]) => Rows[Kind] {

@@ -14,6 +14,12 @@ type InboxIds = readonly string[];
  */
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
+  readonly #load: () => void;
+
+  /** Creates an empty index; `load` is called before each read, and makes the index follow the messages. */
+  constructor(load: () => void) {
+    this.#load = load;
+  }
 
   /** Returns the messages of a list. */
   list(inboxIds: InboxIds, name: MessageList): SliceableList<MessageRow> {
@@ -27,18 +33,19 @@ export class MessageIndex implements RowIndex<MessageRow> {
 
   /** Returns the ids of the threads of an inbox, in the order of their first or last messages; none is all deleted. */
   threads(inboxId: string, order: 'first' | 'last'): SliceableList<Thread> {
-    const lists = this.#inboxes.get(inboxId);
+    const [lists] = this.#listsOf([inboxId]);
     const entries = lists?.threadEnds[order === 'first' ? 0 : 1] ?? [];
     return mapSlices(entries, ({ row }) => lists?.threads.get(row.threadId) as Thread);
   }
 
   /** Returns a thread of an inbox; `undefined` if no message is in it. */
   thread(inboxId: string, threadId: string): Thread | undefined {
-    return this.#inboxes.get(inboxId)?.threads.get(threadId);
+    return this.#listsOf([inboxId])[0]?.threads.get(threadId);
   }
 
   /** Returns the id of an inbox that has a message in this thread; `undefined` if there is none. */
   inboxOfThread(threadId: string): string | undefined {
+    this.#load();
     return [...this.#inboxes].find(([, { threads }]) => threads.has(threadId))?.[0];
   }
 
@@ -64,6 +71,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
   }
 
   #listsOf(inboxIds: InboxIds): InboxLists[] {
+    this.#load();
     return inboxIds.flatMap((id) => this.#inboxes.get(id) ?? []);
   }
 }

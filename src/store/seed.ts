@@ -3,8 +3,8 @@ import { toBareAddress } from '../contract/email-address.ts';
 import { deriveAddressId } from '../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
 import { canonicalAddress } from './inbox-address.ts';
-import type { World } from './world.ts';
-import type { Worlds, WorldsSnapshot } from './worlds.ts';
+import type { World, WorldsSnapshot } from './world.ts';
+import type { Worlds } from './worlds.ts';
 
 type Workspace = FixtureTenant['workspaces'][string];
 type Inbox = Workspace['inboxes'][string];

@@ -1,6 +1,6 @@
+import type { ReachableWorlds } from './reachable-worlds.ts';
 import type { Rows, TenantRow } from './rows.ts';
 import type { WorldSnapshot } from './world.ts';
-import type { Worlds } from './worlds.ts';
 
 /** All data of one tenant. */
 export type TenantState = TenantRow & { readonly [Kind in Exclude<keyof Rows, 'tenants'>]: readonly Rows[Kind][] };
@@ -14,7 +14,7 @@ export interface MailboxState {
 }
 
 /** Returns a deep copy of the state of a mailbox. */
-export function readState(worlds: Worlds): MailboxState {
+export function readState(worlds: ReachableWorlds): MailboxState {
   const { operatorKeys, tenants } = worlds.snapshot();
   return structuredClone({ operatorKeys, tenants: tenants.flatMap(toTenantState) });
 }

@@ -23,6 +23,12 @@ export class Indexes {
 /** All data of a world at one moment. Stored rows are frozen, so they need no copy. */
 export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
 
+/** The operator keys and all data of a mailbox at one moment, without its sandboxes. */
+export interface WorldsSnapshot {
+  readonly operatorKeys: readonly string[];
+  readonly tenants: readonly WorldSnapshot[];
+}
+
 /**
  * The data and the clock of one tenant. Each world has its own database, so a query cannot cross tenants. Change keys
  * and addresses only through the methods here, which update the indexes of the mailbox.

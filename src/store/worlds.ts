@@ -1,17 +1,22 @@
 import { Clock } from '../clock/clock.ts';
+import { domainOf, SANDBOX_DOMAIN } from '../contract/emulator-domains.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
 import type { Environment } from '../environment.ts';
+import type { ReachableWorlds } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
-import { createWorld, type InboxLocation, Indexes, type KeyHolder, type World, type WorldSnapshot } from './world.ts';
+import { type SandboxStart, SandboxWorld } from './sandbox-world.ts';
+import {
+  createWorld,
+  type InboxLocation,
+  Indexes,
+  type KeyHolder,
+  type World,
+  type WorldSnapshot,
+  type WorldsSnapshot,
+} from './world.ts';
 
-/** The operator keys and all data of a mailbox at one moment. */
-export interface WorldsSnapshot {
-  readonly operatorKeys: readonly string[];
-  readonly tenants: readonly WorldSnapshot[];
-}
-
-/** The tenant worlds of one mailbox, and the indexes of their keys and addresses. */
-export class Worlds {
+/** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
+export class Worlds implements ReachableWorlds {
   /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
   /** The environment of the mailbox, with the time of the operator. */
@@ -21,6 +26,8 @@ export class Worlds {
   readonly #realEnvironment: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
+  readonly #sandboxes = new Map<string, SandboxWorld>();
+  readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
   readonly #removedListeners = new Set<(world: World) => void>();
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
@@ -33,12 +40,22 @@ export class Worlds {
   }
 
   get(tenantId: string): World | undefined {
-    return this.#worlds.get(tenantId);
+    return this.#worlds.get(tenantId) ?? this.#sandboxes.get(tenantId)?.world;
   }
 
-  /** Returns every world, in the order of creation. */
+  /** Returns every world, in the order of creation; those of sandboxes come last. */
   all(): World[] {
+    return [...this.#worlds.values(), ...Array.from(this.#sandboxes.values(), ({ world }) => world)];
+  }
+
+  /** Returns every world that is not a sandbox. */
+  neighbours(): World[] {
     return [...this.#worlds.values()];
+  }
+
+  /** Returns what the clients of a tenant can reach: in a sandbox only itself. */
+  reachableFrom({ id }: World): ReachableWorlds {
+    return this.#sandboxes.get(id) ?? this;
   }
 
   /** Returns the owner of a key. This takes the same time for any number of keys. */
@@ -51,9 +68,9 @@ export class Worlds {
     return [...this.#indexes.keys.keys()];
   }
 
-  /** Finds the inbox of an address in lower case, across all tenants. */
+  /** Finds the inbox of an address in lower case: of a sandbox by its domain, or else of a tenant. */
   findAddress(address: string): InboxLocation | undefined {
-    return this.#indexes.addresses.get(address);
+    return this.#indexes.addresses.get(address) ?? this.#sandboxOf(address)?.findAddress(address);
   }
 
   /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
@@ -74,10 +91,26 @@ export class Worlds {
     return world;
   }
 
-  /** Removes a tenant with its world, keys and addresses, and returns whether it existed. */
+  /** Creates a sandbox, which starts with the time of the operator. */
+  addSandbox(start: SandboxStart): SandboxWorld {
+    const shared = {
+      keys: this.#indexes.keys,
+      maxMailBytes: this.maxMailBytes,
+      countMailBytes: () => this.countMailBytes(),
+    };
+    const sandbox = new SandboxWorld(start, shared);
+    sandbox.clock.copyTimeFrom(this.clock);
+    this.#sandboxes.set(sandbox.world.id, sandbox);
+    this.#sandboxesByDomain.set(start.domain, sandbox);
+    return sandbox;
+  }
+
+  /** Removes a tenant or a sandbox with its world, keys and addresses, and returns whether it existed. */
   remove(tenantId: string): boolean {
-    const world = this.#worlds.get(tenantId);
+    const world = this.get(tenantId);
     if (!world) return false;
+    this.#sandboxesByDomain.delete(this.#sandboxes.get(tenantId)?.domain ?? '');
+    this.#sandboxes.delete(tenantId);
     this.#worlds.delete(tenantId);
     world.clock.reset();
     world.close();
@@ -97,21 +130,21 @@ export class Worlds {
 
   /** The size of the stored mail of all tenants, in bytes. */
   countMailBytes(): number {
-    const collections = this.all().flatMap(({ messages, attachments, drafts }) => [messages, attachments, drafts]);
-    return collections.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
-  }
-
-  /** Returns whether the test is true for any world. */
-  some(test: (world: World) => boolean): boolean {
-    return this.all().some(test);
+    let bytes = 0;
+    for (const { messages, attachments, drafts } of this.all()) {
+      bytes += messages.mailBytes + attachments.mailBytes + drafts.mailBytes;
+    }
+    return bytes;
   }
 
   snapshot(): WorldsSnapshot {
     const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
-    return { operatorKeys, tenants: this.all().map((world) => world.snapshot()) };
+    return { operatorKeys, tenants: this.neighbours().map((world) => world.snapshot()) };
   }
 
+  /** Replaces all data, and closes every sandbox. */
   restore({ operatorKeys, tenants }: WorldsSnapshot): void {
+    for (const tenantId of [...this.#sandboxes.keys()]) this.remove(tenantId);
     const previous = new Map(this.#worlds);
     for (const { clock } of [this, ...previous.values()]) clock.reset();
     this.#worlds.clear();
@@ -119,6 +152,12 @@ export class Worlds {
     this.#indexes.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
+  }
+
+  #sandboxOf(address: string): SandboxWorld | undefined {
+    const labels = domainOf(address).split('.');
+    const domain = labels.slice(-1 - SANDBOX_DOMAIN.split('.').length).join('.');
+    return this.#sandboxesByDomain.get(domain);
   }
 
   #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {

@@ -214,3 +214,33 @@ test('a mailbox remembers at most 1,000 mails of each tenant', async () => {
   expect(mailbox.messages({ to: HELPDESK })).toHaveLength(1_000);
   expect(mailbox.messages()).toHaveLength(1_001);
 });
+
+test('in a sandbox, only its own mail counts, and its reset and end end the wait', async () => {
+  const mailbox = createMailbox();
+  const [one, other] = [mailbox.createSandbox(), mailbox.createSandbox()];
+  const to = `helpdesk@${one.domain}`;
+  await one.receiveMessage({ to, from: DANA, subject: 'Mine' });
+  expect(await mailbox.waitForMessage({ to, sandbox: one.id })).toMatchObject({ subject: 'Mine', tenantId: one.id });
+  expect(other.messages()).toEqual([]);
+  await expect(other.waitForMessage({ to, timeout: 1 })).rejects.toThrow('and no other mail either.');
+
+  const waiting = expect(one.waitForMessage({ to, subject: 'Next', timeout: '1h' })).rejects.toThrow(
+    /was reset before/,
+  );
+  other.reset();
+  one.reset();
+  await waiting;
+  expect(one.messages()).toEqual([]);
+  const last = expect(one.waitForMessage({ to, timeout: '1h' })).rejects.toThrow(/The tenant was deleted before/);
+  one.close();
+  await last;
+});
+
+test('over HTTP, the query parameter sandbox selects the mail of a sandbox', async () => {
+  await using server = await startServer({ port: 0 });
+  const sandbox = server.mailbox.createSandbox();
+  await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: 'Mine' });
+  const query = `to=helpdesk@${sandbox.domain}&sandbox=${sandbox.id}`;
+  const { status, json } = await sendControl(`${server.url}/__mock/messages/wait?${query}`, 'GET');
+  expect([status, json.subject]).toEqual([200, 'Mine']);
+});

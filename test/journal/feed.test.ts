@@ -139,7 +139,7 @@ test.for(['unknown', 'zzz-1', '', '-1', 'x-99999999999999999999'])(
 test('a reader that does not read gets a gap instead of the events that are not kept any more', async () => {
   const feed = new Feed({ now: () => new Date() });
   const reader = feed.read()[Symbol.asyncIterator]();
-  const publish = () => feed.publish(() => ({ kind: 'reset' }));
+  const publish = () => feed.publish(() => ({ kind: 'reset', tenantId: null }));
   publish();
   expect((await reader.next()).value?.kind).toBe('reset');
   for (let count = 0; count < 1_234; count += 1) publish();

@@ -184,6 +184,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
     ...['dist/server.cjs', 'dist/server.d.cts', 'dist/server.d.ts', 'dist/server.js'],
+    ...['dist/vitest.d.cts', 'dist/vitest.d.ts', 'dist/vitest.js'],
     'dist/without-msw.cjs',
     'fixtures/default.json',
     'fixtures/empty.json',
@@ -289,6 +290,7 @@ test.for([
   ['matchers.js', []],
   ['receiver.cjs', []],
   ['receiver.js', []],
+  ['vitest.js', ['msw', 'vitest']],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {
   const names = packagesOf(file).filter((name) => !isBuiltin(name) && !OPTIONAL.includes(name));
   expect(names).toEqual(packages);

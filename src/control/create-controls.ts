@@ -1,0 +1,74 @@
+import { createSilentReader } from '../contract/behaviour-reader.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { Feed } from '../journal/feed.ts';
+import type { Recorder } from '../journal/recorder.ts';
+import { acceptMessage } from '../mail/accept-message.ts';
+import { findInbox } from '../mail/route.ts';
+import { createOpenApi } from '../openapi/create-openapi.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import type { Service } from '../pipeline/service.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import { readState } from '../store/state.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import { createDeliveryControls } from './delivery-controls.ts';
+import { createJournalControls } from './journal-controls.ts';
+import { createKeyControls } from './key-controls.ts';
+import { createMailboxClock } from './mailbox-clock.ts';
+import { createMailboxFaults } from './mailbox-faults.ts';
+import { createMessageControls } from './message-controls.ts';
+import { publishClock, publishFaults } from './publish-changes.ts';
+import { settle } from './settled.ts';
+
+/** The parts of a mailbox that its controls and those of its sandboxes need. */
+export interface ControlledParts {
+  readonly baseUrl: string;
+  readonly service: Service;
+  readonly dispatcher: Dispatcher;
+  readonly recorder: Recorder;
+  /** Returns a copy of the OpenAPI document. */
+  openApi(): OpenApiDocument;
+}
+
+/** What controls apply to: the whole mailbox, or a sandbox. */
+export interface ControlScope {
+  readonly worlds: ReachableWorlds;
+  /** The API keys by handle. */
+  readonly keys: object;
+  /** The id of the only tenant, and its feed; without it, the controls apply to all tenants. */
+  readonly tenant?: { readonly id: string; readonly feed: Feed };
+}
+
+/** Creates everything that a test can do with a mailbox or a sandbox, except to reset it. */
+export function createControls(
+  { baseUrl, service, dispatcher, recorder, openApi }: ControlledParts,
+  { worlds, keys, tenant }: ControlScope,
+): Omit<ControllableMailbox, 'reset'> {
+  const { behaviours, events, faults, operationFor } = service;
+  const context = { worlds, events, ...createSilentReader(behaviours) };
+  const locate = (address: string) => findInbox(context, address.toLowerCase());
+  const faultControls = createMailboxFaults({ worlds, faults, tenantId: tenant?.id, findInbox: locate });
+  return {
+    baseUrl,
+    behaviours,
+    openApi,
+    receiveMessage: (message) => acceptMessage(context, message),
+    clock: publishClock(createMailboxClock(worlds), recorder, tenant?.id),
+    settled: (options) => settle({ worlds, dispatcher }, options),
+    ...createDeliveryControls(worlds, events, dispatcher),
+    ...publishFaults(faultControls, recorder, tenant?.id),
+    ...createKeyControls({ worlds, operationFor }, keys),
+    ...createMessageControls(recorder.mailLog, locate, tenant?.id),
+    ...createJournalControls(recorder, tenant),
+    snapshot: () => readState(worlds),
+  };
+}
+
+/** Returns a function that creates the document on the first call and returns a copy on each call. */
+export function createOpenApiReader(behaviours: BehaviourValues): () => OpenApiDocument {
+  let document: OpenApiDocument | undefined;
+  return () => {
+    document ??= createOpenApi(behaviours);
+    return structuredClone(document);
+  };
+}

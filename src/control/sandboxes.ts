@@ -1,0 +1,186 @@
+import { ApiError } from '../contract/errors.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
+import { showSize } from '../contract/size.ts';
+import type { Environment } from '../environment.ts';
+import type { Activity } from '../events/activity.ts';
+import type { Fixture } from '../fixture/parse-fixture.ts';
+import { createSeededRandom, type SeededRandom } from '../seeded-randomness.ts';
+import type { SandboxWorld } from '../store/sandbox-world.ts';
+import { copyTenant, type TenantCopy, type TenantTemplate } from '../store/tenant-template.ts';
+import type { Worlds } from '../store/worlds.ts';
+import { type ControlledParts, createControls } from './create-controls.ts';
+import { notFound } from './find-worlds.ts';
+import type { Sandbox, SandboxControls, SandboxOptions } from './sandbox.ts';
+import { createTemplateReader, sandboxOptions } from './sandbox-options.ts';
+
+/** The maximum number of sandboxes of one mailbox. */
+const MAX_SANDBOXES = 10_000;
+
+/** How long a sandbox may be unused, in milliseconds of real time. */
+const MAX_IDLE_MS = 60 * 60 * 1000;
+
+/** What the sandboxes of a mailbox are made of. */
+export interface SandboxContext extends ControlledParts {
+  readonly realEnvironment: Environment;
+  readonly activity: Activity;
+  /** The fixture of the mailbox. */
+  readonly fixture: Fixture;
+}
+
+interface Entry {
+  readonly sandbox: Sandbox;
+  lastUsedMs: number;
+  openStreams: number;
+}
+
+/** The sandboxes of a mailbox. Those that were not used for an hour are removed when any of them is looked up. */
+class Sandboxes {
+  readonly #context: SandboxContext;
+  readonly #worlds: Worlds;
+  readonly #templateOf: (fixture: unknown) => TenantTemplate;
+  /** By id; the one that was used least recently is the first. */
+  readonly #entries = new Map<string, Entry>();
+  /** The randomness that the sandboxes with each seed draw from. */
+  readonly #seeds = new Map<number, SeededRandom>();
+
+  constructor(context: SandboxContext) {
+    const { service, fixture, activity } = context;
+    this.#context = context;
+    this.#worlds = service.worlds;
+    this.#templateOf = createTemplateReader(fixture, service.behaviours);
+    service.worlds.onRemoved(({ id }) => void this.#entries.delete(id));
+    service.observers.push(({ principal }) => {
+      if (principal && 'world' in principal) this.#use(principal.world.id);
+    });
+    activity.subscribe((entry) => {
+      if ('tenantId' in entry) this.#use(entry.tenantId, STREAM_CHANGES[entry.kind]);
+    });
+  }
+
+  create(options: SandboxOptions<object> = {}): Sandbox {
+    const { fixture, seed, name = null } = parseOrRefuse('The input of createSandbox', sandboxOptions, options);
+    const template = this.#templateOf(fixture);
+    this.#removeExpired();
+    this.#checkRoom(template);
+    const realEnvironment = this.#environmentOf(seed);
+    const copy = this.#copy(template, realEnvironment);
+    const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
+    const sandbox = this.#createSandbox(world, copy, name);
+    this.#entries.set(sandbox.id, { sandbox, lastUsedMs: this.#nowMs(), openStreams: 0 });
+    return sandbox;
+  }
+
+  find(id: string): Sandbox {
+    this.#removeExpired();
+    const entry = this.#use(String(id).toLowerCase());
+    if (entry) return entry.sandbox;
+    throw notFound('sandbox');
+  }
+
+  list(): Sandbox[] {
+    this.#removeExpired();
+    return Array.from(this.#entries.values(), ({ sandbox }) => sandbox);
+  }
+
+  /** Forgets how many sandboxes were created with each seed. */
+  reset(): void {
+    this.#seeds.clear();
+  }
+
+  #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, name: string | null): Sandbox {
+    const { id } = world.world;
+    const feed = this.#context.recorder.addTenantFeed(id);
+    const close = () => void this.#worlds.remove(id);
+    return {
+      id,
+      name,
+      domain,
+      keys,
+      ids,
+      ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
+      reset: () => this.#resetOne(world),
+      close,
+      [Symbol.dispose]: close,
+    };
+  }
+
+  #resetOne(sandbox: SandboxWorld): void {
+    const { service, dispatcher, recorder } = this.#context;
+    const { id } = sandbox.world;
+    if (!this.#entries.has(id)) throw notFound('sandbox');
+    dispatcher.reset([sandbox.world]);
+    service.faults.clear(id);
+    sandbox.reset();
+    sandbox.clock.copyTimeFrom(this.#worlds.clock);
+    recorder.reset(id);
+  }
+
+  /** Copies a tenant until its id is free: seeds that differ can lead to the same id. */
+  #copy(template: TenantTemplate, environment: Environment): TenantCopy {
+    for (;;) {
+      const copy = copyTenant(template, environment);
+      if (!this.#worlds.get(copy.ids.tenant)) return copy;
+    }
+  }
+
+  #environmentOf(seed: number | undefined): Environment {
+    const { realEnvironment } = this.#context;
+    if (seed === undefined) return realEnvironment;
+    const source = this.#seeds.get(seed) ?? createSeededRandom(seed);
+    this.#seeds.set(seed, source);
+    const ownSeed = source(6).reduce((number, byte) => number * 256 + byte, 0);
+    return { ...realEnvironment, randomBytes: createSeededRandom(ownSeed) };
+  }
+
+  #checkRoom({ mailBytes }: TenantTemplate): void {
+    if (this.#entries.size >= MAX_SANDBOXES) {
+      throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
+    }
+    const free = this.#worlds.maxMailBytes - this.#worlds.countMailBytes();
+    if (mailBytes <= free) return;
+    throw new ApiError(
+      'STORAGE_FULL',
+      `The fixture of the sandbox has ${showSize(mailBytes)} of mail, and ${showSize(free)} are free; close other sandboxes, or allow more by --max-mail <size>.`,
+    );
+  }
+
+  /** Notes that a sandbox is used, and returns it. */
+  #use(id: string, streamChange = 0): Entry | undefined {
+    const entry = this.#entries.get(id);
+    if (!entry) return undefined;
+    entry.lastUsedMs = this.#nowMs();
+    entry.openStreams += streamChange;
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #removeExpired(): void {
+    const untilMs = this.#nowMs() - MAX_IDLE_MS;
+    for (const [id, { lastUsedMs, openStreams }] of this.#entries) {
+      if (lastUsedMs > untilMs) return;
+      if (openStreams === 0) this.#worlds.remove(id);
+    }
+  }
+
+  #nowMs(): number {
+    return this.#context.realEnvironment.now().getTime();
+  }
+}
+
+/** How an activity changes the number of open streams. */
+const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };
+
+/** Creates the sandbox methods of a mailbox, and the function that a reset of the mailbox calls. */
+export function createSandboxControls(context: SandboxContext): {
+  readonly sandboxControls: SandboxControls<never, never>;
+  readonly resetSandboxes: () => void;
+} {
+  const sandboxes = new Sandboxes(context);
+  const sandboxControls = {
+    createSandbox: (options?: SandboxOptions<object>) => sandboxes.create(options) as never,
+    sandbox: (id: string) => sandboxes.find(id),
+    sandboxes: () => sandboxes.list(),
+  };
+  return { sandboxControls, resetSandboxes: () => sandboxes.reset() };
+}

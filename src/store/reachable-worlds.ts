@@ -1,0 +1,30 @@
+import type { Clock } from '../clock/clock.ts';
+import type { Environment } from '../environment.ts';
+import type { InboxLocation, KeyHolder, World, WorldsSnapshot } from './world.ts';
+
+/** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
+export interface ReachableWorlds {
+  /** The clock that stands for all of them. */
+  readonly clock: Clock;
+  /** The environment with the time of this clock. */
+  readonly environment: Environment;
+  /** The limit for the stored mail of the whole mailbox, in bytes. */
+  readonly maxMailBytes: number;
+  get(tenantId: string): World | undefined;
+  /** Returns every world, in the order of creation. */
+  all(): World[];
+  /** Returns the worlds that share their addresses and domains, without sandboxes that are closed to them. */
+  neighbours(): World[];
+  /** Returns the owner of a key. */
+  findKey(key: string): KeyHolder | undefined;
+  /** Returns every valid key. */
+  keys(): string[];
+  /** Finds the inbox of an address in lower case. */
+  findAddress(address: string): InboxLocation | undefined;
+  /** Finds the inboxes that have tagged forms of an address in lower case. */
+  findTagged(address: string): InboxLocation[];
+  /** The size of the stored mail of the whole mailbox, in bytes. */
+  countMailBytes(): number;
+  /** Returns all data at this moment. */
+  snapshot(): WorldsSnapshot;
+}

@@ -1,0 +1,127 @@
+import { domainOf, SANDBOX_DOMAIN } from '../contract/emulator-domains.ts';
+import { createEnvironment, type Environment, newHex, newId, newKey } from '../environment.ts';
+import { readFixtureIds, type TenantIds } from '../fixture/fixture-ids.ts';
+import { readFixtureKeys, type TenantKeys } from '../fixture/fixture-keys.ts';
+import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
+import { ROW_KINDS } from './database.ts';
+import { seed } from './seed.ts';
+import type { WorldSnapshot } from './world.ts';
+import { Worlds } from './worlds.ts';
+
+/** A tenant of a fixture, of which any number of copies can be made. */
+export interface TenantTemplate {
+  readonly snapshot: WorldSnapshot;
+  readonly keys: TenantKeys;
+  readonly ids: TenantIds;
+  /** The names of its domains; the first becomes the domain of a copy. */
+  readonly domains: readonly string[];
+  /** The size of its mail, in bytes. */
+  readonly mailBytes: number;
+}
+
+/** A copy of a tenant, with a domain, ids and keys of its own. */
+export interface TenantCopy extends Pick<TenantTemplate, 'snapshot' | 'keys' | 'ids'> {
+  /** Its domain, such as `3f9c2a71b04d.sandbox.test`. */
+  readonly domain: string;
+}
+
+/** Creates the template of the tenant with this handle. */
+export function createTemplate({ operator }: Fixture, handle: string, tenant: FixtureTenant): TenantTemplate {
+  const fixture = { operator, tenants: { [handle]: tenant } };
+  const worlds = new Worlds(createEnvironment());
+  seed(worlds, fixture);
+  const [snapshot] = worlds.snapshot().tenants;
+  const keys = readFixtureKeys(fixture)[handle];
+  const ids = readFixtureIds(fixture)[handle];
+  if (!snapshot || !ids || typeof keys !== 'object') throw new Error(`The tenant ${handle} was not seeded.`);
+  return { snapshot, keys, ids, domains: Object.keys(tenant.domains), mailBytes: worlds.countMailBytes() };
+}
+
+/** Copies a tenant. Each id, key and domain is replaced by a new one; texts are shared with the template. */
+export function copyTenant({ snapshot, keys, ids, domains }: TenantTemplate, environment: Environment): TenantCopy {
+  const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
+  const newIds = createRenaming(() => newId(environment));
+  const newKeys = createRenaming((key) => newKey(environment, key.slice(0, 3)));
+  const newDomains = new Map(domains.map((name, index) => [name, index === 0 ? domain : `${name}.${domain}`]));
+  const change: RowChange = {
+    id: newIds,
+    key: newKeys,
+    domain: (name) => newDomains.get(name) ?? name,
+    address: (text) => moveAddress(text, newDomains),
+  };
+  const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(row, change))]);
+  return {
+    domain,
+    snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
+    keys: mapTexts(keys, newKeys) as TenantKeys,
+    ids: mapTexts(ids, newIds) as TenantIds,
+  };
+}
+
+/** The kinds of values that a copy has of its own. */
+type OwnValue = 'id' | 'key' | 'domain' | 'address';
+
+type RowChange = { readonly [Kind in OwnValue]: (text: string) => string };
+
+/** The kind of each field that a copy has of its own, in any row. */
+const OWN_FIELDS: ReadonlyMap<string, OwnValue> = new Map([
+  ['id', 'id'],
+  ['workspaceId', 'id'],
+  ['inboxId', 'id'],
+  ['ownerId', 'id'],
+  ['messageId', 'id'],
+  ['threadId', 'id'],
+  ['listId', 'id'],
+  ['replyToMessageId', 'id'],
+  ['key', 'key'],
+  ['domain', 'domain'],
+  ['address', 'address'],
+  ['from', 'address'],
+  ['fromAddress', 'address'],
+  ['to', 'address'],
+  ['cc', 'address'],
+  ['bcc', 'address'],
+  ['replyTo', 'address'],
+  ['email', 'address'],
+]);
+
+function copyRow<Row extends object>(row: Row, change: RowChange): Row {
+  const copy = { ...row } as Record<string, unknown>;
+  for (const [field, value] of Object.entries(row)) {
+    const kind = OWN_FIELDS.get(field);
+    if (!kind || value === null) continue;
+    copy[field] = Array.isArray(value) ? copyList(value, change[kind]) : change[kind](value);
+  }
+  return Object.freeze(copy) as Row;
+}
+
+/** Returns the same list if no text of it changes, so that copies share it. */
+function copyList(texts: readonly string[], change: (text: string) => string): readonly string[] {
+  const changed = texts.map(change);
+  return changed.some((text, index) => text !== texts[index]) ? Object.freeze(changed) : texts;
+}
+
+/** Creates a function that returns the same new text for the same old text. */
+function createRenaming(create: (text: string) => string): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) => {
+    const name = names.get(text) ?? create(text);
+    names.set(text, name);
+    return name;
+  };
+}
+
+/** Moves an address, bare or in display form, to the new domain if it has one. */
+function moveAddress(address: string, newDomains: ReadonlyMap<string, string>): string {
+  const domain = domainOf(address.replace(/>$/, ''));
+  const moved = newDomains.get(domain);
+  if (moved === undefined) return address;
+  const end = address.endsWith('>') ? '>' : '';
+  return `${address.slice(0, address.lastIndexOf('@') + 1)}${moved}${end}`;
+}
+
+/** Replaces every text in nested objects. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value !== 'object' || value === null) return change(String(value));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, change)]));
+}
