@@ -138,7 +138,7 @@ function describeLicence(folder: string): string {
 
 /** The files that import msw, and the entries; an ES module of these takes all else from the CommonJS build. */
 const ENTRY_FILES =
-  /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw|(?:vitest|matchers)\/[\w-]+)\.ts$/;
+  /\/src\/(?:(?:server\/|receiver\/)?index|server\/express|create-mailbox|adapters\/msw|(?:vitest|matchers|playwright)\/[\w-]+)\.ts$/;
 
 /** The CommonJS file that has what an entry imports. */
 const COMMON_JS_FILES: readonly (readonly [importer: RegExp, file: string])[] = [
@@ -180,10 +180,11 @@ const ENTRIES = {
   receiver: 'src/receiver/index.ts',
   matchers: 'src/matchers/index.ts',
   vitest: 'src/vitest/index.ts',
+  playwright: 'src/playwright/index.ts',
 };
 
-/** vitest is an ES module, and so is what imports it. */
-const { vitest: _, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
+/** vitest and @msw/playwright are ES modules, and so is what imports them. */
+const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
 
 const COMMON: UserConfig = {
   cwd: root,
@@ -191,8 +192,8 @@ const COMMON: UserConfig = {
   fixedExtension: false,
   clean: false,
   inputOptions: { resolve: { mainFields: ['module', 'main'] } },
-  // Everything but msw and vitest is bundled, so that the package has no dependencies.
-  deps: { neverBundle: [/^node:/, /^(?:msw|vitest)(\/|$)/], onlyBundle: false },
+  // Everything but msw and the test runners is bundled, so that the package has no dependencies.
+  deps: { neverBundle: [/^node:/, /^(?:msw|vitest|@playwright\/test|@msw\/playwright)(\/|$)/], onlyBundle: false },
 };
 
 const CODE: UserConfig[] = [
@@ -219,6 +220,7 @@ const CODE: UserConfig[] = [
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
       vitest: ENTRIES.vitest,
+      playwright: ENTRIES.playwright,
     },
     format: 'esm',
     platform: 'node',
@@ -242,7 +244,7 @@ const TYPES: UserConfig = {
   format: 'esm',
   platform: 'neutral',
   dts: { emitDtsOnly: true },
-  deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect'] },
+  deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect', '@playwright/test'] },
   plugins: [commentsBeforeMembers, missingRunnersIgnored, typesWithoutZod, declarationsForRequire],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },

@@ -38,6 +38,7 @@ const LAYERS = [
   'src/matchers/',
   'src/vitest/',
   'src/server/',
+  'src/playwright/',
   'src/cli/',
 ];
 
@@ -63,6 +64,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
   { packages: /^vitest$/, allowed: ['src/vitest/'] },
+  { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/playwright/'] },
   { packages: /^msw\/node$/, allowed: ['src/vitest/'] },
   {
     packages: /^msw$/,

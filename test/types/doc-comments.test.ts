@@ -8,6 +8,7 @@ const ENTRIES = [
   ...['src/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/receiver/index.ts'],
   'src/matchers/index.ts',
   'src/vitest/index.ts',
+  'src/playwright/index.ts',
 ];
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
