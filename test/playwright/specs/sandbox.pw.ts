@@ -5,7 +5,9 @@ test.describe.configure({ mode: 'parallel' });
 
 for (const name of ['one', 'other']) {
   test(`the page of the ${name} test reaches its own sandbox`, async ({ page, mailbox, sandbox }) => {
-    await page.route('http://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<title>App</title>' }));
+    await page.route('http://app.test/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>App</title>' }),
+    );
     await page.goto('http://app.test/');
     const mail = { to: 'dana@customer.test', subject: name, plainBody: 'Hi', verified: true };
     const url = `${mailbox.baseUrl}/v1/inboxes/${sandbox.ids.inboxes.helpdesk}/send`;
