@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
 import { checkedDefaultFixture } from '../src/fixture/checked-default-fixture.ts';
@@ -29,6 +29,13 @@ const typesWithoutZod: Plugin = {
       }
     }
   },
+};
+
+/** Ignores the errors of the types for a test runner that a project does not have; the bundler drops such comments. */
+const missingRunnersIgnored: Plugin = {
+  name: 'missing-runners-ignored',
+  renderChunk: (code, { fileName }) =>
+    fileName.endsWith('.d.ts') ? code.replace(/^declare module /gm, '// @ts-ignore\n$&') : undefined,
 };
 
 /** Writes the declarations a second time, for `require`. */
@@ -130,8 +137,15 @@ function describeLicence(folder: string): string {
   return `${name} ${version}, ${license}\n\n${text}`;
 }
 
-/** The files that import msw, which exist for each module system; they take all else from the CommonJS build. */
-const FILES_WITH_MSW = /\/src\/(?:index|create-mailbox|adapters\/msw)\.ts$/;
+/** The files that import msw or a test runner's ES modules; they take all else from the CommonJS build. */
+const FILES_WITH_PEERS = /\/src\/(?:(?:index|create-mailbox|adapters\/msw)|(?:vitest|playwright)\/[\w-]+)\.ts$/;
+
+/** Returns the name of the CommonJS file that has what an ES module imports from a source file. */
+function commonJsFileOf(file: string, importer: string): string {
+  const entry = Object.entries(ENTRIES_FOR_REQUIRE).find(([, path]) => dirname(`${root}${path}`) === dirname(file));
+  if (importer.endsWith('/src/index.ts')) return 'without-msw';
+  return entry && entry[0] !== 'index' ? entry[0] : 'handler-parts';
+}
 
 /** Makes ES modules for Node that share all code with the CommonJS build, so that a process has one copy of it. */
 const fromCommonJs: Plugin = {
@@ -142,13 +156,12 @@ const fromCommonJs: Plugin = {
       if (source.endsWith('.cjs')) return { id: source, external: 'absolute' };
       if (!importer || !source.startsWith('.')) return undefined;
       const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      if (!resolved || FILES_WITH_MSW.test(resolved.id)) return resolved;
-      const file = importer.endsWith('/src/index.ts') ? 'without-msw' : 'handler-parts';
-      return { id: `./${file}.cjs`, external: 'absolute' };
+      if (!resolved || FILES_WITH_PEERS.test(resolved.id)) return resolved;
+      return { id: `./${commonJsFileOf(resolved.id, importer)}.cjs`, external: 'absolute' };
     },
   },
   load(id) {
-    const entry = Object.entries(ENTRIES).find(([name, path]) => name !== 'index' && id.endsWith(path));
+    const entry = Object.entries(ENTRIES_FOR_REQUIRE).find(([name, path]) => name !== 'index' && id.endsWith(path));
     return entry && `export * from './${entry[0]}.cjs';`;
   },
 };
@@ -171,7 +184,13 @@ const ENTRIES = {
   server: 'src/server/index.ts',
   express: 'src/server/express.ts',
   receiver: 'src/receiver/index.ts',
+  matchers: 'src/matchers/index.ts',
+  vitest: 'src/vitest/index.ts',
+  playwright: 'src/playwright/index.ts',
 };
+
+/** vitest and @msw/playwright are ES modules, and so is what imports them. */
+const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
 
 const COMMON: UserConfig = {
   cwd: root,
@@ -185,15 +204,15 @@ const COMMON: UserConfig = {
       alias: { uuid: `${root}node_modules/uuid/dist/index.js` },
     },
   },
-  // Everything but msw is bundled, so that the package has no dependencies.
-  deps: { neverBundle: [/^node:/, /^msw(\/|$)/], onlyBundle: false },
+  // Everything but msw and the test runners is bundled, so that the package has no dependencies.
+  deps: { neverBundle: [/^node:/, /^(?:msw|vitest|@playwright\/test|@msw\/playwright)(\/|$)/], onlyBundle: false },
 };
 
 const CODE: UserConfig[] = [
   {
     ...COMMON,
     entry: {
-      ...ENTRIES,
+      ...ENTRIES_FOR_REQUIRE,
       'without-msw': 'src/without-msw.ts',
       'handler-parts': 'src/handler-parts.ts',
       main: 'src/cli/main.ts',
@@ -212,6 +231,8 @@ const CODE: UserConfig[] = [
       server: ENTRIES.server,
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
+      vitest: ENTRIES.vitest,
+      playwright: ENTRIES.playwright,
     },
     format: 'esm',
     platform: 'node',
@@ -220,7 +241,7 @@ const CODE: UserConfig[] = [
   },
   {
     ...COMMON,
-    entry: { index: ENTRIES.index },
+    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers },
     format: 'esm',
     platform: 'neutral',
     dts: false,
@@ -235,8 +256,8 @@ const TYPES: UserConfig = {
   format: 'esm',
   platform: 'neutral',
   dts: { emitDtsOnly: true },
-  deps: { neverBundle: [/^node:/, 'msw', 'zod'] },
-  plugins: [commentsBeforeMembers, typesWithoutZod, declarationsForRequire],
+  deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect', '@playwright/test'] },
+  plugins: [commentsBeforeMembers, missingRunnersIgnored, typesWithoutZod, declarationsForRequire],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
 };

@@ -11,7 +11,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * The tests that need a worker of their own: they replace a module or the globals of the worker, import test files,
  * which a worker loads once, or intercept WebSockets, which msw does twice where it begins for a second time.
  */
-const ALONE = ['test/dom/*.test.ts', 'test/server/outgoing/outgoing-rebinding.test.ts', 'test/stream/*.test.ts'];
+const ALONE = [
+  'test/dom/*.test.ts',
+  'test/vitest/*.test.ts',
+  'test/server/outgoing/outgoing-rebinding.test.ts',
+  'test/stream/*.test.ts',
+];
 
 /** The tests that start processes and load little of the source: they go first, because some take long. */
 const WITH_PROCESSES = [
@@ -48,6 +53,8 @@ export default defineConfig(({ mode }) => {
         'agent-mailbox-mock/server': `${root}src/server/index.ts`,
         'agent-mailbox-mock/express': `${root}src/server/express.ts`,
         'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
+        'agent-mailbox-mock/matchers': `${root}src/matchers/index.ts`,
+        'agent-mailbox-mock/vitest': `${root}src/vitest/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },
     },

@@ -1,5 +1,6 @@
-// What the files that import msw use: `create-mailbox.ts` and `adapters/msw.ts`. It is not public. Node loads one copy of
-// it for `import` and `require`.
+// What the files that import msw use: `create-mailbox.ts`, `adapters/msw.ts` and `vitest/`. It is not public. Node loads
+// one copy of it for `import` and `require`.
+export { sentKey } from './access/credentials.ts';
 export { isServicePath } from './contract/service-path.ts';
 export { CLOSE_CODES } from './contract/stream-protocol.ts';
 export { buildMailbox } from './mailbox.ts';

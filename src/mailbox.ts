@@ -66,8 +66,8 @@ export interface MailboxInternals extends Streams {
   readonly faults: Faults;
   /** Returns the fault that happens to a recipient over SMTP, if any. */
   takeSmtpFault(address: string): SmtpFault | undefined;
-  /** Ends the live feed of every reader. */
-  endFeeds(): void;
+  /** Ends the live feed of every reader, and every wait for mail. */
+  endWaits(): void;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -112,7 +112,7 @@ export function buildMailbox(
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   const takeSmtpFault = createSmtpFaultTaker(faults, locate);
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endFeeds: () => recorder.endFeeds() };
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end() };
 }
 
 /** Returns a function that finds the inbox of an address, in any tenant or sandbox. */

@@ -37,7 +37,10 @@ const LAYERS = [
   'src/without-msw.ts',
   'src/create-mailbox.ts',
   'src/index.ts',
+  'src/matchers/',
+  'src/vitest/',
   'src/server/',
+  'src/playwright/',
   'src/cli/',
 ];
 
@@ -62,10 +65,13 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
+  { packages: /^vitest$/, allowed: ['src/vitest/'] },
+  { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/playwright/'] },
+  { packages: /^msw\/node$/, allowed: ['src/vitest/'] },
   {
     packages: /^msw$/,
     allowed: ['src/adapters/', 'src/server/http/user-handlers.ts'],
-    types: ['src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
+    types: ['src/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
   },
 ];
 

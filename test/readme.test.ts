@@ -29,6 +29,9 @@ const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
+  'agent-mailbox-mock/matchers': join(ROOT, 'src/matchers/index.ts'),
+  'agent-mailbox-mock/playwright': join(ROOT, 'src/playwright/index.ts'),
+  'agent-mailbox-mock/vitest': join(ROOT, 'src/vitest/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
 };
 
@@ -42,6 +45,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npx agent-mailbox-mock exec --report mailbox-report -- npm test': 'a test of the command runs one that fails',
   [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
   'npm install --save-dev ws @types/ws': 'they are dependencies of this project',
+  'npm install --save-dev @playwright/test @msw/playwright': 'they are dependencies of this project',
   'pip install pytest': 'the test of the recipe skips itself without pytest',
   'npx msw init public --save': 'the test of the page runs it',
   'python3 -m pytest': 'the test of the recipe for pytest runs it',
@@ -49,8 +53,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** The files on the pages that no test runs or uses, with the reason. */
 const NOT_USED: Readonly<Record<string, string>> = {
-  'playwright.config.ts': '@playwright/test is not installed here',
-  'inbox.spec.ts': '@playwright/test is not installed here',
+  'inbox.spec.ts': "its page is the reader's; types are checked",
   'jest.config.mjs': 'Jest is not installed here; the test of the recipe does what it says',
   'preview.ts': 'Storybook is not installed here; types are checked',
   'main.ts': 'types are checked',

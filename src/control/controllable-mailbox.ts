@@ -8,10 +8,16 @@ import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
+import type { MessageControls } from './message-controls.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 
 /** What a test can do with a whole mailbox, or with one sandbox. */
-export interface ControllableMailbox extends DeliveryControls, KeyControls, MailboxFaults, JournalControls {
+export interface ControllableMailbox
+  extends DeliveryControls,
+    KeyControls,
+    MailboxFaults,
+    MessageControls,
+    JournalControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
   /** The current value of each changeable behaviour. */

@@ -16,6 +16,7 @@ import { createJournalControls } from './journal-controls.ts';
 import { createKeyControls } from './key-controls.ts';
 import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
+import { createMessageControls } from './message-controls.ts';
 import { publishClock, publishFaults } from './publish-changes.ts';
 import { settle } from './settled.ts';
 
@@ -45,12 +46,8 @@ export function createControls(
 ): Omit<ControllableMailbox, 'reset'> {
   const { behaviours, events, faults, operationFor } = service;
   const context = { worlds, events, ...createSilentReader(behaviours) };
-  const faultControls = createMailboxFaults({
-    worlds,
-    faults,
-    tenantId: tenant?.id,
-    findInbox: (address) => findInbox(context, address.toLowerCase()),
-  });
+  const locate = (address: string) => findInbox(context, address.toLowerCase());
+  const faultControls = createMailboxFaults({ worlds, faults, tenantId: tenant?.id, findInbox: locate });
   return {
     baseUrl,
     behaviours,
@@ -61,6 +58,7 @@ export function createControls(
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder, tenant?.id),
     ...createKeyControls({ worlds, operationFor }, keys),
+    ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),
     snapshot: () => readState(worlds),
   };

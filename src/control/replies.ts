@@ -9,6 +9,7 @@ import { anyFault } from '../faults/fault.ts';
 const json = z.record(z.string(), z.unknown());
 const headers = z.record(z.string(), z.string());
 const count = z.int().min(0);
+const addresses = z.array(z.string());
 const time = z.iso.datetime({ precision: 3 });
 
 export const callsReply = z.strictObject({
@@ -74,6 +75,26 @@ export const messagesReply = z.strictObject({
     z.strictObject({ id: z.string(), inboxId: z.string(), threadId: z.string(), tenantId: z.string() }),
   ),
 });
+
+/** A mail that arrived or was sent. */
+export const mailReply = z.strictObject({
+  ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), threadId: z.string() },
+  direction: z.enum(['inbound', 'outbound']),
+  ...{ from: z.string(), to: addresses, cc: addresses, bcc: addresses, replyTo: z.string().nullable() },
+  ...{ subject: z.string(), plainBody: z.string(), htmlBody: z.string().nullable() },
+  ...{ messageIdHeader: z.string(), inReplyTo: z.string().nullable() },
+  receivedAt: time.describe("By the tenant's clock."),
+  headers: headers.describe('By lower-case name.'),
+  attachments: z.array(
+    z.strictObject({
+      ...{ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count },
+      content: z.string().describe('The bytes, in base64.'),
+    }),
+  ),
+});
+
+/** Mail, oldest first. */
+export const mailsReply = z.strictObject({ messages: z.array(mailReply) });
 
 const attempt = z.strictObject({
   at: time,

@@ -22,6 +22,7 @@ import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
+import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import {
   affectedDeliveriesReply,
@@ -33,6 +34,8 @@ import {
   exposuresReply,
   faultsReply,
   healthReply,
+  mailReply,
+  mailsReply,
   messagesReply,
   openApiReply,
   resetReply,
@@ -211,6 +214,28 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: messagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
     run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body) }),
+  }),
+  defineControl({
+    id: 'listMail',
+    method: 'GET',
+    path: `${CONTROL_PATH}/messages`,
+    summary: 'Lists the mail that arrived or was sent since the start, oldest first.',
+    query: mailQuery,
+    takesSandbox: true,
+    reply: mailsReply,
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
+  }),
+  defineControl({
+    id: 'waitForMessage',
+    method: 'GET',
+    path: `${CONTROL_PATH}/messages/wait`,
+    summary: 'Waits for a mail and shows it.',
+    query: waitQuery,
+    takesSandbox: true,
+    reply: mailReply,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    run: (mailbox, { query }) => mailbox.waitForMessage(query),
   }),
   defineControl({
     id: 'triggerEvent',

@@ -5,6 +5,7 @@ import { Feed, toFeedItem } from './feed.ts';
 import type { FeedItem } from './feed-event.ts';
 import { Journal } from './journal.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
+import { MailLog } from './mail-log.ts';
 import { showSummary } from './show-request.ts';
 
 /** The parts of a mailbox that a recorder observes. */
@@ -17,10 +18,11 @@ interface Observed {
 /** How many requests of each tenant a journal keeps. */
 const DEFAULT_SIZE = 1_000;
 
-/** Records what happens in a mailbox: its requests in the journal, and everything in the feed. */
+/** Records what happens in a mailbox: its requests in the journal, its mail, and everything in the feed. */
 export class Recorder {
   readonly journal: Journal;
   readonly feed: Feed;
+  readonly mailLog: MailLog;
   readonly #realEnvironment: Environment;
   readonly #tenantFeeds = new Map<string, Feed>();
 
@@ -30,7 +32,7 @@ export class Recorder {
    * @throws {RangeError} on an invalid size.
    */
   constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
-    const { worlds, behaviours, observers } = service;
+    const { worlds, events, behaviours, observers } = service;
     const limit = parseJournalSize(size);
     if (limit === undefined) {
       throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
@@ -51,6 +53,7 @@ export class Recorder {
       });
     }
     this.journal = journal;
+    this.mailLog = new MailLog(worlds, events);
   }
 
   /** Starts a feed that has only the events of one tenant, and keeps them although others have many. */
@@ -67,15 +70,20 @@ export class Recorder {
     for (const feed of own) feed?.publish(show, realTimeMs);
   }
 
-  /** Ends the feed of every reader. */
-  endFeeds(): void {
+  /** Ends the feed of every reader, and every wait for mail. */
+  end(): void {
     for (const feed of [this.feed, ...this.#tenantFeeds.values()]) feed.end();
+    this.mailLog.end('The server was closed');
   }
 
-  /** Empties the journal, or the part of one tenant, and publishes the reset in the feed, which keeps its past events. */
+  /**
+   * Empties the journal and forgets all mail, or only those of one tenant, and publishes the reset in the feed, which
+   * keeps its past events.
+   */
   reset(tenantId?: string): void {
     if (tenantId === undefined) this.journal.reset();
     else this.journal.clear(tenantId);
+    this.mailLog.reset(tenantId);
     this.publish(tenantId ?? null, () => ({ kind: 'reset', tenantId: tenantId ?? null }));
   }
 }

@@ -181,8 +181,11 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts', 'dist/index.js', 'dist/index.node.js'],
     'dist/main.cjs',
+    ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
+    ...['dist/playwright.d.cts', 'dist/playwright.d.ts', 'dist/playwright.js'],
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
     ...['dist/server.cjs', 'dist/server.d.cts', 'dist/server.d.ts', 'dist/server.js'],
+    ...['dist/vitest.d.cts', 'dist/vitest.d.ts', 'dist/vitest.js'],
     'dist/without-msw.cjs',
     'fixtures/default.json',
     'fixtures/empty.json',
@@ -284,8 +287,12 @@ test.for([
   ['server.cjs', ['msw']],
   ['server.js', ['msw']],
   ['main.cjs', ['msw']],
+  ['matchers.cjs', []],
+  ['matchers.js', []],
   ['receiver.cjs', []],
   ['receiver.js', []],
+  ['vitest.js', ['msw', 'vitest']],
+  ['playwright.js', ['@msw/playwright', '@playwright/test', 'msw']],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {
   const names = packagesOf(file).filter((name) => !isBuiltin(name) && !OPTIONAL.includes(name));
   expect(names).toEqual(packages);

@@ -13,7 +13,7 @@ const MAC_APPS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-const HOW_TO_GET_ONE = 'There is no Chromium: run `apt-get install chromium`, or set CHROMIUM_PATH to one.';
+export const HOW_TO_GET_ONE = 'There is no Chromium: run `apt-get install chromium`, or set CHROMIUM_PATH to one.';
 
 /** Names under `.test` lead to this machine, so a page can have an origin that is not loopback without any DNS. */
 const FLAGS = [
@@ -50,7 +50,7 @@ export function useBrowser(): (test: TestContext) => Promise<BrowserContext> {
   };
 }
 
-function findBrowser(): string | undefined {
+export function findBrowser(): string | undefined {
   if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
   return [...FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name))), ...MAC_APPS].find(isExecutable);
 }

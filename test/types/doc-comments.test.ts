@@ -4,7 +4,12 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const ENTRIES = ['src/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/receiver/index.ts'];
+const ENTRIES = [
+  ...['src/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/receiver/index.ts'],
+  'src/matchers/index.ts',
+  'src/vitest/index.ts',
+  'src/playwright/index.ts',
+];
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, ROOT);

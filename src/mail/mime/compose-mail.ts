@@ -15,7 +15,8 @@ export function composeMail(message: MessageRow, attachments: readonly Attachmen
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
 
-function fieldsOf(message: MessageRow): string[] {
+/** Writes the header fields of a message that was not received as raw bytes, each folded. */
+export function fieldsOf(message: MessageRow): string[] {
   const date = new Date(message.receivedAt).toUTCString().replace('GMT', '+0000');
   const fields: [name: string, words: string[]][] = [
     ['From', toAddresses([message.from])],

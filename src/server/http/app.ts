@@ -68,9 +68,9 @@ export class App implements ServerApp {
     }
   }
 
-  /** Closes every stream and ends every live feed, because the server is closing. */
+  /** Closes every stream and ends every live feed and wait for mail, because the server is closing. */
   async closeStreams(): Promise<void> {
-    this.#options.internals.endFeeds();
+    this.#options.internals.endWaits();
     (await this.#streams)?.close();
   }
 

@@ -1,0 +1,78 @@
+import type { Delivery } from '../delivery/delivery.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
+import type { Mail } from '../mail/show-mail.ts';
+
+/** A field of a candidate. */
+export interface CandidateField {
+  /** The value that a failure shows. */
+  readonly shown: unknown;
+  /** The values of which one must be as expected. Default: only the one that is shown. */
+  readonly options?: readonly unknown[];
+}
+
+/** Something that happened and that a matcher compares with what is expected. */
+export interface Candidate {
+  /** Names it in a failure. */
+  readonly label: string;
+  /** A hint for a failure in which it is the nearest one. */
+  readonly hint?: string;
+  readonly fields: Readonly<Record<string, CandidateField>>;
+}
+
+/** Describes a request of the journal. */
+export function describeRequest({ id, method, path, status, code, reason, key, ...rest }: RequestEntry): Candidate {
+  const { operation, request } = rest;
+  return {
+    label: `${id}, ${method} ${path} → ${[status, code].filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`,
+    fields: fieldsOf({
+      ...{ operation, method, path, status, code, key },
+      query: Object.fromEntries(request.query),
+      headers: request.headers,
+      body: parseJson(request.body),
+    }),
+  };
+}
+
+/** Describes a webhook delivery. */
+export function describeDelivery({ event, webhookId, state, reason, payload, attempts }: Delivery): Candidate {
+  const url = attempts.at(-1)?.url;
+  return {
+    label: `${event} to ${url ?? `webhook ${webhookId}`} (${state}${reason === null ? '' : `: ${reason}`})`,
+    ...(state === 'pending' && { hint: 'It is still pending; await settled() before this assertion.' }),
+    fields: { ...fieldsOf({ event, state, payload }), to: { shown: url ?? webhookId, options: [url, webhookId] } },
+  };
+}
+
+/** Describes a mail that was sent. An address may be given with or without its name. */
+export function describeMail({ from, to, cc, bcc, subject, ...rest }: Mail): Candidate {
+  const recipients = [...to, ...cc, ...bcc];
+  const { plainBody, htmlBody, headers, attachments } = rest;
+  return {
+    label: `${JSON.stringify(subject)} to ${recipients.join(', ')}`,
+    fields: {
+      to: { shown: recipients.length === 1 ? recipients[0] : recipients, options: recipients.flatMap(formsOf) },
+      subject: { shown: subject },
+      from: { shown: from, options: formsOf(from) },
+      ...fieldsOf({ plainBody, htmlBody, headers, attachments }),
+    },
+  };
+}
+
+function fieldsOf(values: Readonly<Record<string, unknown>>): Record<string, CandidateField> {
+  return Object.fromEntries(Object.entries(values).map(([name, shown]) => [name, { shown }]));
+}
+
+/** Returns an address in display form, and without its name. */
+function formsOf(address: string): string[] {
+  const [, bare] = /<([^<>]+)>\s*$/.exec(address) ?? [];
+  return bare === undefined ? [address] : [address, bare];
+}
+
+/** Parses the body of a request; one that is not JSON, or was cut, stays a text. */
+function parseJson(body: string | null): unknown {
+  try {
+    return body === null ? null : JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,108 @@
+import type { EventKind } from '../contract/events.ts';
+import type { OperationId } from '../contract/operations.ts';
+
+/**
+ * What a field must be: a value, of an object only the properties that matter; an asymmetric matcher such as
+ * `expect.stringContaining('code')`; or for a text a regular expression.
+ */
+export type Matching = unknown;
+
+/** How often something must have happened. */
+export interface Times {
+  /** Exactly this number. Default: at least once. */
+  readonly times?: number | undefined;
+}
+
+/** Describes a request; every field that is given must match. */
+export interface ExpectedRequest extends Times {
+  /** The operation, such as `createWebhook`. */
+  readonly operation?: OperationId | undefined;
+  /** The HTTP method. */
+  readonly method?: Matching;
+  /** The path without the query. */
+  readonly path?: Matching;
+  /** The status of the reply. */
+  readonly status?: Matching;
+  /** The error code of the reply; null after a success. */
+  readonly code?: Matching;
+  /** The start of the API key, such as `tk_acme_…`. */
+  readonly key?: Matching;
+  /** The parameters of the query, by name. */
+  readonly query?: Matching;
+  /** The headers, by lower-case name. */
+  readonly headers?: Matching;
+  /** The body: a parsed object if it was JSON, else a text. Keys, secrets and passwords are masked in it. */
+  readonly body?: Matching;
+}
+
+/** Describes a webhook delivery; every field that is given must match. */
+export interface ExpectedDelivery extends Times {
+  /** The kind of the event. */
+  readonly event?: EventKind | undefined;
+  /** The URL or the id of the webhook. */
+  readonly to?: Matching;
+  /** The state. Default: `delivered`. */
+  readonly state?: Matching;
+  /** The body of the delivery. */
+  readonly payload?: Matching;
+}
+
+/** Describes a mail; every field that is given must match. */
+export interface ExpectedMail extends Times {
+  /** One of the recipients, or an array of several, each with or without its name. Cc and Bcc count too. */
+  readonly to?: Matching;
+  /** The sender, with or without the name. */
+  readonly from?: Matching;
+  /** The subject. */
+  readonly subject?: Matching;
+  /** The body as text. */
+  readonly plainBody?: Matching;
+  /** The body as HTML. */
+  readonly htmlBody?: Matching;
+  /** The header fields, by lower-case name. */
+  readonly headers?: Matching;
+  /** The attachments, with `content` in base64. */
+  readonly attachments?: Matching;
+}
+
+/** Which refusals are expected. */
+export interface RefusalOptions {
+  /** The refusals that may happen; with `times`, at most that often. */
+  readonly except?: readonly ExpectedRequest[] | undefined;
+}
+
+/** The assertions for a mailbox or a sandbox; `R` is what each of them returns. */
+export interface MailboxMatchers<R = void> {
+  /**
+   * Asserts that the service got such a request.
+   *
+   * @throws {TypeError} if a field does not exist, or `times` is not a whole number.
+   * @example
+   * expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook', body: { events: ['message.received'] } });
+   */
+  toHaveReceivedRequest(expected?: ExpectedRequest): R;
+  /**
+   * Asserts that a webhook got such a delivery. Await `mailbox.settled()` before.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveDelivered({ event: 'message.received', to: 'http://127.0.0.1:3000/hook', times: 1 });
+   */
+  toHaveDelivered(expected?: ExpectedDelivery): R;
+  /**
+   * Asserts that an inbox sent such a mail.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
+   */
+  toHaveSentMail(expected?: ExpectedMail): R;
+  /**
+   * Asserts that the service refused no request, with a status of 400 or above, but those in `except`.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ operation: 'deleteWebhook', status: 404 }] });
+   */
+  toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
+}

@@ -1,0 +1,26 @@
+/** The part of the `this` of a matcher that vitest, Jest and Playwright share. */
+export interface MatcherContext {
+  /** Whether the assertion is negated by `.not`. */
+  readonly isNot?: boolean;
+  /** Compares two values; asymmetric matchers are allowed at any depth of the second. */
+  equals(actual: unknown, expected: unknown, customTesters?: never[]): boolean;
+  /** The equality testers that the user added. */
+  readonly customTesters?: unknown;
+  /** Formats the parts of a message. */
+  readonly utils: {
+    /** Formats the call of the matcher. */
+    matcherHint(name: string, received?: string, expected?: string, options?: { isNot?: boolean }): string;
+    /** Formats an expected value. */
+    printExpected(value: unknown): string;
+    /** Formats a received value. */
+    printReceived(value: unknown): string;
+  };
+}
+
+/** The result of a matcher. */
+export interface MatcherResult {
+  /** Whether the received value matches, regardless of `.not`. */
+  readonly pass: boolean;
+  /** Returns the text of a failure. */
+  message(): string;
+}

@@ -1,0 +1,145 @@
+import type { ComposedMessage } from '../contract/incoming-message.ts';
+import type { MailFilter, WaitOptions } from '../control/mail-filter.ts';
+import type { SandboxOptions, SandboxSummary } from '../control/sandbox.ts';
+import type { Settled, SettledOptions } from '../control/settled.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { DeliveryFilter } from '../delivery/delivery-filter.ts';
+import type { Fault, FaultOptions } from '../faults/fault.ts';
+import type { DefaultIds } from '../fixture/fixture-ids.ts';
+import type { DefaultKeys } from '../fixture/fixture-keys.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
+import type { ReceivedMessage } from '../mail/accept-message.ts';
+import type { Mail } from '../mail/show-mail.ts';
+
+/** Where a client finds an emulator. */
+export interface EmulatorAddress {
+  /** The URL at which pages call the service. */
+  readonly baseUrl: string;
+  /** The URL of the control plane. */
+  readonly control: string;
+  /** The token of the control plane; undefined if it needs none. */
+  readonly token: string | undefined;
+}
+
+/** Options without a regular expression, which cannot be sent. */
+type WithTextSubject<Options> = Omit<Options, 'subject'> & {
+  /** Only mail whose subject contains this text. */
+  readonly subject?: string | undefined;
+};
+
+/**
+ * Controls an emulator over HTTP, as the methods of a mailbox do in process.
+ *
+ * @throws {Error} from each method: the message of the emulator, or that it cannot be reached.
+ */
+export class MailboxClient {
+  /** The URL at which pages call the service. */
+  readonly baseUrl: string;
+  /** The address of the emulator. */
+  protected readonly address: EmulatorAddress;
+  /** The id of the sandbox to which each call applies; undefined for the whole emulator. */
+  private readonly sandboxId: string | undefined;
+
+  /** Creates a client of the whole emulator, or of one sandbox. */
+  constructor(address: EmulatorAddress, sandboxId?: string) {
+    this.baseUrl = address.baseUrl;
+    this.address = address;
+    this.sandboxId = sandboxId;
+  }
+
+  /** Resolves with the requests that the service has handled, oldest first. */
+  async requests(filter: RequestFilter = {}): Promise<RequestEntry[]> {
+    const { requests } = await this.call<{ requests: RequestEntry[] }>('GET', '/requests', filter);
+    return requests;
+  }
+
+  /** Resolves with the webhook deliveries, oldest first. */
+  async deliveries(filter: DeliveryFilter = {}): Promise<Delivery[]> {
+    const { deliveries } = await this.call<{ deliveries: Delivery[] }>('GET', '/deliveries', filter);
+    return deliveries;
+  }
+
+  /** Resolves with the mail that arrived or was sent since the start, oldest first. */
+  async messages(filter: WithTextSubject<MailFilter> = {}): Promise<Mail[]> {
+    const { messages } = await this.call<{ messages: Mail[] }>('GET', '/messages', filter);
+    return messages;
+  }
+
+  /** Resolves with a mail that has arrived or that arrives; rejects after 4 seconds or the given `timeout`. */
+  waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<Mail> {
+    return this.call('GET', '/messages/wait', options);
+  }
+
+  /** Delivers an inbound mail and resolves with the messages that it created. */
+  async receiveMessage(message: ComposedMessage): Promise<ReceivedMessage[]> {
+    const { messages } = await this.call<{ messages: ReceivedMessage[] }>('POST', '/messages', {}, message);
+    return messages;
+  }
+
+  /** Adds a fault. */
+  addFault(options: FaultOptions): Promise<Fault> {
+    return this.call('POST', '/faults', {}, options);
+  }
+
+  /** Resolves when no work is due or running. */
+  settled(options: SettledOptions = {}): Promise<Settled> {
+    return this.call('POST', '/settle', {}, options);
+  }
+
+  /** Restores the initial state. That of the whole emulator also closes every sandbox. */
+  async reset(): Promise<void> {
+    await this.call('POST', '/reset');
+  }
+
+  private call<Reply>(method: string, path: string, query: object = {}, body?: object): Promise<Reply> {
+    return callControl(this.address, `${method} ${path}`, { ...query, sandbox: this.sandboxId }, body);
+  }
+}
+
+/** A sandbox, controlled over HTTP. */
+export class SandboxClient extends MailboxClient implements SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']> {
+  readonly id: string;
+  readonly name: string | null;
+  readonly domain: string;
+  readonly keys: DefaultKeys['acme'];
+  readonly ids: DefaultIds['acme'];
+
+  private constructor(address: EmulatorAddress, summary: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>) {
+    super(address, summary.id);
+    this.id = summary.id;
+    this.name = summary.name;
+    this.domain = summary.domain;
+    this.keys = summary.keys;
+    this.ids = summary.ids;
+  }
+
+  /** Creates a sandbox. */
+  static async create(address: EmulatorAddress, options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
+    return new SandboxClient(address, await callControl(address, 'POST /sandboxes', {}, options));
+  }
+
+  /** Closes the sandbox: its keys become invalid. */
+  async close(): Promise<void> {
+    await callControl(this.address, `DELETE /sandboxes/${this.id}`);
+  }
+}
+
+/** Calls the control plane, such as `POST /sandboxes`. */
+async function callControl<Reply>(
+  { control, token }: EmulatorAddress,
+  call: string,
+  query: object = {},
+  body?: object,
+): Promise<Reply> {
+  const [method = '', path] = call.split(' ');
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { 'X-Mock-Token': token }) };
+  const url = `${control}${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  const reply = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) }).catch((cause) => {
+    throw new Error(`There is no emulator at ${control}; start one, or unset AGENT_MAILBOX_URL.`, { cause });
+  });
+  const json: unknown = await reply.json();
+  if (reply.ok) return json as Reply;
+  throw new Error((json as { readonly error: string }).error);
+}

@@ -1,0 +1,31 @@
+import { expect } from '@playwright/test';
+import { test } from 'agent-mailbox-mock/playwright';
+
+test.describe.configure({ mode: 'parallel' });
+
+for (const name of ['one', 'other']) {
+  test(`the page of the ${name} test reaches its own sandbox`, async ({ page, mailbox, sandbox }) => {
+    await page.route('http://app.test/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>App</title>' }),
+    );
+    await page.goto('http://app.test/');
+    const mail = { to: 'dana@customer.test', subject: name, plainBody: 'Hi', verified: true };
+    const url = `${mailbox.baseUrl}/v1/inboxes/${sandbox.ids.inboxes.helpdesk}/send`;
+    const status = await page.evaluate(
+      async ([url, key, body]) => {
+        const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+        return (await fetch(url, { method: 'POST', headers, body })).status;
+      },
+      [url, sandbox.keys.inboxes.helpdesk, JSON.stringify(mail)] as const,
+    );
+    expect(status).toBe(200);
+    expect(await sandbox.waitForMessage({ to: 'dana@customer.test' })).toMatchObject({ subject: name });
+    expect(await sandbox.messages()).toHaveLength(1);
+    expect(await sandbox.requests({ operation: 'sendMessage' })).toHaveLength(1);
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test' });
+    expect(await sandbox.messages({ direction: 'inbound' })).toHaveLength(1);
+    await sandbox.reset();
+    expect(await sandbox.messages()).toEqual([]);
+    await expect(sandbox.waitForMessage({ to: 'dana@customer.test', timeout: 1 })).rejects.toThrow(/No mail to dana/);
+  });
+}
