@@ -24,6 +24,7 @@ const WITH_PROCESSES = [
   'test/package/*.test.ts',
   'test/browser/*.test.ts',
   'test/cli/cli{,-loading}.test.ts',
+  'test/state/state-file.test.ts',
 ];
 
 /** The files whose tests run in every runtime; loading the others takes longer than sending through Prism. */

@@ -3,6 +3,7 @@ import type { FixtureIds } from './fixture/fixture-ids.ts';
 import type { FixtureKeys, NamedFixture } from './fixture/fixture-keys.ts';
 import type { FixtureInput } from './fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
+import { keepInPage } from './state/page-storage.ts';
 
 /**
  * Creates a mailbox with the default fixture: the tenants Acme and Globex.
@@ -15,9 +16,9 @@ import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
  * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
  * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it;
- *   and when `journalSize` is not a whole number from 0 to 100,000.
+ *   when `journalSize` is not a whole number from 0 to 100,000; and when `seed` is not one from 0 to 2^53 - 1.
  * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
- * @throws {TypeError} when `baseUrl` is not an absolute http or https URL.
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; when `persist` is set outside of a page.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
 /** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
@@ -25,5 +26,7 @@ export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never, never> {
-  return buildMailbox(options, createHandlers).mailbox;
+  const { mailbox, state } = buildMailbox(options, createHandlers);
+  if (options.persist !== undefined) keepInPage(state, mailbox.baseUrl, options.persist);
+  return mailbox;
 }

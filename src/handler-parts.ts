@@ -5,4 +5,5 @@ export { isServicePath } from './contract/service-path.ts';
 export { CLOSE_CODES } from './contract/stream-protocol.ts';
 export { buildMailbox } from './mailbox.ts';
 export { toApiError } from './pipeline/error-reply.ts';
+export { keepInPage } from './state/page-storage.ts';
 export { isStreamPath } from './stream/check-stream-access.ts';

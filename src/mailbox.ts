@@ -2,12 +2,13 @@ import { createConnect } from './adapters/connect-stream.ts';
 import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
 import type { createHandlers } from './adapters/msw.ts';
 import { createSilentReader } from './contract/behaviour-reader.ts';
-import { type BehaviourOptions, parseBehaviours } from './contract/behaviours.ts';
-import { DEFAULT_MAX_MAIL_BYTES, MailLimitError, showSize } from './contract/size.ts';
+import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
+import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from './contract/size.ts';
 import { createControls, createOpenApiReader } from './control/create-controls.ts';
 import { addFirstFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { createSandboxControls } from './control/sandboxes.ts';
+import { createStateControls } from './control/state-controls.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -18,8 +19,7 @@ import { Faults } from './faults/faults.ts';
 import type { SmtpFault } from './faults/smtp-fault.ts';
 import { checkedDefaultFixture } from './fixture/checked-default-fixture.ts';
 import { defaultFixture } from './fixture/default-fixture.ts';
-import { readFixtureIds } from './fixture/fixture-ids.ts';
-import { type NamedFixture, readFixtureKeys } from './fixture/fixture-keys.ts';
+import type { NamedFixture } from './fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { Recorder } from './journal/recorder.ts';
 import { findInbox } from './mail/route.ts';
@@ -27,7 +27,10 @@ import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { type ApiRequest, ConnectionCutError } from './pipeline/http.ts';
 import { createService, type Service } from './pipeline/service.ts';
-import { seed } from './store/seed.ts';
+import { createSeededRandom } from './seeded-randomness.ts';
+import type { Persistence } from './state/page-storage.ts';
+import { readNames, StateKeeper } from './state/state-keeper.ts';
+import { seedWithinLimit } from './store/seed.ts';
 import { Worlds } from './store/worlds.ts';
 import { createStreams, type Streams } from './stream/streams.ts';
 
@@ -53,6 +56,22 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    * Default: 1,000.
    */
   readonly journalSize?: number | undefined;
+  /**
+   * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a frozen
+   * clock, the same requests then get the same replies, byte by byte. It replaces `environment.randomBytes`. Default:
+   * random.
+   *
+   * @example
+   * const mailbox = createMailbox({ seed: 42 });
+   * mailbox.clock.freeze('2026-03-01T09:00:00Z');
+   */
+  readonly seed?: number | undefined;
+  /**
+   * Keeps the data in the page over reloads: `session` for one tab, in its `sessionStorage`; `local` for all tabs of the
+   * origin, in `localStorage`. Data that cannot be read back are dropped with a warning. `reset()` restores the fixture.
+   * Default: the data are lost with the page.
+   */
+  readonly persist?: Persistence | undefined;
   /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
   readonly environment?: EnvironmentOverrides | undefined;
 }
@@ -68,6 +87,8 @@ export interface MailboxInternals extends Streams {
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends the live feed of every reader, and every wait for mail. */
   endWaits(): void;
+  /** Everything that a reset restores. */
+  readonly state: StateKeeper;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -81,11 +102,11 @@ export function buildMailbox(
   createMswHandlers?: typeof createHandlers,
 ): MailboxInternals {
   const behaviours = parseBehaviours(options.behaviours);
-  const { fixtures = defaultFixture } = options;
-  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
+  const fixture = readFixture(options.fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, report } = publishFailures(createEnvironment(options.environment));
-  const worlds = createSeededWorlds(realEnvironment, fixture, options.maxMailBytes);
+  const { activity, realEnvironment, report, random } = readEnvironment(options);
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
+  seedWithinLimit(worlds, fixture);
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(worlds, events, activity);
   const faults = new Faults(realEnvironment);
@@ -94,25 +115,25 @@ export function buildMailbox(
   const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
-  const keys = readFixtureKeys(fixture);
+  const names = readNames(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, openApi: createOpenApiReader(behaviours) };
-  const controls = createControls(parts, { worlds, keys });
+  const controls = createControls(parts, { worlds, keys: names.keys });
   const { sandboxControls, resetSandboxes } = createSandboxControls({ ...parts, realEnvironment, activity, fixture });
   worlds.onRemoved(() => void controls.faults());
   addFirstFaults(controls, options.faults ?? []);
   const locate = createInboxFinder(service);
+  const state = new StateKeeper({ service, dispatcher, recorder, random, activity, resetSandboxes }, names);
   const mailbox: Mailbox<never, never> = {
     ...controls,
     ...sandboxControls,
+    ...createStateControls(state, worlds),
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
-    keys: keys as never,
-    ids: readFixtureIds(fixture) as never,
-    reset: createReset({ worlds, dispatcher, faults, recorder }, resetSandboxes),
+    ...(names as Record<'keys' | 'ids', never>),
     receives: (address) => locate(address) !== undefined,
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   const takeSmtpFault = createSmtpFaultTaker(faults, locate);
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end() };
+  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end(), state };
 }
 
 /** Returns a function that finds the inbox of an address, in any tenant or sandbox. */
@@ -129,11 +150,14 @@ function createSmtpFaultTaker(faults: Faults, locate: ReturnType<typeof createIn
   };
 }
 
-/** Creates the worlds of a fixture. */
-function createSeededWorlds(realEnvironment: Environment, fixture: Fixture, maxMailBytes: number | undefined): Worlds {
-  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
-  seedWithinLimit(worlds, fixture);
-  return worlds;
+function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {
+  return fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
+}
+
+/** Creates the environment of a mailbox with its activity, and its random numbers if it has a seed. */
+function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
+  const random = seed === undefined ? undefined : createSeededRandom(seed);
+  return { ...publishFailures(createEnvironment({ ...environment, ...(random && { randomBytes: random }) })), random };
 }
 
 /** Wraps `report` so that each failure of the emulator is also published as an activity. */
@@ -144,25 +168,6 @@ function publishFailures(environment: Environment) {
     activity.publish({ kind: 'failure', error });
   };
   return { activity, realEnvironment: { ...environment, report }, report };
-}
-
-interface Resettable {
-  readonly worlds: Worlds;
-  readonly dispatcher: Dispatcher;
-  readonly faults: Faults;
-  readonly recorder: Recorder;
-}
-
-/** Returns a function that restores the present state and closes every sandbox. */
-function createReset({ worlds, dispatcher, faults, recorder }: Resettable, resetSandboxes: () => void): () => void {
-  const start = { worlds: worlds.snapshot(), faults: faults.list() };
-  return () => {
-    dispatcher.reset(worlds.all());
-    faults.restore(start.faults);
-    worlds.restore(start.worlds);
-    resetSandboxes();
-    recorder.reset();
-  };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */
@@ -194,16 +199,6 @@ function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
   throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
-}
-
-/** Inserts the fixture. @throws {MailLimitError} if its mail is larger than the limit. */
-function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
-  seed(worlds, fixture);
-  const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
-  if (used <= limit) return;
-  throw new MailLimitError(
-    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; allow more by --max-mail <size>, or maxMailBytes in code.`,
-  );
 }
 
 function parseBaseUrl(baseUrl: string): string {

@@ -56,7 +56,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   });
 }
 
-/** The state of the generator `sfc32` of PractRand: three numbers of 32 bits, and a counter. */
+/** The state of the generator `sfc32` (small fast counter): three numbers of 32 bits, and a counter. */
 type Sfc32 = readonly [number, number, number, number];
 
 function step([_, b, c, counter]: Sfc32, sum: number): Sfc32 {

@@ -30,6 +30,7 @@ const LAYERS = [
   'src/operations/',
   'src/pipeline/',
   'src/journal/',
+  'src/state/',
   'src/adapters/',
   'src/control/',
   'src/mailbox.ts',

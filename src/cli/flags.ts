@@ -1,5 +1,6 @@
 import { parseSize } from '../contract/size.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from '../journal/journal-size.ts';
+import { parseSeed, SEED_RULE } from '../seeded-randomness.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
@@ -34,6 +35,8 @@ export const START_FLAGS = {
   'cors-origin': SERVER_SETTINGS.corsOrigins,
   'deliver-to': SERVER_SETTINGS.deliverTo,
   token: SERVER_SETTINGS.controlToken,
+  state: SERVER_SETTINGS.state,
+  watch: { type: 'boolean', help: 'Load the fixture file again when it changes' },
   handlers: {
     type: 'string',
     value: '<file>',
@@ -64,6 +67,14 @@ export const START_FLAGS = {
     fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
     parse: parseJournalSize,
   },
+  seed: {
+    type: 'string',
+    value: '<number>',
+    help: 'Make ids, keys and secrets the same in every run with this number',
+    expected: SEED_RULE,
+    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    parse: parseSeed,
+  },
   json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
 } as const satisfies Record<string, Flag>;
@@ -77,7 +88,7 @@ export const EXEC_FLAGS = {
   report: {
     type: 'string',
     value: '<folder>',
-    help: 'If the command fails, write the deliveries and the state into this folder',
+    help: 'If the command fails, write the requests, the deliveries and the state into this folder',
     parse: (value: unknown) => String(value),
   },
   log: { type: 'boolean', help: 'Print the log to stderr' },

@@ -1,12 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHar } from '../journal/har.ts';
 import type { AnyServer } from './any-server.ts';
 import { explainWriteError } from './write-error.ts';
 
 /** The files of a report, and the function that returns the content of each. */
 const FILES: Readonly<Record<string, (mailbox: AnyServer['mailbox']) => unknown>> = {
   'deliveries.json': (mailbox) => ({ deliveries: mailbox.deliveries(), losses: mailbox.losses() }),
-  'state.json': (mailbox) => mailbox.snapshot(),
+  'requests.json': (mailbox) => ({ requests: mailbox.requests() }),
+  'requests.har': (mailbox) => createHar(mailbox.requests(), mailbox.baseUrl),
+  'state.json': (mailbox) => mailbox.export(),
 };
 
 /**

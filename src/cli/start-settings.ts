@@ -19,10 +19,15 @@ export interface StartSettings {
   readonly controlToken: string | undefined;
   /** The file for the connection as variables. */
   readonly envFile: string | undefined;
+  /** The file that keeps the data. */
+  readonly state: string | undefined;
+  /** Whether a changed fixture file is loaded again. */
+  readonly watch: boolean;
   /** The file with the user's own msw handlers. */
   readonly handlers: string | undefined;
   readonly maxMailBytes: number | undefined;
   readonly journalSize: number | undefined;
+  readonly seed: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -47,9 +52,12 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
     controlToken: parseOne(START_FLAGS.token, flags.token),
     envFile: parseOne(START_FLAGS['env-file'], flags['env-file']),
+    state: parseOne(START_FLAGS.state, flags.state),
+    watch: flags.watch?.value === true,
     handlers: parseOne(START_FLAGS.handlers, flags.handlers),
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
     journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
+    seed: parseOne(START_FLAGS.seed, flags.seed),
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
   };

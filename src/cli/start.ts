@@ -5,6 +5,7 @@ import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { startServer } from '../server/index.ts';
 import type { ListenOptions } from '../server/start-server.ts';
+import { StateFileError } from '../server/state/state-file.ts';
 import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type RunCommand, UsageError } from './command.ts';
@@ -39,7 +40,9 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
 export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
-  const { json: _, quiet: __, envFile: ___, fixtures: file, handlers, ...options } = settings;
+  const { json: _, quiet: __, envFile: ___, fixtures: file, watch, handlers, ...options } = settings;
+  if (watch && file === undefined)
+    throw new UsageError('The flag --watch needs a fixture file; name one with --fixtures <file>.');
   const fixtures = file === undefined ? defaultFixture : await loadFixture(file, say);
   try {
     const server = await startServer({
@@ -48,10 +51,22 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
       ...(handlers !== undefined && { handlers: await loadUserModule(handlers) }),
       fixtures: fixtures as NamedFixture,
     });
-    return server as unknown as AnyServer;
+    return withWatcher(server as unknown as AnyServer, watch ? file : undefined, say);
   } catch (error) {
     throw explain(error, settings);
   }
+}
+
+/** Adds a watcher of the fixture file, if there is one, which ends with the server. */
+async function withWatcher(server: AnyServer, file: string | undefined, say: Output['say']): Promise<AnyServer> {
+  if (file === undefined) return server;
+  const { watchFixture } = await import('./watch-fixture.ts');
+  const stop = watchFixture(server.mailbox, file, say);
+  const close = () => {
+    stop();
+    return server.close();
+  };
+  return { ...server, close, [Symbol.asyncDispose]: close };
 }
 
 /** Reads a fixture file. The reader and its parser are loaded only for that. */
@@ -97,5 +112,6 @@ function explain(error: unknown, settings: StartSettings): unknown {
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const flag = port === settings.port ? '--port' : '--smtp-port';
   const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });
+  if (error instanceof StateFileError) return new CannotRunError(error.message);
   return sentence === undefined ? explainFixtureError(error, String(settings.fixtures)) : new CannotRunError(sentence);
 }

@@ -5,6 +5,12 @@ import { type Failure, Work } from './work.ts';
 /** Real time, timers, and the function that reports bugs. */
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
+/** The time of a clock: where it is frozen, or else how far it is ahead of real time, in milliseconds. */
+export interface ClockTime {
+  readonly offsetMs: number;
+  readonly frozenMs: number | undefined;
+}
+
 /** The longest delay that `setTimeout` accepts. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -51,6 +57,18 @@ export class Clock {
     if (this.#frozenMs === undefined) return;
     this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
     this.#frozenMs = undefined;
+    this.#startDueTasks();
+  }
+
+  /** The present time, to which `restoreTime` goes back. */
+  get time(): ClockTime {
+    return { offsetMs: this.#offsetMs, frozenMs: this.#frozenMs };
+  }
+
+  /** Goes back to a time of this clock or of an earlier clock of the same tenant. */
+  restoreTime({ offsetMs, frozenMs }: ClockTime): void {
+    this.#offsetMs = offsetMs;
+    this.#frozenMs = frozenMs;
     this.#startDueTasks();
   }
 

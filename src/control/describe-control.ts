@@ -16,7 +16,7 @@ HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow
 
 const TAG = {
   name: 'Control',
-  description: 'Reset, sandboxes, time, inbound mail, deliveries, faults, requests and the live feed.',
+  description: 'State, sandboxes, time, inbound mail, deliveries, faults, requests and the live feed.',
 };
 
 /** Describes control calls in OpenAPI 3.1. */

@@ -44,7 +44,7 @@ export interface KeyControls {
 /** The kinds of resources that an exposure lists. Each is also the first part of the paths of its operations. */
 const KINDS = ['workspaces', 'inboxes', 'webhooks'] as const;
 
-/** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle. */
+/** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle, which `load` replaces. */
 export function createKeyControls(
   { worlds, operationFor }: Pick<Service, 'operationFor'> & { readonly worlds: ReachableWorlds },
   fixtureKeys: object,

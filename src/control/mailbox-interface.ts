@@ -4,6 +4,7 @@ import type { DefaultKeys } from '../fixture/fixture-keys.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
+import type { StateControls } from './state-controls.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<
@@ -12,6 +13,7 @@ export interface Mailbox<
   KeysOfSandbox = SandboxKeys<Keys>,
   IdsOfSandbox = SandboxIds<Ids>,
 > extends ControllableMailbox,
+    StateControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
    * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.

@@ -47,6 +47,7 @@ import { type ControlRow, defineControl } from './row.ts';
 import type { SandboxOptions, SandboxSummary } from './sandbox.ts';
 import { sandboxOptions } from './sandbox-options.ts';
 import { settledOptions } from './settled.ts';
+import { STATE_ROWS } from './state-rows.ts';
 import { triggerOptions } from './trigger.ts';
 
 const tenant = tenantField.optional();
@@ -130,6 +131,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
       return { reset: true as const };
     },
   }),
+  ...STATE_ROWS,
   defineControl({
     id: 'listSandboxes',
     method: 'GET',

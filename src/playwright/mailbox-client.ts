@@ -39,70 +39,75 @@ export class MailboxClient {
   /** The address of the emulator. */
   protected readonly address: EmulatorAddress;
   /** The id of the sandbox to which each call applies; undefined for the whole emulator. */
-  private readonly sandboxId: string | undefined;
+  readonly #sandboxId: string | undefined;
 
   /** Creates a client of the whole emulator, or of one sandbox. */
   constructor(address: EmulatorAddress, sandboxId?: string) {
     this.baseUrl = address.baseUrl;
     this.address = address;
-    this.sandboxId = sandboxId;
+    this.#sandboxId = sandboxId;
   }
 
   /** Resolves with the requests that the service has handled, oldest first. */
   async requests(filter: RequestFilter = {}): Promise<RequestEntry[]> {
-    const { requests } = await this.call<{ requests: RequestEntry[] }>('GET', '/requests', filter);
+    const { requests } = await this.#call<{ requests: RequestEntry[] }>('GET', '/requests', filter);
     return requests;
   }
 
   /** Resolves with the webhook deliveries, oldest first. */
   async deliveries(filter: DeliveryFilter = {}): Promise<Delivery[]> {
-    const { deliveries } = await this.call<{ deliveries: Delivery[] }>('GET', '/deliveries', filter);
+    const { deliveries } = await this.#call<{ deliveries: Delivery[] }>('GET', '/deliveries', filter);
     return deliveries;
   }
 
   /** Resolves with the mail that arrived or was sent since the start, oldest first. */
   async messages(filter: WithTextSubject<MailFilter> = {}): Promise<Mail[]> {
-    const { messages } = await this.call<{ messages: Mail[] }>('GET', '/messages', filter);
+    const { messages } = await this.#call<{ messages: Mail[] }>('GET', '/messages', filter);
     return messages;
   }
 
   /** Resolves with a mail that has arrived or that arrives; rejects after 4 seconds or the given `timeout`. */
   waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<Mail> {
-    return this.call('GET', '/messages/wait', options);
+    return this.#call('GET', '/messages/wait', options);
   }
 
   /** Delivers an inbound mail and resolves with the messages that it created. */
   async receiveMessage(message: ComposedMessage): Promise<ReceivedMessage[]> {
-    const { messages } = await this.call<{ messages: ReceivedMessage[] }>('POST', '/messages', {}, message);
+    const { messages } = await this.#call<{ messages: ReceivedMessage[] }>('POST', '/messages', {}, message);
     return messages;
   }
 
   /** Adds a fault. */
   addFault(options: FaultOptions): Promise<Fault> {
-    return this.call('POST', '/faults', {}, options);
+    return this.#call('POST', '/faults', {}, options);
   }
 
   /** Resolves when no work is due or running. */
   settled(options: SettledOptions = {}): Promise<Settled> {
-    return this.call('POST', '/settle', {}, options);
+    return this.#call('POST', '/settle', {}, options);
   }
 
   /** Restores the initial state. That of the whole emulator also closes every sandbox. */
   async reset(): Promise<void> {
-    await this.call('POST', '/reset');
+    await this.#call('POST', '/reset');
   }
 
-  private call<Reply>(method: string, path: string, query: object = {}, body?: object): Promise<Reply> {
-    return callControl(this.address, `${method} ${path}`, { ...query, sandbox: this.sandboxId }, body);
+  #call<Reply>(method: string, path: string, query: object = {}, body?: object): Promise<Reply> {
+    return callControl(this.address, `${method} ${path}`, { ...query, sandbox: this.#sandboxId }, body);
   }
 }
 
 /** A sandbox, controlled over HTTP. */
 export class SandboxClient extends MailboxClient implements SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']> {
+  /** Its id, which is also the id of its tenant. */
   readonly id: string;
+  /** Its name; null without one. */
   readonly name: string | null;
+  /** Its domain, to which mail is addressed: `helpdesk@<domain>`. */
   readonly domain: string;
+  /** Its API keys, by handle: `keys.inboxes.helpdesk`. */
   readonly keys: DefaultKeys['acme'];
+  /** The ids of its tenant, workspaces, inboxes and webhooks, by handle. */
   readonly ids: DefaultIds['acme'];
 
   private constructor(address: EmulatorAddress, summary: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>) {

@@ -8,7 +8,7 @@ import type { ApiRequest } from '../pipeline/http.ts';
 import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
 
 /** Options of `createMailboxMiddleware`; each has a default. */
-export type MiddlewareOptions<F extends NamedFixture = FixtureInput> = Omit<MailboxOptions<F>, 'baseUrl'>;
+export type MiddlewareOptions<F extends NamedFixture = FixtureInput> = Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>;
 
 /** A request of express or Connect. */
 export interface MiddlewareRequest {

@@ -24,6 +24,11 @@ export interface SettingOptions {
    * listens on loopback, else a random one.
    */
   readonly controlToken?: string | undefined;
+  /**
+   * The file that keeps the data from one run to the next. It is loaded at the start, if it exists, and written after
+   * each change and at the end. `reset()` restores the fixture, not the file. Default: none.
+   */
+  readonly state?: string | undefined;
 }
 
 /** The type of one item if the option is a list, otherwise the type of the option. */
@@ -106,6 +111,13 @@ export const SERVER_SETTINGS = {
     // Such a text needs no quotes in a header, a shell or an environment file.
     parse: (value: unknown) => (typeof value === 'string' && /^[\w.+/=-]{16,256}$/.test(value) ? value : undefined),
   },
+  state: {
+    type: 'string',
+    value: '<file>',
+    help: 'File that keeps the data: loaded at the start, and written after each change',
+    expected: 'the name of a file',
+    parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
+  },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
 type Settings = typeof SERVER_SETTINGS;
@@ -117,7 +129,7 @@ type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
  * @throws {RangeError} on an invalid port.
  * @throws {TypeError} on any other invalid value.
  */
-export function parseOption<Name extends 'port' | 'host' | 'smtpPort' | 'controlToken'>(
+export function parseOption<Name extends 'port' | 'host' | 'smtpPort' | 'controlToken' | 'state'>(
   name: Name,
   value: unknown,
 ): ParsedValue<Name> {

@@ -18,6 +18,7 @@ import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
 import type { SmtpMailbox } from './smtp/smtp-server.ts';
+import { keepInFile } from './state/state-file.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -41,7 +42,7 @@ export interface ListenOptions extends SettingOptions {
 
 /** Options of `startServer`; each has a default. */
 export interface ServerOptions<F extends NamedFixture = FixtureInput>
-  extends Omit<MailboxOptions<F>, 'baseUrl'>,
+  extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */
@@ -76,6 +77,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
  *
  * @throws {FixtureError} {@link BehaviourError} {@link ApiError} as `createMailbox` does.
  * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
+ * @throws {StateFileError} when the file of the option `state` cannot be read or written.
  * @throws {TypeError} when another option is invalid, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
@@ -93,6 +95,8 @@ export async function startServer(
   const environment = { ...overrides, fetch: overrides?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...mailboxOptions, environment });
   const { mailbox, activity } = internals;
+  const stateFile =
+    settings.stateFile === undefined ? undefined : await keepInFile(internals.state, settings.stateFile);
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
@@ -110,6 +114,7 @@ export async function startServer(
     await Promise.all([app.closeStreams(), http.close(), smtp?.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
     internals.faults.waits.endAll();
+    await stateFile?.close();
   };
   const url = `http://${urlHost(host)}:${boundPort}`;
   return {
@@ -133,6 +138,7 @@ function parseSettings({
   smtpPort,
   deliverTo = [],
   controlToken,
+  state,
   handlers: _,
   log,
   colour = false,
@@ -147,6 +153,7 @@ function parseSettings({
     allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
     deliverTo,
     controlToken: controlToken === undefined ? defaultToken(boundHost) : parseOption('controlToken', controlToken),
+    stateFile: state === undefined ? undefined : parseOption('state', state),
     writeLine: parseLog(log),
     colour,
     mailboxOptions,

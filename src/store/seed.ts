@@ -1,8 +1,11 @@
 import { countBytes } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
+import { MailLimitError, showSize } from '../contract/size.ts';
 import { deriveAddressId } from '../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
+import type { Collections } from './database.ts';
 import { canonicalAddress } from './inbox-address.ts';
+import type { RowKind, Rows } from './rows.ts';
 import type { World, WorldsSnapshot } from './world.ts';
 import type { Worlds } from './worlds.ts';
 
@@ -14,6 +17,16 @@ type List = Inbox['lists'][string];
 /** The rows of each frozen fixture that was seeded before; mailboxes share them, because rows are frozen too. */
 const SEEDED = new WeakMap<Fixture, WorldsSnapshot>();
 
+/** Fills empty worlds with a validated fixture. @throws {MailLimitError} if its mail is larger than the limit. */
+export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
+  seed(worlds, fixture);
+  const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
+  if (used <= limit) return;
+  throw new MailLimitError(
+    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; allow more by --max-mail <size>, or maxMailBytes in code.`,
+  );
+}
+
 /** Fills empty worlds with a validated fixture. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   const seeded = SEEDED.get(fixture);
@@ -24,7 +37,23 @@ export function seed(worlds: Worlds, fixture: Fixture): void {
 
 function insertParts(worlds: Worlds, { operator, tenants }: Fixture): void {
   worlds.addOperatorKey(operator.key);
-  for (const tenant of Object.values(tenants)) seedTenant(worlds, tenant);
+  for (const tenant of Object.values(tenants)) {
+    if (tenant.rows) seedRows(worlds, tenant, tenant.rows);
+    else seedTenant(worlds, tenant);
+  }
+}
+
+/** Inserts the rows of an exported tenant as they are. */
+function seedRows(worlds: Worlds, { id, name, createdAt }: FixtureTenant, rows: NonNullable<FixtureTenant['rows']>) {
+  const { addresses, apiKeys, ...others } = rows;
+  const world = worlds.add({ id, name, createdAt });
+  for (const row of apiKeys) world.addKey(row);
+  for (const row of addresses) world.addAddress(row);
+  for (const kind of Object.keys(others) as (keyof typeof others)[]) insertAll(world, kind, others[kind]);
+}
+
+function insertAll<Kind extends RowKind>(collections: Collections, kind: Kind, rows: readonly Rows[Kind][]): void {
+  for (const row of rows) collections[kind].insert(row);
 }
 
 function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, domains, webhooks }: FixtureTenant): void {

@@ -39,6 +39,11 @@ export class Worlds implements ReachableWorlds {
     this.#realEnvironment = realEnvironment;
   }
 
+  /** Creates worlds without tenants, with the same environment and limit. */
+  createEmpty(): Worlds {
+    return new Worlds(this.#realEnvironment, this.maxMailBytes);
+  }
+
   get(tenantId: string): World | undefined {
     return this.#worlds.get(tenantId) ?? this.#sandboxes.get(tenantId)?.world;
   }

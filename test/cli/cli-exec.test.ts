@@ -156,9 +156,13 @@ test('exec leaves a report of a command that failed', async (test) => {
   test.expect(await running.ended).toEqual({ code: 1, signal: null });
   test.expect(running.stderr).toBe(`agent-mailbox-mock: The report is in ${folder}.\n`);
   const readJson = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
-  test.expect((await readdir(folder)).sort()).toEqual(['deliveries.json', 'state.json']);
+  test
+    .expect((await readdir(folder)).sort())
+    .toEqual(['deliveries.json', 'requests.har', 'requests.json', 'state.json']);
   test.expect((await readJson('deliveries.json')).deliveries[0]).toMatchObject({ event: 'message.received' });
-  test.expect((await readJson('state.json')).tenants).toMatchObject([{ name: 'Acme' }, { name: 'Globex' }]);
+  test
+    .expect((await readJson('state.json')).tenants)
+    .toMatchObject({ acme: { name: 'Acme' }, globex: { name: 'Globex' } });
 });
 
 test('exec leaves no report of a command that succeeded', async (test) => {

@@ -22,9 +22,12 @@ const DEFAULTS = {
   deliverTo: [],
   controlToken: undefined as string | undefined,
   envFile: undefined as string | undefined,
+  state: undefined as string | undefined,
+  watch: false,
   handlers: undefined as string | undefined,
   maxMailBytes: undefined as number | undefined,
   journalSize: undefined as number | undefined,
+  seed: undefined as number | undefined,
   json: false,
   quiet: false,
 };
@@ -87,6 +90,9 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['--token', ['--token', 'a-token_of.16+/='], {}, { controlToken: 'a-token_of.16+/=' }],
   ['--env-file', ['--env-file', 'a.env'], {}, { envFile: 'a.env' }],
   ['--handlers', ['--handlers', 'a.mjs'], {}, { handlers: 'a.mjs' }],
+  ['--state', ['--state', 'a.json'], {}, { state: 'a.json' }],
+  ['--watch', ['--watch'], {}, { watch: true }],
+  ['--seed', ['--seed', '42'], {}, { seed: 42 }],
   ['--json', ['--json'], {}, { json: true }],
   ['-q', ['-q'], {}, { quiet: true }],
   ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
@@ -154,6 +160,8 @@ const SAMPLES: Record<string, string> = {
   token: 'a-token-of-16-or-more',
   'env-file': 'a.env',
   'journal-size': '50',
+  seed: '42',
+  state: 'a.json',
 };
 
 test.for(FLAG_ROWS)('reads --%s from the environment too', ([name, { type, short }], { expect }) => {
@@ -247,6 +255,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [[], { AGENT_MAILBOX_FAULT: '{"on"' }, /AGENT_MAILBOX_FAULT must be the JSON of a fault/],
   [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
   [['--max-mail=0'], {}, /--max-mail must be a size/],
+  [['--seed=-1'], {}, /--seed must be a whole number from 0 to 9007199254740991, not "-1"/],
   [['--journal-size=-1'], {}, /--journal-size must be a whole number from 0 to 100000, not "-1"/],
   [['--deliver-to='], {}, /--deliver-to must be/],
   [['--token', 'short-of-16-yet'], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],

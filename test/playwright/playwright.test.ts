@@ -19,17 +19,21 @@ async function runSpecs({ skip }: TestContext, env: Record<string, string> = {})
   return (await execute(process.execPath, args, options)).stdout;
 }
 
-test('the requests of a page are intercepted, and each test has a sandbox', SLOW, async (context) => {
+test.sequential('the requests of a page are intercepted, and each test has a sandbox', SLOW, async (context) => {
   context.expect(await runSpecs(context)).toMatch(/2 passed/);
 });
 
-test('with AGENT_MAILBOX_URL, the tests use a running server, and close their sandboxes', SLOW, async (context) => {
-  await using server = await startServer({
-    port: 0,
-    corsOrigins: ['http://app.test'],
-    controlToken: 'a-token-of-sixteen',
-  });
-  const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
-  context.expect(await runSpecs(context, env)).toMatch(/2 passed/);
-  context.expect(server.mailbox.sandboxes()).toEqual([]);
-});
+test.sequential(
+  'with AGENT_MAILBOX_URL, the tests use a running server, and close their sandboxes',
+  SLOW,
+  async (context) => {
+    await using server = await startServer({
+      port: 0,
+      corsOrigins: ['http://app.test'],
+      controlToken: 'a-token-of-sixteen',
+    });
+    const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
+    context.expect(await runSpecs(context, env)).toMatch(/2 passed/);
+    context.expect(server.mailbox.sandboxes()).toEqual([]);
+  },
+);

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 
 const { CHROMIUM_PATH: executablePath = '' } = process.env;
@@ -5,6 +7,7 @@ const { CHROMIUM_PATH: executablePath = '' } = process.env;
 export default defineConfig({
   testMatch: '*.pw.ts',
   reporter: 'line',
+  outputDir: join(tmpdir(), 'agent-mailbox-mock-playwright'),
   workers: 1,
   use: { launchOptions: { executablePath, args: ['--no-sandbox', '--disable-gpu'] } },
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from '@playwright/test';
 import { test } from 'agent-mailbox-mock/playwright';
 
@@ -5,10 +8,11 @@ test.describe.configure({ mode: 'parallel' });
 
 for (const name of ['one', 'other']) {
   test(`the page of the ${name} test reaches its own sandbox`, async ({ page, mailbox, sandbox }) => {
-    await page.route('http://app.test/', (route) =>
-      route.fulfill({ contentType: 'text/html', body: '<title>App</title>' }),
+    const app = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<title>App</title>'),
     );
-    await page.goto('http://app.test/');
+    await once(app.listen(0, '127.0.0.1'), 'listening');
+    await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
     const mail = { to: 'dana@customer.test', subject: name, plainBody: 'Hi', verified: true };
     const url = `${mailbox.baseUrl}/v1/inboxes/${sandbox.ids.inboxes.helpdesk}/send`;
     const status = await page.evaluate(
@@ -18,6 +22,7 @@ for (const name of ['one', 'other']) {
       },
       [url, sandbox.keys.inboxes.helpdesk, JSON.stringify(mail)] as const,
     );
+    app.close();
     expect(status).toBe(200);
     expect(await sandbox.waitForMessage({ to: 'dana@customer.test' })).toMatchObject({ subject: name });
     expect(await sandbox.messages()).toHaveLength(1);

@@ -1,0 +1,76 @@
+import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { type Checkpoint, Checkpoints } from '../state/checkpoints.ts';
+import type { StateDiff } from '../state/diff-states.ts';
+import type { StateKeeper } from '../state/state-keeper.ts';
+import { type MailboxState, readState } from '../store/state.ts';
+import type { Worlds } from '../store/worlds.ts';
+
+/** The control methods for the state of a mailbox. */
+export interface StateControls {
+  /**
+   * Restores the initial state: data, keys, secrets, faults and clocks. Deliveries and requests are removed, and streams
+   * are closed. Checkpoints stay.
+   */
+  reset(): void;
+  /** Returns a copy of all data. */
+  snapshot(): MailboxState;
+  /**
+   * Returns all data as a fixture. A mailbox with this fixture has the same data. Clocks, faults, deliveries, requests and
+   * checkpoints are not part of a fixture.
+   *
+   * @example
+   * const copy = createMailbox({ fixtures: mailbox.export() });
+   */
+  export(): FixtureInput;
+  /**
+   * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
+   *
+   * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After an
+   *   error nothing has changed.
+   */
+  load(fixture: FixtureInput | NamedFixture): void;
+  /**
+   * Saves the present data, keys, secrets, faults and clocks under a name. A checkpoint with the same name is replaced.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid name; CONFLICT if there are 100 checkpoints.
+   * @example
+   * mailbox.checkpoint('paid');
+   * mailbox.restore('paid');
+   */
+  checkpoint(name: string): Checkpoint;
+  /**
+   * Restores the state of a checkpoint. Deliveries and requests are removed, and streams are closed, as with a reset.
+   *
+   * @throws {ApiError} NOT_FOUND if there is no checkpoint with this name.
+   */
+  restore(name: string): Checkpoint;
+  /** Returns every checkpoint, oldest first. */
+  checkpoints(): Checkpoint[];
+  /** Removes a checkpoint and returns it. @throws {ApiError} NOT_FOUND if there is none with this name. */
+  removeCheckpoint(name: string): Checkpoint;
+  /**
+   * Returns what differs between the states of two checkpoints; `now` is the present state.
+   *
+   * @throws {ApiError} NOT_FOUND if there is no checkpoint with one of these names.
+   * @example
+   * expect(mailbox.diff('paid', 'now').added.messages).toBeUndefined();
+   */
+  diff(from: string, to: string): StateDiff;
+}
+
+/** Creates the state methods of a mailbox. */
+export function createStateControls(state: StateKeeper, worlds: Worlds): StateControls {
+  const checkpoints = new Checkpoints(state, () => worlds.clock.now());
+  return {
+    reset: () => state.reset(),
+    snapshot: () => readState(worlds),
+    export: () => structuredClone(state.export()),
+    load: (fixture) => state.load(fixture),
+    checkpoint: (name) => checkpoints.add(name),
+    restore: (name) => checkpoints.restore(name),
+    checkpoints: () => checkpoints.list(),
+    removeCheckpoint: (name) => checkpoints.remove(name),
+    diff: (from, to) => checkpoints.diff(from, to),
+  };
+}

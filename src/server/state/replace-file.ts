@@ -1,0 +1,35 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces the content of a file. Whenever the process or the machine stops, the file has either the old content or the
+ * new one: the new one is first written to the disk under another name.
+ */
+export async function replaceFile(file: string, content: string): Promise<void> {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await writeToDisk(part, content);
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(file));
+}
+
+async function writeToDisk(file: string, content: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes the new name of the file to the disk. Some systems, such as Windows, cannot do that for a folder. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}

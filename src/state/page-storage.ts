@@ -1,0 +1,68 @@
+import type { StateKeeper } from './state-keeper.ts';
+import { watchChanges } from './watch-changes.ts';
+
+/** Where a page keeps the state: `session` for one tab, `local` for all tabs of the origin. */
+export type Persistence = 'session' | 'local';
+
+const STORAGES = { session: 'sessionStorage', local: 'localStorage' } as const;
+
+/** What is kept, and where. */
+interface Kept {
+  readonly state: StateKeeper;
+  readonly storage: Storage;
+  readonly key: string;
+}
+
+/**
+ * Loads the data of a mailbox from the storage of the page, and writes them there after each change. With `local`, it
+ * also follows the changes by other tabs.
+ *
+ * @throws {TypeError} for another value than `session` and `local`, and outside of a page.
+ */
+export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown): void {
+  const storage = findStorage(persist);
+  const kept = { state, storage, key: `agent-mailbox-mock ${baseUrl}` };
+  loadKept(kept, storage.getItem(kept.key));
+  const watcher = watchChanges(state, {
+    delayMs: 0,
+    save: (fixture) =>
+      attempt('The state of the mailbox was not kept', () => storage.setItem(kept.key, JSON.stringify(fixture))),
+  });
+  addEventListener('pagehide', watcher.flush);
+  if (persist === 'session') return;
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key !== kept.key) return;
+    loadKept(kept, newValue);
+    watcher.skip();
+  });
+}
+
+function findStorage(persist: unknown): Storage {
+  if (persist !== 'session' && persist !== 'local') {
+    throw new TypeError(`The option persist must be "session" or "local", not ${JSON.stringify(persist)}.`);
+  }
+  // Some versions of Node have a `localStorage` too.
+  if (globalThis.document === undefined) {
+    throw new TypeError('The option persist works only in a page; a server keeps its data with --state <file>.');
+  }
+  return globalThis[STORAGES[persist]];
+}
+
+/** Loads a kept text, if there is one. What cannot be loaded is dropped. */
+function loadKept({ state, storage, key }: Kept, text: string | null): void {
+  if (text === null) return;
+  const isLoaded = attempt('The kept state of the mailbox was dropped', () => state.restoreData(JSON.parse(text)));
+  if (!isLoaded) storage.removeItem(key);
+}
+
+/** Returns whether the work succeeded; prints a warning if it failed. */
+function attempt(problem: string, work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    // biome-ignore lint/suspicious/noConsole: the front end goes on, so nobody would see an error.
+    console.warn(`agent-mailbox-mock: ${problem}. ${(error as Error).message}`);
+    return false;
+  }
+}

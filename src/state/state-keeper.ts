@@ -1,0 +1,168 @@
+import type { ClockTime } from '../clock/clock.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { Activity } from '../events/activity.ts';
+import type { Fault } from '../faults/fault.ts';
+import { readFixtureIds } from '../fixture/fixture-ids.ts';
+import { readFixtureKeys } from '../fixture/fixture-keys.ts';
+import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
+import type { Recorder } from '../journal/recorder.ts';
+import type { Service } from '../pipeline/service.ts';
+import type { SeededRandom } from '../seeded-randomness.ts';
+import { seedWithinLimit } from '../store/seed.ts';
+import type { WorldsSnapshot } from '../store/world.ts';
+import { exportFixture } from './export-fixture.ts';
+
+/** The parts of a mailbox that have state, and the functions that create state. */
+interface StateContext {
+  readonly dispatcher: Dispatcher;
+  readonly recorder: Recorder;
+  readonly random: SeededRandom | undefined;
+  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults'>;
+  readonly activity: Activity;
+  /** Starts the count of sandboxes again; restoring the worlds closes them. */
+  resetSandboxes(): void;
+}
+
+/** The state of a mailbox at one moment, without deliveries and requests. It shares the rows, which are frozen. */
+export interface SavedState {
+  readonly worlds: WorldsSnapshot;
+  readonly faults: readonly Fault[];
+  /** The time of the operator's clock. */
+  readonly time: ClockTime;
+  /** The time of the clock of each tenant, by the id of the tenant. */
+  readonly times: ReadonlyMap<string, ClockTime>;
+  /** Goes back to the random numbers that followed, if there is a seed. */
+  readonly rewind: (() => void) | undefined;
+}
+
+/** Saves and restores the state of a mailbox, and has the state with which it started. */
+export class StateKeeper {
+  /** The keys and ids of the fixture, by handle; `load` changes what these objects contain. */
+  readonly names: FixtureNames;
+  readonly #context: StateContext;
+  readonly #restoredListeners = new Set<() => void>();
+  /** Goes back to the first random number of the seed, if there is one. */
+  readonly #rewindToSeed: (() => void) | undefined;
+  #start: SavedState;
+
+  /** Takes the present state as the start. */
+  constructor(context: StateContext, names: FixtureNames) {
+    this.#context = context;
+    this.#rewindToSeed = context.random?.save();
+    const saved = this.save();
+    this.#start = { ...saved, rewind: this.#startRandom(saved.worlds) };
+    this.names = names;
+  }
+
+  /** Returns the present state. */
+  save(): SavedState {
+    const { random } = this.#context;
+    const { worlds, faults } = this.#context.service;
+    return {
+      worlds: worlds.snapshot(),
+      faults: faults.list(),
+      time: worlds.clock.time,
+      times: new Map(worlds.all().map(({ id, clock }) => [id, clock.time])),
+      rewind: random?.save(),
+    };
+  }
+
+  /** Restores a state. Deliveries, streams and requests end, as with a reset. */
+  restore(saved: SavedState): void {
+    const { dispatcher, recorder, resetSandboxes } = this.#context;
+    const { worlds, faults } = this.#context.service;
+    dispatcher.reset(worlds.all());
+    faults.restore(saved.faults);
+    worlds.restore(saved.worlds);
+    worlds.clock.restoreTime(saved.time);
+    for (const [id, time] of saved.times) worlds.get(id)?.clock.restoreTime(time);
+    resetSandboxes();
+    saved.rewind?.();
+    recorder.reset();
+    for (const notify of this.#restoredListeners) notify();
+  }
+
+  /** Restores the state with which the mailbox started. */
+  reset(): void {
+    this.restore(this.#start);
+  }
+
+  /** Writes the data as a fixture that shares the rows. */
+  export(): FixtureInput {
+    return exportFixture(this.#context.service.worlds.snapshot(), this.names.ids);
+  }
+
+  /** Replaces the start by a fixture, and resets. @throws as `StateControls.load`; then nothing has changed. */
+  load(input: unknown): void {
+    const fixture = this.#read(input);
+    const worlds = this.#createWorlds(fixture);
+    this.#start = { ...this.#start, worlds, rewind: this.#startRandom(worlds) };
+    const names = readNames(fixture);
+    replaceContent(this.names.keys, names.keys);
+    replaceContent(this.names.ids, names.ids);
+    this.reset();
+  }
+
+  /** Replaces the data by those of a fixture; a reset still restores the start. @throws as `load`. */
+  restoreData(input: unknown): void {
+    const worlds = this.#createWorlds(this.#read(input));
+    this.restore({ ...this.#start, worlds, rewind: this.#startRandom(worlds) });
+  }
+
+  /** Creates the data of a fixture apart from those of the mailbox, so that an error changes nothing. */
+  #createWorlds(fixture: Fixture): WorldsSnapshot {
+    const worlds = this.#context.service.worlds.createEmpty();
+    seedWithinLimit(worlds, fixture);
+    return worlds.snapshot();
+  }
+
+  #read(input: unknown): Fixture {
+    return parseFixture(input, this.#context.service.behaviours);
+  }
+
+  /**
+   * Starts the random numbers of the seed for this data. They depend on its ids: otherwise new ids would be equal to those
+   * that an exported fixture has from the same seed.
+   */
+  #startRandom(data: WorldsSnapshot): (() => void) | undefined {
+    const { random } = this.#context;
+    this.#rewindToSeed?.();
+    random?.mix(
+      listRows(data)
+        .map(({ id }) => id)
+        .join(),
+    );
+    return random?.save();
+  }
+
+  /** Calls the listener after everything that can change the data, also if it did not. */
+  onPossibleChange(listener: () => void): void {
+    const { service, activity } = this.#context;
+    service.observers.push(listener);
+    activity.subscribe(listener);
+    this.#restoredListeners.add(listener);
+  }
+
+  /** Returns every row, to find out whether the data have changed: a row that is the same object is unchanged. */
+  rows(): readonly object[] {
+    return listRows(this.#context.service.worlds.snapshot());
+  }
+}
+
+function listRows({ tenants }: WorldsSnapshot): { readonly id: string }[] {
+  return tenants.flatMap((tenant) => Object.values(tenant).flat());
+}
+
+/** Replaces every property of an object. */
+function replaceContent(target: Record<string, unknown>, content: object): void {
+  for (const name of Object.keys(target)) delete target[name];
+  Object.assign(target, content);
+}
+
+/** The keys and ids of a fixture, by handle. */
+export type FixtureNames = ReturnType<typeof readNames>;
+
+/** Returns the keys and ids of a fixture, by handle. */
+export function readNames(fixture: Fixture) {
+  return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
+}
