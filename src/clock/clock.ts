@@ -5,7 +5,7 @@ import { type Failure, Work } from './work.ts';
 /** Real time, timers, and the function that reports bugs. */
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
-/** The time of a clock: where it is frozen, or else how far it is ahead of real time, in milliseconds. */
+/** The setting of a clock, in milliseconds: when it is frozen, and how far it is ahead of real time if it runs. */
 export interface ClockTime {
   readonly offsetMs: number;
   readonly frozenMs: number | undefined;
@@ -60,12 +60,12 @@ export class Clock {
     this.#startDueTasks();
   }
 
-  /** The present time, to which `restoreTime` goes back. */
+  /** How this clock is set now; `restoreTime` sets it so again. */
   get time(): ClockTime {
     return { offsetMs: this.#offsetMs, frozenMs: this.#frozenMs };
   }
 
-  /** Goes back to a time of this clock or of an earlier clock of the same tenant. */
+  /** Sets the clock as `time` was, on this clock or on the clock that the tenant had before its state was restored. */
   restoreTime({ offsetMs, frozenMs }: ClockTime): void {
     this.#offsetMs = offsetMs;
     this.#frozenMs = frozenMs;

@@ -40,7 +40,7 @@ export function createControl(
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const input = { params, headers: request.headers, query: rest, body };
     const reply = writeReply(row, await row.run(target, input as never, mailbox));
-    if (row.isReplyCached) constantReplies.set(row, reply);
+    if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }
 

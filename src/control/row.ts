@@ -38,7 +38,7 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
   /** Whether `?sandbox=<id>` selects the sandbox to which the call applies. */
   readonly takesSandbox?: true;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
-  readonly isReplyCached?: true;
+  readonly replyNeverChanges?: true;
 }
 
 /** One call of the control plane. */

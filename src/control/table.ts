@@ -81,7 +81,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: CONTROL_PATH,
     summary: 'Lists the control calls.',
     reply: callsReply,
-    isReplyCached: true,
+    replyNeverChanges: true,
     run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
   }),
   defineControl({
@@ -98,7 +98,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/control.json`,
     summary: 'Shows the OpenAPI 3.1 document of the control calls.',
     reply: openApiReply,
-    isReplyCached: true,
+    replyNeverChanges: true,
     run: () => createControlOpenApi(CONTROL_TABLE),
   }),
   defineControl({
@@ -107,7 +107,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/openapi.json`,
     summary: 'Shows the OpenAPI 3.1 document of the emulated service.',
     reply: openApiReply,
-    isReplyCached: true,
+    replyNeverChanges: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   defineControl({
@@ -116,7 +116,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/behaviours`,
     summary: 'Lists every behaviour with its possible values and its current value.',
     reply: behavioursReply,
-    isReplyCached: true,
+    replyNeverChanges: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
   }),
   defineControl({
@@ -136,7 +136,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listSandboxes',
     method: 'GET',
     path: `${CONTROL_PATH}/sandboxes`,
-    summary: 'Lists the sandboxes, the one that was used least recently first.',
+    summary: 'Lists the sandboxes. The one that has been unused for the longest time comes first.',
     reply: sandboxesReply,
     run: (_mailbox, _input, { sandboxes }) => ({ sandboxes: sandboxes().map(showSandbox) }),
   }),
@@ -210,7 +210,8 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/messages`,
     summary: 'Delivers an inbound mail, given as separate fields or as raw text (RFC 5322).',
     takesSandbox: true,
-    // The mailbox checks this body, so that its errors are the same as in code. The schema is for types and documents.
+    // The method of the mailbox checks this body, so a call over HTTP gets the same errors as a call of the method. The
+    // schema here is only for types and the OpenAPI document.
     bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
@@ -298,7 +299,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listKeys',
     method: 'GET',
     path: `${CONTROL_PATH}/keys`,
-    summary: 'Shows what a leak would expose, for each valid key or for the given one.',
+    summary: 'Shows what each valid key, or the given key, gives access to if it leaks.',
     takesSandbox: true,
     query: z.strictObject({ key: z.string().describe('The full text of a key.').optional() }),
     reply: exposuresReply,

@@ -6,7 +6,7 @@ import { Waits } from './waits.ts';
 /** The fields of a fault that limit what it applies to; null stands for anything. */
 const CONDITIONS = ['tenantId', 'webhookId', 'operation', 'key', 'tier', 'recipient'] as const;
 
-/** Something that a fault can affect, such as a request or a delivery. `tenantId` is null for the operator and for a public operation. */
+/** One event that a fault may affect, such as a request. `tenantId` is null for the operator and for a public operation. */
 export type FaultQuery<On extends FaultTarget = FaultTarget> = { readonly on: On; readonly tenantId: string | null } & {
   readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
 };
@@ -22,7 +22,7 @@ interface Entry {
 
 /** The faults of a mailbox that still apply. */
 export class Faults {
-  /** What the rate limits among them have counted. */
+  /** The counts of the faults that are rate limits. */
   readonly rateLimits = new RateLimits();
   /** The replies that wait because of a fault. */
   readonly waits: Waits;
@@ -72,13 +72,13 @@ export class Faults {
   /** Replaces every fault by the given ones, and ends every wait. */
   restore(faults: readonly Fault[]): void {
     this.clear();
-    // A rate limit counts for one fault object. The count of a copy starts at zero.
+    // A rate limit keeps its count for one fault object. Each fault is copied, so that its count starts at zero again.
     for (const fault of faults) this.add({ ...fault });
   }
 
   /**
-   * Returns the faults that apply: first those with more conditions, then the older ones. For each matching fault whose
-   * `after` is above 0, it reduces `after` by one instead.
+   * Returns the faults that apply: first those with more conditions, then the older ones. `after` is the number of events
+   * that a fault still leaves alone: if it is above 0, the fault does not apply, and `after` is reduced by one.
    */
   due<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On>[] {
     const matching = this.#entriesFor(query).filter(({ fault }) => matches(fault, query));
@@ -113,7 +113,7 @@ export class Faults {
   }
 }
 
-/** Reduces `after` by one if it is above 0. Other faults are not copied, because a rate limit counts for one object. */
+/** Reduces `after` by one if it is above 0. If it is 0, the object stays: a rate limit keeps its count for the object. */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }

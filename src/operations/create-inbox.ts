@@ -86,8 +86,8 @@ function pickName(context: CreateContext, username: string, domain: string, isSt
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // X-Mock-Assumed lists this for every workspace key. If it listed this only when another workspace has the name, the
-  // header would reveal that.
+  // Assumed for every workspace key, whoever has the name. Otherwise the header X-Mock-Assumed would reveal that another
+  // workspace has it.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);

@@ -92,6 +92,7 @@ export class MailboxClient {
     await this.#call('POST', '/reset');
   }
 
+  /** Calls the control plane and returns the JSON of its reply. */
   #call<Reply>(method: string, path: string, query: object = {}, body?: object): Promise<Reply> {
     return callControl(this.address, `${method} ${path}`, { ...query, sandbox: this.#sandboxId }, body);
   }

@@ -18,7 +18,6 @@ import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
 import type { SmtpMailbox } from './smtp/smtp-server.ts';
-import { keepInFile } from './state/state-file.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -91,12 +90,10 @@ export async function startServer(
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
-  const { environment: overrides } = mailboxOptions;
-  const environment = { ...overrides, fetch: overrides?.fetch ?? outgoing.fetch };
+  const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...mailboxOptions, environment });
   const { mailbox, activity } = internals;
-  const stateFile =
-    settings.stateFile === undefined ? undefined : await keepInFile(internals.state, settings.stateFile);
+  const stateFile = await loadStateFile(internals, settings.stateFile);
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
@@ -166,6 +163,13 @@ function parseSettings({
  */
 function defaultToken(host: string): string | undefined {
   return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
+}
+
+/** Keeps the state in a file, if one is given; only then is the code for it loaded. */
+async function loadStateFile({ state }: MailboxInternals, path: string | undefined) {
+  if (path === undefined) return undefined;
+  const { keepInFile } = await import('./state/state-file.ts');
+  return keepInFile(state, path);
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */

@@ -164,7 +164,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'What do threadCount and threadUnreadCount count in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'threadCount: all messages of the thread in the inbox of the message, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
+      'threadCount: the messages of the thread that are in the same inbox as the message, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {

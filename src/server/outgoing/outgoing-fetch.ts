@@ -32,7 +32,7 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): Outgoing
       const { request, defaultAgent, ownPortAgent } = await client;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const target = new URL(url);
-      // Another machine may use the same port, so this agent checks each address.
+      // Another machine may use the same port number, so `ownPortAgent` refuses only addresses of this machine.
       const { agent, check } = portOf(target) === ownPort ? ownPortAgent : defaultAgent;
       check(target.hostname.replace(/^\[|\]$/g, ''));
       return toResponse(await request(url, { ...init, dispatcher: agent } as never));
@@ -47,7 +47,7 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): Outgoing
 
 type Client = Awaited<ReturnType<typeof createClient>>;
 
-/** Creates the agents. They are loaded only then, because loading undici takes longer than the start of a server. */
+/** Loads undici and creates the agents, for the first delivery, because loading undici takes longer than a start. */
 async function createClient(findReasonToRefuse: ReceiverRules) {
   const { createGuardedAgent, request } = await import('./guarded-agent.ts');
   return {
