@@ -18,7 +18,7 @@ export function findRow<Row extends Routable>(
   readBehaviour: ReadBehaviour,
 ): Found<Row> {
   const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
-  const decoded = decodeSegments(segments, readBehaviour);
+  const decoded = path.includes('%') ? decodeSegments(segments, readBehaviour) : segments;
   const rows = router(segments);
   if (!rows) throw routeNotFound();
   if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
