@@ -5,7 +5,7 @@ import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { startServer } from '../server/index.ts';
 import type { ListenOptions } from '../server/start-server.ts';
-import { StateFileError } from '../server/state/state-file.ts';
+import { StateFileError } from '../server/state/state-file-error.ts';
 import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { CannotRunError, type RunCommand, UsageError } from './command.ts';

@@ -4,14 +4,10 @@ import { FixtureError, type FixtureInput } from '../../fixture/parse-fixture.ts'
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
 import { replaceFile } from './replace-file.ts';
+import { StateFileError } from './state-file-error.ts';
 
 /** How long changes are collected before they are written, in milliseconds. */
 const WRITE_DELAY_MS = 100;
-
-/** Thrown when a state file cannot be read. The file is not changed. */
-export class StateFileError extends Error {
-  override readonly name = 'StateFileError';
-}
 
 /** A file that keeps the data of a mailbox. */
 export interface StateFile {
