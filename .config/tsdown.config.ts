@@ -53,14 +53,10 @@ const declarationsForRequire: Plugin = {
 
 /**
  * What replaces modules of bundled packages that the emulator never runs, by package and module. `@mswjs/data` brings
- * request handlers of its own, logs, and most of two libraries; express brings parsers of bodies and queries, and files
- * with their types.
+ * logs, and most of two libraries; express brings parsers of bodies and queries, and files with their types.
  */
 const REPLACED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@mswjs/data': {
-    './model/generateRestHandlers': 'export const generateRestHandlers = () => [];',
-    './model/generateGraphQLHandlers':
-      'export const generateGraphQLHandlers = () => []; export const generateGraphQLSchema = () => ({});',
     debug: 'export const debug = () => () => {};',
     'date-fns': "export { default as compareAsc } from 'date-fns/compareAsc';",
     lodash: "export { default as isFunction } from 'lodash/isFunction';",
