@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../delivery/delivery.ts';
 import { FixtureError, type FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
@@ -72,10 +73,6 @@ function loadContent(state: StateKeeper, file: string, content: string): void {
     if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
     throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return (error as Error).message.replace(/\.$/, '');
 }
 
 /** Writes one content after another; of those that wait, only the latest. */
