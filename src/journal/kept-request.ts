@@ -2,6 +2,7 @@ import { sentKey } from '../access/credentials.ts';
 import { type Principal, principalOf, tenantIdOf } from '../access/principal.ts';
 import type { Environment } from '../environment.ts';
 import type { FinishedExchange } from '../pipeline/exchange.ts';
+import { countBytes } from '../pipeline/http.ts';
 import type { ReceivedBody } from '../pipeline/read-body.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { RequestPrincipal } from './request-entry.ts';
@@ -26,7 +27,7 @@ export interface KeptRequest
 
 /** The start of a body, and the size of the whole body; null if the size is unknown. */
 export interface KeptBody {
-  readonly start: Uint8Array | undefined;
+  readonly start: string | Uint8Array | undefined;
   readonly bytes: number | null;
 }
 
@@ -85,8 +86,14 @@ function keepReceived(received: ReceivedBody | undefined): KeptBody {
 }
 
 /** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
-function keepBody(body: Uint8Array | null): KeptBody {
+function keepBody(body: string | Uint8Array | null): KeptBody {
   if (!body) return NO_BODY;
+  if (typeof body === 'string') return keepText(body);
   const isSmall = body.buffer.byteLength <= MAX_KEPT_BYTES;
   return { start: isSmall ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
+}
+
+function keepText(text: string): KeptBody {
+  const bytes = countBytes(text);
+  return bytes <= MAX_KEPT_BYTES ? { start: text, bytes } : keepBody(new TextEncoder().encode(text));
 }

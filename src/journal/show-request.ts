@@ -66,11 +66,12 @@ function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, str
 }
 
 function showBody({ start, bytes }: KeptBody) {
-  return { body: start && start.byteLength > 0 ? decode(start) : null, bodyBytes: bytes };
+  return { body: start && start.length > 0 ? toText(start) : null, bodyBytes: bytes };
 }
 
 /** Decodes bytes that may end within a character; returns null if they are not text. */
-function decode(bytes: Uint8Array): string | null {
+function toText(bytes: string | Uint8Array): string | null {
+  if (typeof bytes === 'string') return bytes;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
   } catch {

@@ -18,7 +18,8 @@ export interface ApiRequest {
 export interface ApiReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array<ArrayBuffer> | null;
+  /** Text or bytes. JSON stays text until it is sent: a server can write it together with the headers. */
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
 /** A reply whose body is a stream. */
@@ -62,9 +63,14 @@ const encoder = new TextEncoder();
 /** Creates a JSON reply. If `value` is `undefined`, the reply has no content. */
 export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiReply {
   if (value === undefined) return { status, headers: { ...headers, 'content-length': '0' }, body: null };
-  const body = encoder.encode(JSON.stringify(value));
-  const length = String(body.byteLength);
+  const body = JSON.stringify(value);
+  const length = String(countBytes(body));
   return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
+}
+
+/** Returns the size of a text in UTF-8. Most replies are ASCII, which needs no encoding. */
+export function countBytes(text: string): number {
+  return /[\u0080-\uffff]/.test(text) ? encoder.encode(text).byteLength : text.length;
 }
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
@@ -75,7 +81,8 @@ function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<
 
 /** Creates a reply of text. */
 export function textReply(status: number, text: string, contentType: string): ApiReply {
-  return bytesReply(status, encoder.encode(text), { 'content-type': contentType });
+  const headers = { 'content-length': String(countBytes(text)), 'content-type': contentType };
+  return { status, headers, body: text };
 }
 
 /**

@@ -47,7 +47,11 @@ function startService() {
       headers: new Headers({ 'X-API-Key': key ?? '', 'Content-Type': 'application/json' }),
       body: json === undefined ? null : Readable.from([Buffer.from(JSON.stringify(json))]),
     });
-    return createReply(reply.status, new Headers(reply.headers), reply.body ?? new Uint8Array(0));
+    return createReply(
+      reply.status,
+      new Headers(reply.headers),
+      new Uint8Array(await new Response(reply.body).arrayBuffer()),
+    );
   }
 
   const receive = (message: IncomingMessage) =>

@@ -62,7 +62,7 @@ test.for([
 ])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
   expect(error?.internalReason?.()).toBe(reason);
-  expect(JSON.parse(new TextDecoder().decode(reply.body ?? undefined))).toEqual({
+  expect(await new Response(reply.body ?? null).json()).toEqual({
     error: 'There is no inbox with this id.',
     code: 'NOT_FOUND',
   });

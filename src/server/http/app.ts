@@ -13,6 +13,7 @@ import { createOriginRule, isPreflight, type OriginRule, setCorsHeaders } from '
 import { guardControl, guardHost, guardTarget } from './guards.ts';
 import type { ServerApp } from './http-server.ts';
 import { readRequest, sendReply } from './node-adapter.ts';
+import { ReplyBatch } from './reply-batch.ts';
 import type { Upgrades } from './upgrade.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
@@ -36,6 +37,7 @@ export class App implements ServerApp {
   readonly upgrades: Upgrades = new WeakMap();
   readonly #options: AppOptions;
   readonly #isOriginAllowed: OriginRule;
+  readonly #sending = { batch: new ReplyBatch() };
   /** Loaded for the first stream, because most servers have none. */
   #streams: Promise<StreamServer> | undefined;
   /** Loaded for the first control call. */
@@ -56,7 +58,7 @@ export class App implements ServerApp {
     try {
       const result = await this.#route(message, response);
       error = result?.error;
-      if (result) await sendReply(response, result.reply);
+      if (result) await sendReply(response, result.reply, this.#sending);
     } catch (thrown) {
       error = toApiError(thrown, internals.report);
       if (response.headersSent) response.destroy();
@@ -64,6 +66,7 @@ export class App implements ServerApp {
         await sendReply(
           response,
           toErrorReply(error, (id) => internals.mailbox.behaviours[id]),
+          this.#sending,
         );
     }
   }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HeaderReader } from '../../contract/header-reader.ts';
 import { type AnyReply, type ApiRequest, isCut } from '../../pipeline/http.ts';
+import type { ReplyBatch } from './reply-batch.ts';
 
 /**
  * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
@@ -41,11 +42,19 @@ function createHeaderReader(headers: IncomingHttpHeaders): HeaderReader {
 /** The interval between two comments in an event stream. Clients and proxies close a connection that is silent. */
 const COMMENT_INTERVAL_MS = 15_000;
 
+/** How a reply is sent. */
+interface SendOptions {
+  /** Sends the reply together with others; without it, the reply is sent at once. */
+  readonly batch?: ReplyBatch;
+  /** The interval between two comments in an event stream. */
+  readonly commentIntervalMs?: number;
+}
+
 /** Sends a reply, or cuts the connection. An event stream is sent until it ends or the client disconnects. */
 export async function sendReply(
   response: ServerResponse,
   { status, headers, body }: AnyReply,
-  commentIntervalMs = COMMENT_INTERVAL_MS,
+  { batch, commentIntervalMs = COMMENT_INTERVAL_MS }: SendOptions = {},
 ): Promise<void> {
   if (isCut({ status })) {
     // The log reads the status.
@@ -54,7 +63,8 @@ export async function sendReply(
   }
   response.writeHead(status, headers);
   if (!(body instanceof ReadableStream)) {
-    response.end(body);
+    if (batch) batch.end(response, body);
+    else response.end(body);
     return;
   }
   // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is open.

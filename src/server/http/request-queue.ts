@@ -23,6 +23,7 @@ export class RequestQueue {
   readonly #input: InputControl;
   #latestResponse: ServerResponse | undefined;
   #isBusy = false;
+  #isDetached = false;
   #refusal: string | undefined;
 
   constructor(socket: Socket, handler: NodeRequestHandler) {
@@ -49,6 +50,7 @@ export class RequestQueue {
    * Stops reading the socket for HTTP. Node has released it for an upgrade, and from now on only a WebSocket reads it.
    */
   detach(): void {
+    this.#isDetached = true;
     this.#input.detach();
     // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`,
     // and an idle socket must still be closed.
@@ -78,10 +80,18 @@ export class RequestQueue {
     response.on('finish', () => releaseRequest(request));
     response.on('close', () => {
       this.#isBusy = false;
-      // setImmediate lets other connections run first, because a client may send hundreds of requests at once.
-      if (this.#pending.length > 0 || this.#refusal !== undefined) setImmediate(() => this.#startNext());
+      if (this.#pending.length > 0 || this.#refusal !== undefined) this.#startNextLater();
     });
     void this.#handler.handle(request, response);
+  }
+
+  /**
+   * Starts the next request after other connections have run, because a client may send hundreds of requests at once.
+   * An upgrade is the last request, and must be answered before the end of the client's side is noticed.
+   */
+  #startNextLater(): void {
+    if (this.#isDetached) this.#startNext();
+    else setImmediate(() => this.#startNext());
   }
 
   #startNext(): void {
