@@ -5,8 +5,11 @@ import { type Failure, Work } from './work.ts';
 /** Real time, timers, and the function that reports bugs. */
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
-/** The setting of a clock, in milliseconds: when it is frozen, and how far it is ahead of real time if it runs. */
-export interface ClockTime {
+/**
+ * The setting of a clock, in milliseconds. A frozen clock shows `frozenMs`. A running one, whose `frozenMs` is undefined,
+ * is `offsetMs` ahead of real time.
+ */
+export interface ClockSetting {
   readonly offsetMs: number;
   readonly frozenMs: number | undefined;
 }
@@ -60,13 +63,16 @@ export class Clock {
     this.#startDueTasks();
   }
 
-  /** How this clock is set now; `restoreTime` sets it so again. */
-  get time(): ClockTime {
+  /** The current setting of this clock, for `restoreSetting`. */
+  get setting(): ClockSetting {
     return { offsetMs: this.#offsetMs, frozenMs: this.#frozenMs };
   }
 
-  /** Sets the clock as `time` was, on this clock or on the clock that the tenant had before its state was restored. */
-  restoreTime({ offsetMs, frozenMs }: ClockTime): void {
+  /**
+   * Restores a setting that was read from `setting`. It may come from another clock: the one that the tenant had before
+   * its state was restored.
+   */
+  restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
     this.#offsetMs = offsetMs;
     this.#frozenMs = frozenMs;
     this.#startDueTasks();

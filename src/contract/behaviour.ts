@@ -40,7 +40,7 @@ export interface AssumptionDefinition extends OpenPoint {
   /** What the emulator does. */
   readonly assumption: string;
   /** The parts that it affects in the operations that list it in `assumes`. Default: the reply. */
-  readonly shapes?: readonly OperationPart[];
+  readonly affects?: readonly OperationPart[];
 }
 
 /** A behaviour: one entry of the ledger. */

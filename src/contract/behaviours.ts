@@ -99,8 +99,8 @@ export function changeableDefinition(id: ChangeableId): ChangeableDefinition {
  * Returns whether an assumption affects this part (query, body, reply …) of an operation that lists it in `assumes`.
  */
 export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
-  const { shapes = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
-  return shapes.includes(part);
+  const { affects = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
+  return affects.includes(part);
 }
 
 /** Thrown for an unknown behaviour id or value; the message suggests valid ones. */

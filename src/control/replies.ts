@@ -51,7 +51,7 @@ const changeableBehaviour = z.strictObject({
 const assumption = z.strictObject({
   ...openPoint,
   assumption: z.string().describe('What the emulator does.'),
-  shapes: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
+  affects: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
 });
 
 /** All behaviours, with their current values. */
@@ -70,7 +70,7 @@ export const openApiReply = z.strictObject({
 export const clockReply = z.strictObject({ now: time, frozen: z.boolean() });
 
 /** The messages that an inbound mail created, one for each inbox. */
-export const messagesReply = z.strictObject({
+export const receivedMessagesReply = z.strictObject({
   messages: z.array(
     z.strictObject({ id: z.string(), inboxId: z.string(), threadId: z.string(), tenantId: z.string() }),
   ),
@@ -94,7 +94,7 @@ export const mailReply = z.strictObject({
 });
 
 /** Mail, oldest first. */
-export const mailsReply = z.strictObject({ messages: z.array(mailReply) });
+export const mailListReply = z.strictObject({ messages: z.array(mailReply) });
 
 const attempt = z.strictObject({
   at: time,

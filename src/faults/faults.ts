@@ -6,8 +6,14 @@ import { Waits } from './waits.ts';
 /** The fields of a fault that limit what it applies to; null stands for anything. */
 const CONDITIONS = ['tenantId', 'webhookId', 'operation', 'key', 'tier', 'recipient'] as const;
 
-/** One event that a fault may affect, such as a request. `tenantId` is null for the operator and for a public operation. */
-export type FaultQuery<On extends FaultTarget = FaultTarget> = { readonly on: On; readonly tenantId: string | null } & {
+/**
+ * What is happening, such as a request, to find the faults that apply to it. `tenantId` is null for the operator and for
+ * a public operation.
+ */
+export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
+  readonly on: On;
+  readonly tenantId: string | null;
+} & {
   readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
 };
 
@@ -72,16 +78,17 @@ export class Faults {
   /** Replaces every fault by the given ones, and ends every wait. */
   restore(faults: readonly Fault[]): void {
     this.clear();
-    // A rate limit keeps its count for one fault object. Each fault is copied, so that its count starts at zero again.
+    // The count of a rate limit is stored by fault object. Each fault is copied, so that its count starts at zero again.
     for (const fault of faults) this.add({ ...fault });
   }
 
   /**
-   * Returns the faults that apply: first those with more conditions, then the older ones. `after` is the number of events
-   * that a fault still leaves alone: if it is above 0, the fault does not apply, and `after` is reduced by one.
+   * Returns the faults that apply: first those with more conditions, then the older ones. The field `after` of a fault
+   * says how many matching occasions it still ignores. While it is above 0, the fault does not apply, and this call
+   * reduces `after` by one.
    */
-  due<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On>[] {
-    const matching = this.#entriesFor(query).filter(({ fault }) => matches(fault, query));
+  due<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
+    const matching = this.#entriesFor(occasion).filter(({ fault }) => matches(fault, occasion));
     const due = matching.filter(({ fault }) => fault.after === 0);
     for (const entry of matching) reduceAfter(entry);
     return due
@@ -100,20 +107,20 @@ export class Faults {
   }
 
   /** Returns the first fault that applies, if any, and uses it once. */
-  take<On extends FaultTarget>(query: FaultQuery<On>): FaultOn<On> | undefined {
+  take<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
-    const [first] = this.due(query);
+    const [first] = this.due(occasion);
     if (first) this.use(first);
     return first;
   }
 
-  #entriesFor({ on: target, tenantId }: FaultQuery): Entry[] {
+  #entriesFor({ on: target, tenantId }: FaultOccasion): Entry[] {
     const tenants = new Set([tenantId, null]);
     return [...tenants].flatMap((each) => [...(this.#groups.get(groupOf({ on: target, tenantId: each })) ?? [])]);
   }
 }
 
-/** Reduces `after` by one if it is above 0. If it is 0, the object stays: a rate limit keeps its count for the object. */
+/** Reduces `after` by one, unless it is 0. Then the object must stay the same: the count of a rate limit is stored by object. */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }
@@ -127,6 +134,6 @@ function conditionsOf(fault: Readonly<Partial<Record<string, unknown>>>): (typeo
   return CONDITIONS.filter((condition) => (fault[condition] ?? null) !== null);
 }
 
-function matches(fault: Readonly<Partial<Record<string, unknown>>>, query: FaultQuery): boolean {
-  return conditionsOf(fault).every((condition) => fault[condition] === query[condition]);
+function matches(fault: Readonly<Partial<Record<string, unknown>>>, occasion: FaultOccasion): boolean {
+  return conditionsOf(fault).every((condition) => fault[condition] === occasion[condition]);
 }

@@ -16,8 +16,8 @@ import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts'
 type CreateContext = Context<'createInbox'>;
 
 /**
- * Creates an inbox with an address, a key and a password. If an inbox with this address exists in the caller's scope,
- * it returns that inbox without credentials. If another inbox has the address, it appends a number to the name
+ * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has this address,
+ * it returns that inbox without credentials. If an inbox outside that scope has it, it appends a number to the name
  * (reference; see src/contract/README.md, "The sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
@@ -78,8 +78,9 @@ interface PickedName {
 }
 
 /**
- * Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. With
- * `inboxes.create.again=existing`, picks the name of a numbered inbox that is already in the caller's scope.
+ * Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. If
+ * the name is taken and `inboxes.create.again` is `existing`, picks the first such name with a number that an inbox in
+ * the caller's scope already has.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, readBehaviour, assume } = context;

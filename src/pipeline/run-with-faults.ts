@@ -2,7 +2,7 @@ import { readKey } from '../access/credentials.ts';
 import { tenantIdOf } from '../access/principal.ts';
 import { ApiError, ERRORS } from '../contract/errors.ts';
 import { newFraction } from '../environment.ts';
-import type { FaultQuery } from '../faults/faults.ts';
+import type { FaultOccasion } from '../faults/faults.ts';
 import { type RateLimitState, rateLimitHeaders } from '../faults/rate-limits.ts';
 import type { RequestFault } from '../faults/request-fault.ts';
 import { refuse } from './error-reply.ts';
@@ -22,7 +22,7 @@ export async function runWithFaults(
   run: () => ApiReply,
 ): Promise<ApiReply> {
   const { faults, worlds } = service;
-  const due = faults.due(queryOf(exchange, row));
+  const due = faults.due(occasionOf(exchange, row));
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
   const limit = faults.rateLimits.count(limits, worldOf(service, exchange).clock);
   const counted = limit?.isExceeded ? [] : pickFaults(due);
@@ -36,7 +36,7 @@ export async function runWithFaults(
   return withFaultHeaders(reply, exchange, limit);
 }
 
-function queryOf({ principal, request, readBehaviour }: Exchange, { id }: OperationRow): FaultQuery<'request'> {
+function occasionOf({ principal, request, readBehaviour }: Exchange, { id }: OperationRow): FaultOccasion<'request'> {
   const tenantId = principal ? tenantIdOf(principal) : null;
   const key = principal && readKey(request, readBehaviour);
   return { on: 'request', tenantId, operation: id, key, tier: principal?.tier };

@@ -1,4 +1,4 @@
-import type { ClockTime } from '../clock/clock.ts';
+import type { ClockSetting } from '../clock/clock.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Fault } from '../faults/fault.ts';
@@ -28,9 +28,9 @@ export interface SavedState {
   readonly worlds: WorldsSnapshot;
   readonly faults: readonly Fault[];
   /** The time of the operator's clock. */
-  readonly time: ClockTime;
+  readonly clockSetting: ClockSetting;
   /** The time of the clock of each tenant, by the id of the tenant. */
-  readonly times: ReadonlyMap<string, ClockTime>;
+  readonly clockSettings: ReadonlyMap<string, ClockSetting>;
   /** Goes back to the random numbers that followed, if there is a seed. */
   readonly rewind: (() => void) | undefined;
 }
@@ -61,8 +61,8 @@ export class StateKeeper {
     return {
       worlds: worlds.snapshot(),
       faults: faults.list(),
-      time: worlds.clock.time,
-      times: new Map(worlds.all().map(({ id, clock }) => [id, clock.time])),
+      clockSetting: worlds.clock.setting,
+      clockSettings: new Map(worlds.all().map(({ id, clock }) => [id, clock.setting])),
       rewind: random?.save(),
     };
   }
@@ -74,8 +74,8 @@ export class StateKeeper {
     dispatcher.reset(worlds.all());
     faults.restore(saved.faults);
     worlds.restore(saved.worlds);
-    worlds.clock.restoreTime(saved.time);
-    for (const [id, time] of saved.times) worlds.get(id)?.clock.restoreTime(time);
+    worlds.clock.restoreSetting(saved.clockSetting);
+    for (const [id, setting] of saved.clockSettings) worlds.get(id)?.clock.restoreSetting(setting);
     resetSandboxes();
     saved.rewind?.();
     recorder.reset();

@@ -64,7 +64,7 @@ const MAY: Readonly<Record<Tier, string>> = {
   operator: 'create and delete tenants',
   tenant: 'do everything in its tenant',
   workspace: 'do the same within its workspace, but not create or delete workspaces',
-  inbox: 'read its inbox, read and send its messages, and use its threads, drafts and lists',
+  inbox: 'read its inbox, read and send its messages, and use its threads, drafts and contact lists',
 };
 
 function tiersTable(): string {

@@ -61,7 +61,7 @@ export const inboxBehaviours = defineBehaviours({
     assumption:
       '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, with no dot at the end or next to another dot',
     origin: 'reference',
-    shapes: ['body'],
+    affects: ['body'],
   },
   'inboxes.create.generated-name': {
     question: 'Which user name does an inbox get when the request has none?',

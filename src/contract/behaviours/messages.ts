@@ -49,7 +49,7 @@ export const messageBehaviours = defineBehaviours({
     assumption:
       'limit is 1 to 200, by default 50; offset starts at 0; the reply has pagination: { total, limit, offset }',
     origin: 'assumed',
-    shapes: ['query', 'reply'],
+    affects: ['query', 'reply'],
   },
   'messages.list.large': {
     question: 'How does a list or a thread show messages or drafts with large bodies?',
@@ -164,7 +164,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'What do threadCount and threadUnreadCount count in the tenant-wide list?',
     section: '4.4',
     assumption:
-      'threadCount: the messages of the thread that are in the same inbox as the message, including deleted ones, because the thread also shows them; threadUnreadCount: those that are unread and not deleted',
+      'threadCount: how many messages the thread has in the inbox of the listed message; deleted ones count, because the thread still shows them; threadUnreadCount: how many of these are unread and not deleted',
     origin: 'assumed',
   },
   'messages.all.folder': {

@@ -7,7 +7,7 @@ export const sendBehaviours = defineBehaviours({
     section: '4.4',
     assumption: 'to and subject; the body may be empty',
     origin: 'reference',
-    shapes: ['body'],
+    affects: ['body'],
   },
   'sending.reply': {
     question: 'What does sending return?',
@@ -126,7 +126,7 @@ export const sendBehaviours = defineBehaviours({
     section: '4.4',
     assumption: 'yes, in the same form as to; a reply to all adds them to its own recipients',
     origin: 'assumed',
-    shapes: ['body'],
+    affects: ['body'],
   },
   'sending.addresses': {
     question: 'Which addresses are valid?',
@@ -134,6 +134,6 @@ export const sendBehaviours = defineBehaviours({
     assumption:
       'ASCII addresses: a dot-atom of at most 64 characters and a domain name of at least two labels, at most 254 characters together; they are compared in lower case',
     origin: 'assumed',
-    shapes: ['body'],
+    affects: ['body'],
   },
 });

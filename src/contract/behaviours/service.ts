@@ -39,6 +39,6 @@ export const serviceBehaviours = defineBehaviours({
     section: '4.4',
     assumption: 'tk_, wk_ and ak_',
     origin: 'assumed',
-    shapes: ['access'],
+    affects: ['access'],
   },
 });

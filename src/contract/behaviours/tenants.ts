@@ -12,7 +12,7 @@ export const tenantBehaviours = defineBehaviours({
     section: '4.4',
     assumption: 'a name that is not empty; white space around it is removed',
     origin: 'assumed',
-    shapes: ['body'],
+    affects: ['body'],
   },
   'tenants.delete.body': {
     question: 'What does deleting a tenant return?',

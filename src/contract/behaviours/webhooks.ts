@@ -16,7 +16,7 @@ export const webhookBehaviours = defineBehaviours({
     section: '5, rule 4',
     assumption: 'no',
     origin: 'assumed',
-    shapes: ['access'],
+    affects: ['access'],
   },
   'webhooks.create.is-active': {
     question: 'Is a new webhook active?',

@@ -33,7 +33,7 @@ export const workspaceBehaviours = defineBehaviours({
     assumption:
       'lower-case letters, digits and hyphens; the default is made from the name: "Acme Corp" becomes acme-corp',
     origin: 'reference',
-    shapes: ['body'],
+    affects: ['body'],
   },
   'workspaces.create.slug-taken': {
     question: 'What happens when a workspace of the tenant already has the slug?',

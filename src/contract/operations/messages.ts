@@ -43,7 +43,7 @@ const referenceMessage = z.strictObject({
   attachments: z.array(attachment),
 });
 
-const FIELDS_BY_SHAPE = {
+const ADDED_FIELDS_BY_SHAPE = {
   extended: {
     inboxId: uuid,
     cc: z.array(z.string()),
@@ -56,7 +56,9 @@ const FIELDS_BY_SHAPE = {
 
 /** The schema of a message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
 export function messageReply(readBehaviour: ReadBehaviour) {
-  return referenceMessage.extend(FIELDS_BY_SHAPE[readBehaviour('messages.shape')]).extend(addressFields(readBehaviour));
+  return referenceMessage
+    .extend(ADDED_FIELDS_BY_SHAPE[readBehaviour('messages.shape')])
+    .extend(addressFields(readBehaviour));
 }
 
 function addressFields(readBehaviour: ReadBehaviour) {

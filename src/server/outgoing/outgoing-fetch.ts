@@ -47,7 +47,10 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): Outgoing
 
 type Client = Awaited<ReturnType<typeof createClient>>;
 
-/** Loads undici and creates the agents, for the first delivery, because loading undici takes longer than a start. */
+/**
+ * Loads undici and creates the agents. This happens at the first delivery and not at the start, because loading undici
+ * takes longer than starting the rest of the emulator.
+ */
 async function createClient(findReasonToRefuse: ReceiverRules) {
   const { createGuardedAgent, request } = await import('./guarded-agent.ts');
   return {
