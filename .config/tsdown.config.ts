@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
 import { checkedDefaultFixture } from '../src/fixture/checked-default-fixture.ts';
+import { defaultRows } from '../src/store/default-rows.ts';
 import { expandSchemaTypes } from './expand-schema-types.ts';
 
 type Plugin = Extract<UserConfig['plugins'], { name: string }>;
@@ -100,14 +101,22 @@ const addressParserAlone: Plugin = {
       : undefined,
 };
 
-/** Replaces the check of the default fixture by its result. */
-const defaultFixtureCheckedNow: Plugin = {
-  name: 'default-fixture-checked-now',
-  load: (id) =>
-    id.endsWith('/src/fixture/checked-default-fixture.ts')
-      ? `import { freezeDeep } from './freeze-deep.ts';
-         export const checkedDefaultFixture = freezeDeep(JSON.parse(${JSON.stringify(JSON.stringify(checkedDefaultFixture))}));`
-      : undefined,
+/** The constants that are computed once by the build, by the file that computes them. */
+const BUILT_CONSTANTS = {
+  '/src/fixture/checked-default-fixture.ts': { checkedDefaultFixture },
+  '/src/store/default-rows.ts': { defaultRows },
+};
+
+/** Replaces each of these files by its result. */
+const constantsComputedNow: Plugin = {
+  name: 'constants-computed-now',
+  load(id) {
+    const found = Object.entries(BUILT_CONSTANTS).find(([path]) => id.endsWith(path));
+    if (!found) return undefined;
+    const [[name, value] = []] = Object.entries(found[1]);
+    return `import { freezeDeep } from '${root}src/fixture/freeze-deep.ts';
+      export const ${name} = freezeDeep(JSON.parse(${JSON.stringify(JSON.stringify(value))}));`;
+  },
 };
 
 /** Writes the licence of each bundled package into the package. */
@@ -173,7 +182,7 @@ const FILES_OF_A_START = [
   { name: 'start', test: /\/src\/(?:cli\/start|server\/start-server)\.ts$/, priority: 1 },
 ];
 
-const BUNDLED = [defaultFixtureCheckedNow, addressParserAlone, replaceModules];
+const BUNDLED = [constantsComputedNow, addressParserAlone, replaceModules];
 
 const ENTRIES = {
   index: 'src/index.ts',

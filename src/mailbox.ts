@@ -120,7 +120,7 @@ export function buildMailbox(
   const controls = createControls(parts, { worlds, keys: names.keys });
   const { sandboxControls, resetSandboxes } = createSandboxControls({ ...parts, realEnvironment, activity, fixture });
   worlds.onRemoved(() => void controls.faults());
-  addFirstFaults(controls, options.faults ?? []);
+  if (options.faults !== undefined) addFirstFaults(controls, options.faults);
   const locate = createInboxFinder(service);
   const state = new StateKeeper({ service, dispatcher, recorder, random, activity, resetSandboxes }, names);
   const mailbox: Mailbox<never, never> = {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createMailbox } from '../../src/index.ts';
 import { BARE_ENV, type ReadyLine, ROOT, type Running, run } from '../support/command.ts';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 import { PAGES } from '../support/readme.ts';
@@ -196,6 +197,14 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
 
 test('works in process with the msw of the user', async ({ expect }) => {
   expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401, true]);
+});
+
+test('starts with the rows that the source computes', async ({ expect }) => {
+  const built = await evaluate(
+    consumer,
+    "import { createMailbox } from 'agent-mailbox-mock'; console.log(JSON.stringify(createMailbox().snapshot()));",
+  );
+  expect(built).toEqual(JSON.parse(JSON.stringify(createMailbox().snapshot())));
 });
 
 test('serves over HTTP', async ({ expect }) => {
