@@ -23,13 +23,15 @@ export interface ControlClient {
    */
   get<Item>(path: string): Promise<Item | undefined>;
   /**
-   * Reads an event stream of the control plane until it ends.
+   * Opens an event stream of the control plane, and returns its items until it ends.
    *
-   * @throws {CannotRunError} with the error of the emulator if it refuses, if no emulator is running, or if the connection
-   *   is lost.
+   * @throws {CannotRunError} as `post`. The items throw {@link ConnectionLostError} if the connection is lost.
    */
-  stream<Item>(path: string): AsyncGenerator<Item>;
+  stream<Item>(path: string): Promise<AsyncIterable<Item>>;
 }
+
+/** Thrown when the connection of an event stream is lost. */
+export class ConnectionLostError extends CannotRunError {}
 
 /**
  * Creates a client from `--url` and `--token`.
@@ -61,11 +63,11 @@ export function createControlClient(flags: GivenFlags): ControlClient {
       const reply = await call(path);
       return typeof reply?.error === 'string' ? undefined : (reply as Item | undefined);
     },
-    async *stream<Item>(path: string) {
+    async stream<Item>(path: string) {
       const response = await open(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });
       const isStream = response.headers.get('content-type') === 'text/event-stream';
       if (!isStream || !response.body) throw refusal(url, await readJson(response));
-      yield* readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
+      return readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
     },
   };
 }
@@ -98,7 +100,12 @@ function readJson(response: Response): Promise<Json | undefined> {
 async function open(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
   if (response) return response;
-  throw new CannotRunError(
+  throw noEmulator(url);
+}
+
+/** Creates the error for a URL at which no emulator is running. */
+export function noEmulator(url: string): CannotRunError {
+  return new CannotRunError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
 }
@@ -117,6 +124,6 @@ async function* readEvents<Item>(body: AsyncIterable<Uint8Array>, url: string): 
       }
     }
   } catch {
-    throw new CannotRunError(`The connection to ${url} was lost.`);
+    throw new ConnectionLostError(`The connection to ${url} was lost.`);
   }
 }
