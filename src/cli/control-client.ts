@@ -34,7 +34,7 @@ export interface ControlClient {
 export class ConnectionLostError extends CannotRunError {}
 
 /**
- * Creates a client from `--url` and `--token`.
+ * Creates a client from `--url`, `--token` and `--sandbox`.
  *
  * @throws {UsageError} on an invalid URL.
  */
@@ -43,8 +43,12 @@ export function createControlClient(flags: GivenFlags): ControlClient {
   const token = textOf(flags.token);
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
-  const call = (path: string, init?: RequestInit) =>
-    send(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual', ...init });
+  const openPath = (path: string, init?: RequestInit) => {
+    const target = new URL(`${url}${CONTROL_PATH}/${path}`);
+    if (flags.sandbox) target.searchParams.set('sandbox', String(flags.sandbox.value));
+    return open(target, { headers, redirect: 'manual', ...init });
+  };
+  const call = async (path: string, init?: RequestInit) => readJson(await openPath(path, init));
   const readList = <Item>(reply: Json | undefined, name: string) => {
     const list = reply?.[name];
     if (Array.isArray(list)) return list as Item[];
@@ -64,7 +68,7 @@ export function createControlClient(flags: GivenFlags): ControlClient {
       return typeof reply?.error === 'string' ? undefined : (reply as Item | undefined);
     },
     async stream<Item>(path: string) {
-      const response = await open(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });
+      const response = await openPath(path);
       const isStream = response.headers.get('content-type') === 'text/event-stream';
       if (!isStream || !response.body) throw refusal(url, await readJson(response));
       return readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
@@ -88,23 +92,19 @@ function refusal(url: string, reply: Json | undefined): CannotRunError {
   return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
 }
 
-async function send(url: string, init: RequestInit): Promise<Json | undefined> {
-  return readJson(await open(url, init));
-}
-
 /** Returns the JSON of a reply; `undefined` if the reply is not JSON. */
 function readJson(response: Response): Promise<Json | undefined> {
   return response.json().catch(() => undefined);
 }
 
-async function open(url: string, init: RequestInit): Promise<Response> {
+async function open(url: URL, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
   if (response) return response;
   throw noEmulator(url);
 }
 
 /** Creates the error for a URL at which no emulator is running. */
-export function noEmulator(url: string): CannotRunError {
+export function noEmulator(url: string | URL): CannotRunError {
   return new CannotRunError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );

@@ -102,6 +102,11 @@ const CONTROL_FLAGS = {
     help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
   token: { type: 'string', value: '<token>', help: 'Control token, if the emulator has one' },
+  sandbox: {
+    type: 'string',
+    value: '<id>',
+    help: 'Sandbox to which the command applies (default: the whole emulator)',
+  },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */

@@ -50,7 +50,7 @@ async function* watchAttempts(
   filter: Filter,
   { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
 ): AsyncGenerator<WatchedAttempt> {
-  // The emulator refuses an unknown tenant or webhook. Hardly any delivery is held.
+  // The emulator refuses an invalid id. Hardly any delivery is held.
   await client.list(`deliveries?${new URLSearchParams({ ...filter, state: 'held' })}`, 'deliveries');
   for await (const event of readFeed(client, {}, start)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event).text}.`);
