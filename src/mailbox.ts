@@ -127,6 +127,7 @@ export function buildMailbox(
     ...controls,
     ...sandboxControls,
     ...createStateControls(state, worlds),
+    load: (input) => state.load(input),
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     ...(names as Record<'keys' | 'ids', never>),
     receives: (address) => locate(address) !== undefined,
