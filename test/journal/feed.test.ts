@@ -181,6 +181,7 @@ test('the feed has streams, with the key masked', async () => {
   await using server = await startServer({ port: 0 });
   const events = readEvents(await fetch(`${server.control}/feed`));
   await using client = await openSocket(`${server.url}/v1/ws?api_key=${TENANT}`);
+  expect(await events.next()).toMatchObject({ kind: 'request', request: { path: '/v1/ws', status: 101 } });
   expect(await events.next()).toMatchObject({ kind: 'stream-opened', tier: 'tenant', key: 'tk_acme_…' });
   client.close();
   expect(await events.next()).toMatchObject({ kind: 'stream-closed', key: 'tk_acme_…' });
