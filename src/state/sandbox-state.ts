@@ -20,6 +20,9 @@ interface SandboxStateContext {
   readonly known: Readonly<Record<string, TenantIds>>;
 }
 
+/** A sandbox has no clock besides its own. */
+const NO_TIMES: SavedState['times'] = new Map();
+
 /** Saves and restores the state of one sandbox, and has the state with which it started. */
 export class SandboxState implements OwnState {
   readonly #sandbox: SandboxWorld;
@@ -40,7 +43,7 @@ export class SandboxState implements OwnState {
       worlds: this.#sandbox.snapshot(),
       faults: service.faults.list(world.id),
       time: clock.time,
-      times: new Map(),
+      times: NO_TIMES,
       rewind: random?.save(),
     };
   }
