@@ -26,6 +26,7 @@ import { findInbox } from './mail/route.ts';
 import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { type ApiRequest, ConnectionCutError } from './pipeline/http.ts';
+import { observeHandshakes } from './pipeline/observe-handshakes.ts';
 import { createService, type Service } from './pipeline/service.ts';
 import { createSeededRandom } from './seeded-randomness.ts';
 import type { Persistence } from './state/page-storage.ts';
@@ -112,7 +113,7 @@ export function buildMailbox(
   const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
   const service = createService({ worlds, events, behaviours, faults });
-  const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
+  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
@@ -127,6 +128,7 @@ export function buildMailbox(
     ...controls,
     ...sandboxControls,
     ...createStateControls(state, worlds),
+    load: (input) => state.load(input),
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     ...(names as Record<'keys' | 'ids', never>),
     receives: (address) => locate(address) !== undefined,

@@ -23,16 +23,18 @@ export interface ControlClient {
    */
   get<Item>(path: string): Promise<Item | undefined>;
   /**
-   * Reads an event stream of the control plane until it ends.
+   * Opens an event stream of the control plane, and returns its items until it ends.
    *
-   * @throws {CannotRunError} with the error of the emulator if it refuses, if no emulator is running, or if the connection
-   *   is lost.
+   * @throws {CannotRunError} as `post`. The items throw {@link ConnectionLostError} if the connection is lost.
    */
-  stream<Item>(path: string): AsyncGenerator<Item>;
+  stream<Item>(path: string): Promise<AsyncIterable<Item>>;
 }
 
+/** Thrown when the connection of an event stream is lost. */
+export class ConnectionLostError extends CannotRunError {}
+
 /**
- * Creates a client from `--url` and `--token`.
+ * Creates a client from `--url`, `--token` and `--sandbox`.
  *
  * @throws {UsageError} on an invalid URL.
  */
@@ -41,8 +43,12 @@ export function createControlClient(flags: GivenFlags): ControlClient {
   const token = textOf(flags.token);
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
-  const call = (path: string, init?: RequestInit) =>
-    send(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual', ...init });
+  const openPath = (path: string, init?: RequestInit) => {
+    const target = new URL(`${url}${CONTROL_PATH}/${path}`);
+    if (flags.sandbox) target.searchParams.set('sandbox', String(flags.sandbox.value));
+    return open(target, { headers, redirect: 'manual', ...init });
+  };
+  const call = async (path: string, init?: RequestInit) => readJson(await openPath(path, init));
   const readList = <Item>(reply: Json | undefined, name: string) => {
     const list = reply?.[name];
     if (Array.isArray(list)) return list as Item[];
@@ -61,11 +67,11 @@ export function createControlClient(flags: GivenFlags): ControlClient {
       const reply = await call(path);
       return typeof reply?.error === 'string' ? undefined : (reply as Item | undefined);
     },
-    async *stream<Item>(path: string) {
-      const response = await open(`${url}${CONTROL_PATH}/${path}`, { headers, redirect: 'manual' });
+    async stream<Item>(path: string) {
+      const response = await openPath(path);
       const isStream = response.headers.get('content-type') === 'text/event-stream';
       if (!isStream || !response.body) throw refusal(url, await readJson(response));
-      yield* readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
+      return readEvents<Item>(response.body as unknown as AsyncIterable<Uint8Array>, url);
     },
   };
 }
@@ -86,19 +92,20 @@ function refusal(url: string, reply: Json | undefined): CannotRunError {
   return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
 }
 
-async function send(url: string, init: RequestInit): Promise<Json | undefined> {
-  return readJson(await open(url, init));
-}
-
 /** Returns the JSON of a reply; `undefined` if the reply is not JSON. */
 function readJson(response: Response): Promise<Json | undefined> {
   return response.json().catch(() => undefined);
 }
 
-async function open(url: string, init: RequestInit): Promise<Response> {
+async function open(url: URL, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
   if (response) return response;
-  throw new CannotRunError(
+  throw noEmulator(url);
+}
+
+/** Creates the error for a URL at which no emulator is running. */
+export function noEmulator(url: string | URL): CannotRunError {
+  return new CannotRunError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
 }
@@ -117,6 +124,6 @@ async function* readEvents<Item>(body: AsyncIterable<Uint8Array>, url: string): 
       }
     }
   } catch {
-    throw new CannotRunError(`The connection to ${url} was lost.`);
+    throw new ConnectionLostError(`The connection to ${url} was lost.`);
   }
 }

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile, rm } from 'node:fs/promises';
+import { replaceFile } from '../server/state/replace-file.ts';
 import { NAME } from '../version.ts';
 import { CannotRunError } from './command.ts';
 import type { Variables } from './connection-variables.ts';
@@ -22,7 +22,7 @@ export async function writeEnvFile(path: string, variables: Variables): Promise<
   if (!(await mayReplace(path))) {
     throw new CannotRunError(`The file ${path} was not written by ${NAME}; choose another name for --env-file.`);
   }
-  await writeWhole(path, text).catch((error: unknown) => {
+  await replaceFile(path, text).catch((error: unknown) => {
     throw explainWriteError(error, path);
   });
   return {
@@ -42,15 +42,4 @@ async function mayReplace(path: string): Promise<boolean> {
 
 function readIfPossible(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
-}
-
-/** Writes a file so that readers see the old content or the new one, and never a part of it. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const part = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(part, text, { mode: 0o600, flag: 'wx' });
-    await rename(part, path);
-  } finally {
-    await rm(part, { force: true });
-  }
 }

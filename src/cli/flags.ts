@@ -53,10 +53,11 @@ export const START_FLAGS = {
   },
   'env-file': {
     type: 'string',
-    // Node itself refuses a program's --env-file if the file does not exist, and does not refuse -e.
+    // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does not
+    // exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
     short: 'e',
     value: '<file>',
-    help: 'File for the URL, keys and ids as variables; it is removed at the end',
+    help: 'File for the URL, keys and ids as variables, removed at the end; if it does not exist yet, use -e',
     parse: (value: unknown) => String(value),
   },
   'journal-size': {
@@ -102,6 +103,11 @@ const CONTROL_FLAGS = {
     help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
   },
   token: { type: 'string', value: '<token>', help: 'Control token, if the emulator has one' },
+  sandbox: {
+    type: 'string',
+    value: '<id>',
+    help: 'Sandbox to which the command applies (default: the whole emulator)',
+  },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */

@@ -1,13 +1,16 @@
 import { isUrlWithProtocol } from '../contract/schemas.ts';
-import type { Delivery } from '../delivery/delivery.ts';
+import type { Attempt, Delivery } from '../delivery/delivery.ts';
+import type { AttemptActivity } from '../events/activity.ts';
 import { formatAttempt } from '../server/log/activity-log.ts';
+import { NAME } from '../version.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from './command.ts';
-import { createControlClient } from './control-client.ts';
+import { type ControlClient, createControlClient, noEmulator } from './control-client.ts';
+import { describeEvent } from './describe-event.ts';
 import { attemptText } from './first-attempt.ts';
 import { LISTEN_FLAGS } from './flags.ts';
 import { createForwarder, type Forwarded, type Forwarder } from './forwarder.ts';
+import { readFeed } from './read-feed.ts';
 import { parseList } from './start-settings.ts';
-import { type WatchedAttempt, watchAttempts } from './watch-attempts.ts';
 
 /** Prints each attempt to deliver that a running emulator makes, and sends it on, until it is interrupted. */
 export const listenToDeliveries: RunCommand = async (terminal, flags) => {
@@ -25,14 +28,37 @@ async function listen(
   { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   const client = createControlClient(flags);
-  const list = () => client.list<Delivery>(`deliveries?${queryOf(flags)}`, 'deliveries');
   const write = WRITERS[flags.json?.value === true ? 'json' : 'text'];
-  const known = await list();
-  terminal.out(write.start(client.url));
-  for await (const watched of watchAttempts(list, known, signal)) {
+  const start = () => terminal.out(write.start(client.url));
+  for await (const watched of watchAttempts(client, filterOf(flags), { start, warn: terminal.err })) {
     const forwarded = await forwarder?.forward(watched.attempt, signal);
-    if (!signal.aborted)
-      terminal.out(write.attempt(watched, forwarder && forwarded && { ...forwarded, to: forwarder.target }));
+    if (signal.aborted) return;
+    terminal.out(write.attempt(watched, forwarder && forwarded && { ...forwarded, to: forwarder.target }));
+  }
+  throw noEmulator(client.url);
+}
+
+/** An attempt that was made, and its delivery. */
+interface WatchedAttempt {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+}
+
+/** Yields each attempt that the emulator makes from now on, until it ends. */
+async function* watchAttempts(
+  client: ControlClient,
+  filter: Filter,
+  { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
+): AsyncGenerator<WatchedAttempt> {
+  // The emulator refuses an invalid id. Hardly any delivery is held.
+  await client.list(`deliveries?${new URLSearchParams({ ...filter, state: 'held' })}`, 'deliveries');
+  for await (const event of readFeed(client, {}, start)) {
+    if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event).text}.`);
+    if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
+    const delivery = await client.get<Delivery>(`deliveries/${event.deliveryId}`);
+    const attempt = delivery?.attempts[event.attempt - 1];
+    if (delivery && attempt) yield { delivery, attempt };
+    else warn(`${NAME}: The delivery ${event.deliveryId} is no longer in the log of the emulator.`);
   }
 }
 
@@ -42,13 +68,18 @@ function parseTarget({ value, source }: GivenFlag): string {
   throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
 }
 
-/** The flags that select deliveries, and the field of the control call for each. */
-const FILTER_FIELDS = { tenant: 'tenant', webhook: 'webhookId' };
+/** The deliveries to print, in the fields of the control call. */
+type Filter = Readonly<{ tenant?: string; webhookId?: string }>;
 
-function queryOf(flags: GivenFlags): URLSearchParams {
-  return new URLSearchParams(
-    Object.entries(FILTER_FIELDS).flatMap(([flag, field]) => (flags[flag] ? [[field, String(flags[flag].value)]] : [])),
-  );
+function filterOf({ tenant, webhook }: GivenFlags): Filter {
+  return {
+    ...(tenant && { tenant: String(tenant.value).toLowerCase() }),
+    ...(webhook && { webhookId: String(webhook.value).toLowerCase() }),
+  };
+}
+
+function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId = event.webhookId }: Filter): boolean {
+  return event.tenantId === tenant && event.webhookId === webhookId;
 }
 
 /** An attempt that was sent on, and the address to which it was sent. */

@@ -3,6 +3,7 @@ import { createLog } from '../server/log/log-format.ts';
 import type { GivenFlags, RunCommand, Terminal } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { describeEvent } from './describe-event.ts';
+import { readFeed } from './read-feed.ts';
 
 /** Shows what happened in a running emulator, and with `--follow` also what happens from now on. */
 export const logs: RunCommand = async (terminal, flags) => {
@@ -11,9 +12,9 @@ export const logs: RunCommand = async (terminal, flags) => {
 
 async function show(terminal: Terminal, flags: GivenFlags): Promise<void> {
   const client = createControlClient(flags);
-  const query = flags.follow?.value === true ? 'lastEventId=0' : 'follow=false';
+  const query = flags.follow?.value === true ? ({ lastEventId: '0' } as const) : ({ follow: 'false' } as const);
   const print = flags.json?.value === true ? printJson(terminal) : printLine(terminal);
-  for await (const event of client.stream<FeedEvent>(`feed?${query}`)) print(event);
+  for await (const event of readFeed(client, query)) print(event);
 }
 
 function printJson({ out }: Terminal): (event: FeedEvent) => void {

@@ -13,7 +13,6 @@ import { CONTROL_PATH } from './control-path.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { ControlRow } from './row.ts';
 import type { SandboxControls } from './sandbox.ts';
-import type { StateControls } from './state-controls.ts';
 import { CONTROL_TABLE } from './table.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -25,7 +24,7 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: ControllableMailbox & StateControls & SandboxControls,
+  mailbox: ControllableMailbox & SandboxControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
 ): (request: ApiRequest) => Promise<ApiResult> {

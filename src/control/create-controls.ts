@@ -9,7 +9,6 @@ import { createOpenApi } from '../openapi/create-openapi.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import type { Service } from '../pipeline/service.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import { readState } from '../store/state.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal-controls.ts';
@@ -19,6 +18,7 @@ import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
 import { publishClock, publishFaults } from './publish-changes.ts';
 import { settle } from './settled.ts';
+import type { StateControls } from './state-controls.ts';
 
 /** The parts of a mailbox that its controls and those of its sandboxes need. */
 export interface ControlledParts {
@@ -39,11 +39,11 @@ export interface ControlScope {
   readonly tenant?: { readonly id: string; readonly feed: Feed };
 }
 
-/** Creates everything that a test can do with a mailbox or a sandbox, except to reset it. */
+/** Creates everything that a test can do with a mailbox or a sandbox, except what saves and restores its state. */
 export function createControls(
   { baseUrl, service, dispatcher, recorder, openApi }: ControlledParts,
   { worlds, keys, tenant }: ControlScope,
-): Omit<ControllableMailbox, 'reset'> {
+): Omit<ControllableMailbox, keyof StateControls> {
   const { behaviours, events, faults, operationFor } = service;
   const context = { worlds, events, ...createSilentReader(behaviours) };
   const locate = (address: string) => findInbox(context, address.toLowerCase());
@@ -60,7 +60,6 @@ export function createControls(
     ...createKeyControls({ worlds, operationFor }, keys),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),
-    snapshot: () => readState(worlds),
   };
 }
 

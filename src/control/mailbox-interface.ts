@@ -1,10 +1,10 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { DefaultIds } from '../fixture/fixture-ids.ts';
-import type { DefaultKeys } from '../fixture/fixture-keys.ts';
+import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../stream/streams.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
-import type { StateControls } from './state-controls.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<
@@ -13,7 +13,6 @@ export interface Mailbox<
   KeysOfSandbox = SandboxKeys<Keys>,
   IdsOfSandbox = SandboxIds<Ids>,
 > extends ControllableMailbox,
-    StateControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
    * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.
@@ -38,6 +37,13 @@ export interface Mailbox<
    * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before the connection is upgraded.
    */
   stream(request: Pick<Request, 'url' | 'headers'>): AcceptStream;
+  /**
+   * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
+   *
+   * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After an
+   *   error nothing has changed.
+   */
+  load(fixture: FixtureInput | NamedFixture): void;
   /** Returns whether mail to this bare address, in any letter case, arrives in an inbox. */
   receives(address: string): boolean;
 }

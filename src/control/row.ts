@@ -5,7 +5,6 @@ import type { ReadonlyDeep } from '../contract/input-of.ts';
 import type { Routable } from '../pipeline/router.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { SandboxControls } from './sandbox.ts';
-import type { StateControls } from './state-controls.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
 export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
@@ -45,11 +44,7 @@ interface RowBase<Params, Query, Body, BodyCheckedByMailbox, Reply> extends Rout
 export interface ControlRow extends RowBase<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType> {
   /** Default: JSON. */
   readonly content?: ContentType;
-  run(
-    mailbox: ControllableMailbox,
-    input: ControlInput<never, never, never>,
-    wholeMailbox: SandboxControls & StateControls,
-  ): unknown;
+  run(mailbox: ControllableMailbox, input: ControlInput<never, never, never>, wholeMailbox: SandboxControls): unknown;
 }
 
 const sandbox = z
@@ -77,7 +72,7 @@ export function defineControl<
     run(
       mailbox: ControllableMailbox,
       input: ControlInput<z.output<Params>, z.output<Query>, BodyOf<Body, BodyCheckedByMailbox>>,
-      wholeMailbox: SandboxControls & StateControls,
+      wholeMailbox: SandboxControls,
     ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
   },
 ): ControlRow {

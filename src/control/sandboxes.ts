@@ -5,6 +5,7 @@ import type { Environment } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Fixture } from '../fixture/parse-fixture.ts';
 import { createSeededRandom, type SeededRandom } from '../seeded-randomness.ts';
+import { SandboxState } from '../state/sandbox-state.ts';
 import type { SandboxWorld } from '../store/sandbox-world.ts';
 import { copyTenant, type TenantCopy, type TenantTemplate } from '../store/tenant-template.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -12,6 +13,7 @@ import { type ControlledParts, createControls } from './create-controls.ts';
 import { notFound } from './find-worlds.ts';
 import type { Sandbox, SandboxControls, SandboxOptions } from './sandbox.ts';
 import { createTemplateReader, sandboxOptions } from './sandbox-options.ts';
+import { createStateControls } from './state-controls.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
@@ -62,10 +64,12 @@ class Sandboxes {
     const template = this.#templateOf(fixture);
     this.#removeExpired();
     this.#checkRoom(template);
-    const realEnvironment = this.#environmentOf(seed);
+    const random = this.#randomOf(seed);
+    const realEnvironment = { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
     const copy = this.#copy(template, realEnvironment);
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
-    const sandbox = this.#createSandbox(world, copy, name);
+    const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
+    const sandbox = { ...this.#createSandbox(world, copy, state), name };
     this.#entries.set(sandbox.id, { sandbox, lastUsedMs: this.#nowMs(), openStreams: 0 });
     return sandbox;
   }
@@ -87,32 +91,20 @@ class Sandboxes {
     this.#seeds.clear();
   }
 
-  #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, name: string | null): Sandbox {
+  #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, state: SandboxState): Omit<Sandbox, 'name'> {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
     const close = () => void this.#worlds.remove(id);
     return {
       id,
-      name,
       domain,
       keys,
       ids,
       ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
-      reset: () => this.#resetOne(world),
+      ...createStateControls(state, world),
       close,
       [Symbol.dispose]: close,
     };
-  }
-
-  #resetOne(sandbox: SandboxWorld): void {
-    const { service, dispatcher, recorder } = this.#context;
-    const { id } = sandbox.world;
-    if (!this.#entries.has(id)) throw notFound('sandbox');
-    dispatcher.reset([sandbox.world]);
-    service.faults.clear(id);
-    sandbox.reset();
-    sandbox.clock.copyTimeFrom(this.#worlds.clock);
-    recorder.reset(id);
   }
 
   /** Copies a tenant until its id is free: seeds that differ can lead to the same id. */
@@ -123,13 +115,13 @@ class Sandboxes {
     }
   }
 
-  #environmentOf(seed: number | undefined): Environment {
-    const { realEnvironment } = this.#context;
-    if (seed === undefined) return realEnvironment;
+  /** Returns the random numbers of a new sandbox with this seed. */
+  #randomOf(seed: number | undefined): SeededRandom | undefined {
+    if (seed === undefined) return undefined;
     const source = this.#seeds.get(seed) ?? createSeededRandom(seed);
     this.#seeds.set(seed, source);
     const ownSeed = source(6).reduce((number, byte) => number * 256 + byte, 0);
-    return { ...realEnvironment, randomBytes: createSeededRandom(ownSeed) };
+    return createSeededRandom(ownSeed);
   }
 
   #checkRoom({ mailBytes }: TenantTemplate): void {

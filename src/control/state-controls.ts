@@ -1,35 +1,27 @@
-import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { type Checkpoint, Checkpoints } from '../state/checkpoints.ts';
 import type { StateDiff } from '../state/diff-states.ts';
-import type { StateKeeper } from '../state/state-keeper.ts';
+import type { OwnState } from '../state/saved-state.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { type MailboxState, readState } from '../store/state.ts';
-import type { Worlds } from '../store/worlds.ts';
 
-/** The control methods for the state of a mailbox. */
+/** The control methods for the state of a mailbox, which are without its sandboxes, or of one sandbox. */
 export interface StateControls {
   /**
    * Restores the initial state: data, keys, secrets, faults and clocks. Deliveries and requests are removed, and streams
-   * are closed. Checkpoints stay.
+   * are closed. Checkpoints stay. That of a mailbox also closes every sandbox.
    */
   reset(): void;
   /** Returns a copy of all data. */
   snapshot(): MailboxState;
   /**
-   * Returns all data as a fixture. A mailbox with this fixture has the same data. Clocks, faults, deliveries, requests and
+   * Returns all data as a fixture. A mailbox with this fixture has the same data; that of a sandbox has one tenant. Clocks, faults, deliveries, requests and
    * checkpoints are not part of a fixture.
    *
    * @example
    * const copy = createMailbox({ fixtures: mailbox.export() });
    */
   export(): FixtureInput;
-  /**
-   * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
-   *
-   * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After an
-   *   error nothing has changed.
-   */
-  load(fixture: FixtureInput | NamedFixture): void;
   /**
    * Saves the present data, keys, secrets, faults and clocks under a name. A checkpoint with the same name is replaced.
    *
@@ -41,6 +33,7 @@ export interface StateControls {
   checkpoint(name: string): Checkpoint;
   /**
    * Restores the state of a checkpoint. Deliveries and requests are removed, and streams are closed, as with a reset.
+   * That of a mailbox also closes every sandbox.
    *
    * @throws {ApiError} NOT_FOUND if there is no checkpoint with this name.
    */
@@ -59,14 +52,13 @@ export interface StateControls {
   diff(from: string, to: string): StateDiff;
 }
 
-/** Creates the state methods of a mailbox. */
-export function createStateControls(state: StateKeeper, worlds: Worlds): StateControls {
+/** Creates the state methods of a mailbox or a sandbox. */
+export function createStateControls(state: OwnState, worlds: ReachableWorlds): StateControls {
   const checkpoints = new Checkpoints(state, () => worlds.clock.now());
   return {
     reset: () => state.reset(),
     snapshot: () => readState(worlds),
     export: () => structuredClone(state.export()),
-    load: (fixture) => state.load(fixture),
     checkpoint: (name) => checkpoints.add(name),
     restore: (name) => checkpoints.restore(name),
     checkpoints: () => checkpoints.list(),

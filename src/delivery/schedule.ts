@@ -226,7 +226,7 @@ export class Schedule {
 
   #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
-    const activity = this.#activityOf(job, outcome);
+    const activity = { ...this.#activityOf(job, outcome), attempt: this.log.get(job.id)?.attempts.length ?? 1 };
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 

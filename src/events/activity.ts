@@ -22,6 +22,8 @@ export interface DeliveryActivity {
 export interface AttemptActivity extends DeliveryActivity {
   /** Always `attempt`. */
   readonly kind: 'attempt';
+  /** Which attempt of the delivery it is; the first is 1. */
+  readonly attempt: number;
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   /** Why it failed, in a sentence; null if it succeeded. */

@@ -75,9 +75,9 @@ export class Faults {
     this.waits.endAll(tenantId);
   }
 
-  /** Replaces every fault by the given ones, and ends every wait. */
-  restore(faults: readonly Fault[]): void {
-    this.clear();
+  /** Replaces every fault by the given ones and ends every wait, or only those of one tenant. */
+  restore(faults: readonly Fault[], tenantId?: string): void {
+    this.clear(tenantId);
     // The count of a rate limit is stored by fault object. Each fault is copied, so that its count starts at zero again.
     for (const fault of faults) this.add({ ...fault });
   }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
-import type { SavedState, StateKeeper } from './state-keeper.ts';
+import type { OwnState, SavedState } from './saved-state.ts';
 
-/** The most checkpoints that a mailbox keeps. */
+/** The most checkpoints that a mailbox or a sandbox keeps. */
 const MAX_CHECKPOINTS = 100;
 
 /** The name of the present state, in a difference. */
@@ -24,21 +24,21 @@ const newName = checkpointName.refine((name) => name !== NOW, 'must not be "now"
 /** The body of the control call that adds a checkpoint. */
 export const checkpointOptions = z.strictObject({ name: newName }, 'must be an object');
 
-/** A named state of a mailbox. */
+/** A named state of a mailbox or a sandbox. */
 export interface Checkpoint {
   /** Its name. */
   readonly name: string;
-  /** When it was made: ISO 8601 UTC, by the clock of the mailbox. */
+  /** When it was made: ISO 8601 UTC, by the clock of the mailbox or the sandbox. */
   readonly createdAt: string;
 }
 
-/** The checkpoints of a mailbox. They stay through a reset. */
+/** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
 export class Checkpoints {
-  readonly #state: StateKeeper;
+  readonly #state: OwnState;
   readonly #now: () => Date;
   readonly #saved = new Map<string, { readonly checkpoint: Checkpoint; readonly state: SavedState }>();
 
-  constructor(state: StateKeeper, now: () => Date) {
+  constructor(state: OwnState, now: () => Date) {
     this.#state = state;
     this.#now = now;
   }
@@ -56,7 +56,10 @@ export class Checkpoints {
   add(name: string): Checkpoint {
     const parsed = parseOrRefuse('The checkpoint', checkpointOptions, { name });
     if (!this.#saved.has(parsed.name) && this.#saved.size >= MAX_CHECKPOINTS) {
-      throw new ApiError('CONFLICT', `A mailbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`);
+      throw new ApiError(
+        'CONFLICT',
+        `A mailbox or a sandbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`,
+      );
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#now().toISOString() });
     this.#saved.delete(parsed.name);

@@ -1,5 +1,5 @@
 import type { RowKind } from '../store/rows.ts';
-import type { SavedState } from './state-keeper.ts';
+import type { SavedState } from './saved-state.ts';
 
 /** What a difference is about: a kind of row, as in `snapshot()`, or the faults. */
 export type StateKind = RowKind | 'faults';

@@ -4,7 +4,7 @@ import type { WorldSnapshot, WorldsSnapshot } from '../store/world.ts';
 
 /**
  * Writes a state as a fixture with the exact rows of each tenant. Handles of the fixture are kept; what was created later
- * gets one from its name.
+ * gets one from its name. A state without an operator key gives a fixture without an operator.
  */
 export function exportFixture(
   { operatorKeys, tenants }: WorldsSnapshot,
@@ -21,7 +21,7 @@ export function exportFixture(
     return [[handle, { ...tenant, handles: nameRows(rows, known[handle]), rows }] as const];
   });
   const [key] = operatorKeys;
-  return { operator: { key }, tenants: Object.fromEntries(exported) };
+  return { ...(key !== undefined && { operator: { key } }), tenants: Object.fromEntries(exported) };
 }
 
 /** Returns the ids of the workspaces, inboxes and webhooks of a tenant, by handle. */

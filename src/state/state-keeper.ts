@@ -1,7 +1,5 @@
-import type { ClockSetting } from '../clock/clock.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Activity } from '../events/activity.ts';
-import type { Fault } from '../faults/fault.ts';
 import { readFixtureIds } from '../fixture/fixture-ids.ts';
 import { readFixtureKeys } from '../fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -11,6 +9,7 @@ import type { SeededRandom } from '../seeded-randomness.ts';
 import { seedWithinLimit } from '../store/seed.ts';
 import type { WorldsSnapshot } from '../store/world.ts';
 import { exportFixture } from './export-fixture.ts';
+import type { OwnState, SavedState } from './saved-state.ts';
 
 /** The parts of a mailbox that have state, and the functions that create state. */
 interface StateContext {
@@ -23,20 +22,8 @@ interface StateContext {
   resetSandboxes(): void;
 }
 
-/** The state of a mailbox at one moment, without deliveries and requests. It shares the rows, which are frozen. */
-export interface SavedState {
-  readonly worlds: WorldsSnapshot;
-  readonly faults: readonly Fault[];
-  /** The time of the operator's clock. */
-  readonly clockSetting: ClockSetting;
-  /** The time of the clock of each tenant, by the id of the tenant. */
-  readonly clockSettings: ReadonlyMap<string, ClockSetting>;
-  /** Goes back to the random numbers that followed, if there is a seed. */
-  readonly rewind: (() => void) | undefined;
-}
-
 /** Saves and restores the state of a mailbox, and has the state with which it started. */
-export class StateKeeper {
+export class StateKeeper implements OwnState {
   /** The keys and ids of the fixture, by handle; `load` changes what these objects contain. */
   readonly names: FixtureNames;
   readonly #context: StateContext;
@@ -54,7 +41,6 @@ export class StateKeeper {
     this.names = names;
   }
 
-  /** Returns the present state. */
   save(): SavedState {
     const { random } = this.#context;
     const { worlds, faults } = this.#context.service;
@@ -67,7 +53,6 @@ export class StateKeeper {
     };
   }
 
-  /** Restores a state. Deliveries, streams and requests end, as with a reset. */
   restore(saved: SavedState): void {
     const { dispatcher, recorder, resetSandboxes } = this.#context;
     const { worlds, faults } = this.#context.service;
@@ -82,17 +67,15 @@ export class StateKeeper {
     for (const notify of this.#restoredListeners) notify();
   }
 
-  /** Restores the state with which the mailbox started. */
   reset(): void {
     this.restore(this.#start);
   }
 
-  /** Writes the data as a fixture that shares the rows. */
   export(): FixtureInput {
     return exportFixture(this.#context.service.worlds.snapshot(), this.names.ids);
   }
 
-  /** Replaces the start by a fixture, and resets. @throws as `StateControls.load`; then nothing has changed. */
+  /** Replaces the start by a fixture, and resets. @throws as `Mailbox.load`; then nothing has changed. */
   load(input: unknown): void {
     const fixture = this.#read(input);
     const worlds = this.#createWorlds(fixture);

@@ -32,7 +32,6 @@ export interface SandboxStart {
 export class SandboxWorld implements ReachableWorlds {
   readonly world: World;
   readonly domain: string;
-  readonly #start: WorldSnapshot;
   readonly #shared: Shared;
   readonly #addresses = new AddressIndex<InboxLocation>();
   #isOpen = true;
@@ -42,7 +41,6 @@ export class SandboxWorld implements ReachableWorlds {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
     this.domain = domain;
-    this.#start = snapshot;
     this.#shared = shared;
     this.world = createWorld(tenant, { keys: shared.keys, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
@@ -97,15 +95,20 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()] };
   }
 
+  /** Whether its tenant can be reached. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** Makes its tenant unknown. */
   end(): void {
     this.#isOpen = false;
   }
 
-  /** Restores the data that the sandbox started with, and returns its clock to real time. */
-  reset(): void {
+  /** Replaces all data, and returns the clock to real time. */
+  restore(snapshot: WorldSnapshot): void {
     this.world.clock.reset();
     this.world.close();
-    this.world.restore(this.#start);
+    this.world.restore(snapshot);
   }
 }

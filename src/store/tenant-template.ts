@@ -10,6 +10,8 @@ import { Worlds } from './worlds.ts';
 
 /** A tenant of a fixture, of which any number of copies can be made. */
 export interface TenantTemplate {
+  /** The handle of the tenant in the fixture. */
+  readonly handle: string;
   readonly snapshot: WorldSnapshot;
   readonly keys: TenantKeys;
   readonly ids: TenantIds;
@@ -20,7 +22,7 @@ export interface TenantTemplate {
 }
 
 /** A copy of a tenant, with a domain, ids and keys of its own. */
-export interface TenantCopy extends Pick<TenantTemplate, 'snapshot' | 'keys' | 'ids'> {
+export interface TenantCopy extends Pick<TenantTemplate, 'handle' | 'snapshot' | 'keys' | 'ids'> {
   /** Its domain, such as `3f9c2a71b04d.sandbox.test`. */
   readonly domain: string;
 }
@@ -34,11 +36,21 @@ export function createTemplate({ operator }: Fixture, handle: string, tenant: Fi
   const keys = readFixtureKeys(fixture)[handle];
   const ids = readFixtureIds(fixture)[handle];
   if (!snapshot || !ids || typeof keys !== 'object') throw new Error(`The tenant ${handle} was not seeded.`);
-  return { snapshot, keys, ids, domains: Object.keys(tenant.domains), mailBytes: worlds.countMailBytes() };
+  return {
+    handle,
+    snapshot,
+    keys,
+    ids,
+    domains: snapshot.domains.map(({ domain }) => domain),
+    mailBytes: worlds.countMailBytes(),
+  };
 }
 
 /** Copies a tenant. Each id, key and domain is replaced by a new one; texts are shared with the template. */
-export function copyTenant({ snapshot, keys, ids, domains }: TenantTemplate, environment: Environment): TenantCopy {
+export function copyTenant(
+  { handle, snapshot, keys, ids, domains }: TenantTemplate,
+  environment: Environment,
+): TenantCopy {
   const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
   const newIds = createRenaming(() => newId(environment));
   const newKeys = createRenaming((key) => newKey(environment, key.slice(0, 3)));
@@ -51,6 +63,7 @@ export function copyTenant({ snapshot, keys, ids, domains }: TenantTemplate, env
   };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(row, change))]);
   return {
+    handle,
     domain,
     snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
     keys: mapTexts(keys, newKeys) as TenantKeys,

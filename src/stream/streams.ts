@@ -1,4 +1,5 @@
-import type { BehaviourValues } from '../contract/behaviours.ts';
+import type { Principal } from '../access/principal.ts';
+import type { BehaviourValues, ReadBehaviour } from '../contract/behaviours.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import type { Activity } from '../events/activity.ts';
 import type { EventBus } from '../events/event-bus.ts';
@@ -29,6 +30,13 @@ export interface Streams {
   admit(request: StreamRequest): AcceptStream;
 }
 
+/** What the check of a request reads and finds. */
+export interface Handshake {
+  readonly readBehaviour: ReadBehaviour;
+  /** The caller; the check sets it. */
+  principal: Principal | undefined;
+}
+
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
 /** The open streams, each with the key that opened it. When a key becomes invalid, its streams are closed. */
@@ -42,8 +50,8 @@ interface StreamContext {
   readonly faults: Faults;
 }
 
-/** Creates the streams of a mailbox and subscribes them to its events. */
-export function createStreams(context: StreamContext): Streams {
+/** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
+export function createStreams(context: StreamContext): (request: StreamRequest, handshake: Handshake) => AcceptStream {
   const { worlds, events, behaviours } = context;
   const openStreams: OpenStreams = new Map();
   events.subscribe((event) => {
@@ -59,17 +67,16 @@ export function createStreams(context: StreamContext): Streams {
       if (key === endedKey && openStreams.delete(stream)) stream.close(...KEY_ENDED);
     }
   });
-  return {
-    admit(request) {
-      const access = checkStreamAccess({ worlds, readBehaviour: (id) => behaviours[id] }, request);
-      const owner = worlds.findKey(access.key);
-      return (connection) => {
-        const isKeyValid = worlds.findKey(access.key) === owner;
-        if (isKeyValid) return accept(context, openStreams, access, connection);
-        closeOrReport(connection, KEY_ENDED, worlds.environment.report);
-        return { receive() {}, end() {} };
-      };
-    },
+  return (request, handshake) => {
+    const access = checkStreamAccess({ worlds, readBehaviour: handshake.readBehaviour }, request);
+    handshake.principal = access.principal;
+    const owner = worlds.findKey(access.key);
+    return (connection) => {
+      const isKeyValid = worlds.findKey(access.key) === owner;
+      if (isKeyValid) return accept(context, openStreams, access, connection);
+      closeOrReport(connection, KEY_ENDED, worlds.environment.report);
+      return { receive() {}, end() {} };
+    };
   };
 }
 

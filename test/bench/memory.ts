@@ -7,8 +7,15 @@ export async function benchMemory(): Promise<Row[]> {
   const note = ` (msw with a static handler: ${mswOwn?.toFixed(2)} MB)`;
   return [
     atMost(20, 'MB', 'memory after 100000 requests over that after 1000', ours ?? Number.NaN, note),
+    await countEverything(),
     ...(await countMessages()),
   ];
+}
+
+/** What the second half of 100,000 requests adds with every part of a mailbox in use. */
+async function countEverything(): Promise<Row> {
+  const grown = Number(await askChild('count-everything-memory.ts', [], ['--expose-gc']));
+  return atMost(5, 'MB', 'memory after 100000 requests over that after 50000, everything on', grown);
 }
 
 /** What 100,000 messages cost: those of a fixture of 20 MB in memory, and those of one of 100 MB in time. */

@@ -42,6 +42,12 @@ export async function buildOurs(): Promise<Peer> {
   };
 }
 
+/** Returns the same server with more flags, on a port of its own. */
+export async function withFlags(peer: Peer, ...flags: string[]): Promise<Peer> {
+  const port = await findFreePort();
+  return { ...peer, args: [...peer.args, ...flags, '--port', String(port)], port };
+}
+
 /**
  * Installs `emulate` into a temporary folder and returns its Resend service. That is the nearest of its services: it is
  * for mail too, reads a key with each request, and a domain of it is as large as a webhook of ours. It is also faster

@@ -4,6 +4,7 @@ import { type TestContext, test, vi } from 'vitest';
 import { linesOf, NEVER, type Running, runCommand, runHere } from '../support/command.ts';
 import { fire } from '../support/deliveries.ts';
 import { senderTo } from '../support/sender.ts';
+import { serve } from '../support/serve.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
@@ -131,6 +132,27 @@ test('listen ends with a sentence when the emulator ends', async (test) => {
   test
     .expect(running.stderr)
     .toBe(`agent-mailbox-mock: No emulator is running at ${url}; start one, or give its address with --url.\n`);
+});
+
+test('listen says which deliveries it could not print', async ({ expect }) => {
+  const attempt = { kind: 'attempt', deliveryId: 'd1', tenantId: 't1', webhookId: 'w1', attempt: 1 };
+  const events = [{ kind: 'gap', missed: 3 }, attempt].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  await using server = await serve(({ url = '' }, response) => {
+    if (url.startsWith('/__mock/feed')) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(events.join(''));
+    } else response.end(JSON.stringify(url.includes('/d1') ? { error: 'There is none.' } : { deliveries: [] }));
+  });
+  const { origin } = new URL(server.url);
+  const { code, out, err } = await runHere(['listen', '--url', origin], {}, { interrupted: NEVER });
+  expect({ code, out, err: err.split('\n') }).toEqual({
+    code: 1,
+    out: [`Listening for deliveries of ${origin}.`],
+    err: [
+      'agent-mailbox-mock: 3 events are missing here.',
+      'agent-mailbox-mock: The delivery d1 is no longer in the log of the emulator.',
+      `agent-mailbox-mock: No emulator is running at ${origin}; start one, or give its address with --url.`,
+    ],
+  });
 });
 
 test.for<[args: string[], code: number, said: string]>([

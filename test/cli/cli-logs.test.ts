@@ -81,3 +81,20 @@ test('says why there are no logs', async ({ expect }) => {
     err: `agent-mailbox-mock: The connection to ${cutOrigin} was lost.`,
   });
 });
+
+test('continues behind the last event after a lost connection', async ({ expect }) => {
+  const starts: (string | null)[] = [];
+  await using server = await serve((request, response) => {
+    const start = new URL(request.url ?? '', 'http://a.test').searchParams.get('lastEventId');
+    starts.push(start);
+    const event = { id: `run-${starts.length}`, realTime: '2026-03-01T09:00:00.000Z', kind: 'gap', missed: 1 };
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(`data: ${JSON.stringify(event)}\n\n`, () => {
+      if (start === 'run-1') response.end();
+      else response.destroy();
+    });
+  });
+  const { code, out, err } = await logsOf(new URL(server.url).origin, '--follow', '--json');
+  expect([code, err]).toEqual([0, '']);
+  expect(out.map((line) => JSON.parse(line).id)).toEqual(['run-1', 'run-2']);
+  expect(starts).toEqual(['0', 'run-1']);
+});

@@ -66,7 +66,7 @@ test('the feed has requests, mail, deliveries, faults, changes of the time and r
   expect(first).toMatchObject({ kind: 'request', request: { id: 'req_1', operation: 'createWebhook', status: 201 } });
   expect(rest).toMatchObject([
     { kind: 'mail', inbox: 'helpdesk@acme.test', subject: 'Hi' },
-    { kind: 'attempt', event: 'message.received', state: 'delivered', status: 200 },
+    { kind: 'attempt', attempt: 1, event: 'message.received', state: 'delivered', status: 200 },
     { kind: 'clock', action: 'freeze', tenantId: IDS.acme.tenant, now: '2026-03-01T09:00:00.000Z' },
     { kind: 'clock', action: 'advance', tenantId: null },
     { kind: 'clock', action: 'resume', tenantId: null },
@@ -181,6 +181,7 @@ test('the feed has streams, with the key masked', async () => {
   await using server = await startServer({ port: 0 });
   const events = readEvents(await fetch(`${server.control}/feed`));
   await using client = await openSocket(`${server.url}/v1/ws?api_key=${TENANT}`);
+  expect(await events.next()).toMatchObject({ kind: 'request', request: { path: '/v1/ws', status: 101 } });
   expect(await events.next()).toMatchObject({ kind: 'stream-opened', tier: 'tenant', key: 'tk_acme_…' });
   client.close();
   expect(await events.next()).toMatchObject({ kind: 'stream-closed', key: 'tk_acme_…' });

@@ -54,6 +54,7 @@ const STEPS: readonly Step[] = [
   (_, { sandbox }) => sandbox.clearFaults(),
   (_, { sandbox }) => sandbox.clock.advance('1m'),
   (_, { sandbox }) => sandbox.clearRequests(),
+  (_, { sandbox }) => sandbox.checkpoint('here'),
 ];
 
 const step = fc.record({ workerAt: fc.nat(COUNT - 1), stepAt: fc.nat(STEPS.length - 1) });
@@ -92,6 +93,8 @@ async function expectNoSighting({ send }: Service, worker: Worker): Promise<void
   const seen = JSON.stringify([
     replies.map(({ json }) => json),
     sandbox.snapshot(),
+    sandbox.export(),
+    sandbox.checkpoints().map(({ name }) => sandbox.diff(name, 'now')),
     sandbox.deliveries(),
     sandbox.requests(),
     sandbox.exposures(),

@@ -38,6 +38,9 @@ test('a state file keeps the data from one server to the next, and a reset resto
   expect(second.mailbox.snapshot()).toEqual(start);
 });
 
+/** Other tests keep the disk busy. */
+const SLOW_MACHINE = { timeout: 20_000 };
+
 test('a state file is written after each change, while the server runs', async (context) => {
   const { expect } = context;
   const state = join(await makeFolder(context), 'state.json');
@@ -45,11 +48,11 @@ test('a state file is written after each change, while the server runs', async (
   await server.mailbox.receiveMessage({ to: 'info@globex.test', from: 'a@b.test', subject: 'Now' });
   await vi.waitFor(async () => {
     expect(createMailbox({ fixtures: await readJson(state) }).snapshot()).toEqual(server.mailbox.snapshot());
-  });
+  }, SLOW_MACHINE);
   server.mailbox.reset();
   await vi.waitFor(async () => {
     expect(createMailbox({ fixtures: await readJson(state) }).snapshot()).toEqual(createMailbox().snapshot());
-  });
+  }, SLOW_MACHINE);
 });
 
 test.for<[content: string, problem: RegExp]>([

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
  * Replaces the content of a file. Whenever the process or the machine stops, the file has either the old content or the
- * new one: the new one is first written to the disk under another name.
+ * new one: the new one is first written to the disk under another name. Only this user can read the file. The process id
+ * in the name tells which process a part belongs to that was never finished.
  */
 export async function replaceFile(file: string, content: string): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
+  const part = `${file}.${randomUUID()}.${process.pid}.part`;
   try {
     await writeToDisk(part, content);
     await rename(part, file);
@@ -18,7 +20,8 @@ export async function replaceFile(file: string, content: string): Promise<void> 
 }
 
 async function writeToDisk(file: string, content: string): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
+  // Nothing that another process put there is written to, such as a link to another file.
+  const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(content);
     await handle.sync();

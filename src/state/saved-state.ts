@@ -1,0 +1,28 @@
+import type { ClockSetting } from '../clock/clock.ts';
+import type { Fault } from '../faults/fault.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import type { WorldsSnapshot } from '../store/world.ts';
+
+/** A state at one moment, without deliveries and requests. It shares the rows, which are frozen. */
+export interface SavedState {
+  readonly worlds: WorldsSnapshot;
+  readonly faults: readonly Fault[];
+  /** The time of the operator's clock; in a sandbox, of its own clock. */
+  readonly clockSetting: ClockSetting;
+  /** The time of the clock of each tenant, by the id of the tenant. */
+  readonly clockSettings: ReadonlyMap<string, ClockSetting>;
+  /** Goes back to the random numbers that followed, if there is a seed. */
+  readonly rewind: (() => void) | undefined;
+}
+
+/** Saves and restores the state of a mailbox, or of one sandbox. */
+export interface OwnState {
+  /** Returns the present state. */
+  save(): SavedState;
+  /** Restores a state. Deliveries, streams and requests end, as with a reset. */
+  restore(saved: SavedState): void;
+  /** Restores the state at the start. */
+  reset(): void;
+  /** Writes the data as a fixture that shares the rows. */
+  export(): FixtureInput;
+}
