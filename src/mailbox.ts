@@ -9,6 +9,7 @@ import { addFirstFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { createSandboxControls } from './control/sandboxes.ts';
 import { createStateControls } from './control/state-controls.ts';
+import { Correspondents } from './correspondents/correspondents.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -22,6 +23,7 @@ import { defaultFixture } from './fixture/default-fixture.ts';
 import type { NamedFixture } from './fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { Recorder } from './journal/recorder.ts';
+import { LoopGuard } from './mail/loop-guard.ts';
 import { findInbox } from './mail/route.ts';
 import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
@@ -56,6 +58,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    * Default: 1,000.
    */
   readonly journalSize?: number | undefined;
+  /**
+   * How many mails two addresses may exchange within a minute of the mailbox's time, from 1 to 1,000,000. If they exchange
+   * more, it is a loop, and their further mail is held. Default: 50.
+   */
+  readonly loopLimit?: number | undefined;
   /**
    * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a frozen
    * clock, the same requests then get the same replies, byte by byte. It replaces `environment.randomBytes`. Default:
@@ -111,7 +118,9 @@ export function buildMailbox(
   publishMail(worlds, events, activity);
   const faults = new Faults(realEnvironment);
   const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
-  const service = createService({ worlds, events, behaviours, faults });
+  const loops = new LoopGuard(activity, options.loopLimit);
+  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
+  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
   const { admit } = createStreams({ worlds, events, behaviours, activity, faults });
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);

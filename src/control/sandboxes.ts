@@ -110,6 +110,8 @@ class Sandboxes {
     if (!this.#entries.has(id)) throw notFound('sandbox');
     dispatcher.reset([sandbox.world]);
     service.faults.clear(id);
+    service.loops.reset(sandbox);
+    service.correspondents.forget(id);
     sandbox.reset();
     sandbox.clock.copyTimeFrom(this.#worlds.clock);
     recorder.reset(id);

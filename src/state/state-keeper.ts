@@ -1,4 +1,5 @@
 import type { ClockTime } from '../clock/clock.ts';
+import type { SavedCorrespondents } from '../correspondents/correspondents.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Fault } from '../faults/fault.ts';
@@ -17,7 +18,7 @@ interface StateContext {
   readonly dispatcher: Dispatcher;
   readonly recorder: Recorder;
   readonly random: SeededRandom | undefined;
-  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults'>;
+  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults' | 'loops' | 'correspondents'>;
   readonly activity: Activity;
   /** Starts the count of sandboxes again; restoring the worlds closes them. */
   resetSandboxes(): void;
@@ -27,6 +28,8 @@ interface StateContext {
 export interface SavedState {
   readonly worlds: WorldsSnapshot;
   readonly faults: readonly Fault[];
+  /** The correspondents, with the answers that are due later. */
+  readonly correspondents: SavedCorrespondents;
   /** The time of the operator's clock. */
   readonly time: ClockTime;
   /** The time of the clock of each tenant, by the id of the tenant. */
@@ -57,10 +60,11 @@ export class StateKeeper {
   /** Returns the present state. */
   save(): SavedState {
     const { random } = this.#context;
-    const { worlds, faults } = this.#context.service;
+    const { worlds, faults, correspondents } = this.#context.service;
     return {
       worlds: worlds.snapshot(),
       faults: faults.list(),
+      correspondents: correspondents.save(),
       time: worlds.clock.time,
       times: new Map(worlds.all().map(({ id, clock }) => [id, clock.time])),
       rewind: random?.save(),
@@ -70,12 +74,14 @@ export class StateKeeper {
   /** Restores a state. Deliveries, streams and requests end, as with a reset. */
   restore(saved: SavedState): void {
     const { dispatcher, recorder, resetSandboxes } = this.#context;
-    const { worlds, faults } = this.#context.service;
+    const { worlds, faults, loops, correspondents } = this.#context.service;
     dispatcher.reset(worlds.all());
     faults.restore(saved.faults);
     worlds.restore(saved.worlds);
     worlds.clock.restoreTime(saved.time);
     for (const [id, time] of saved.times) worlds.get(id)?.clock.restoreTime(time);
+    loops.reset();
+    correspondents.restore(saved.correspondents);
     resetSandboxes();
     saved.rewind?.();
     recorder.reset();
