@@ -28,7 +28,7 @@ everywhere('a person answers each mail with the next reply, after the time that 
   const [first] = arrived(service);
   expect(first).toMatchObject({
     from: DANA.address,
-    to: ['helpdesk@acme.test'],
+    to: ['Acme Helpdesk <helpdesk@acme.test>'],
     subject: 'Re: Your order',
     plainBody: 'Size M.',
     htmlBody: null,
@@ -101,7 +101,7 @@ everywhere('an answer goes to Reply-To, and not to the sender', async (service) 
 });
 
 everywhere('mail to a correspondent at a domain of the emulator does not bounce', async (service) => {
-  const { send, mailbox } = service;
+  const { mailbox } = service;
   await addCorrespondent(service, { address: 'boss@acme.test', replies: ['Approved.'] });
   await write(service, 'boss@acme.test', 'Refund?');
   await mailbox.settled();
@@ -109,7 +109,6 @@ everywhere('mail to a correspondent at a domain of the emulator does not bounce'
   const [sent] = mailbox.messages({ to: 'boss@acme.test', direction: 'outbound' });
   const acme = mailbox.snapshot().tenants.find(({ id }) => id === IDS.acme.tenant);
   expect(acme?.messages.find(({ id }) => id === sent?.id)?.bouncedAt).toBeNull();
-  expect(send).toBeTypeOf('function');
 });
 
 everywhere('a correspondent of one tenant answers no other, and comes before one of any tenant', async (service) => {
@@ -137,7 +136,7 @@ everywhere('a removed correspondent does not answer any more', async (service) =
   );
   expect([removed.status, removed.json]).toEqual([200, { ...dana, received: 1 }]);
   await mailbox.clock.advance('3h');
-  expect(arrived(service)).toMatchObject([{ from: 'Dana Reyes <kim@visitor.test>' }]);
+  expect(arrived(service)).toMatchObject([{ from: 'kim@visitor.test' }]);
   expect(await listCorrespondents(service)).toEqual([{ ...kim, received: 1 }]);
   const again = await control(service, `DELETE /correspondents/${dana.id}`, undefined, () =>
     mailbox.removeCorrespondent(dana.id),

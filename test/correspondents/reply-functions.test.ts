@@ -88,19 +88,22 @@ test('the log and the feed say that a function failed', async () => {
 test('an answer that is being written at a reset does not arrive', async () => {
   const mailbox = createMailbox();
   const service = { mailbox, url: mailbox.baseUrl, send: sendInto(mailbox) };
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const asked = Promise.withResolvers<void>();
-  mailbox.addCorrespondent({
-    address: DANA,
-    replies() {
-      asked.resolve();
-      return promise;
-    },
+  let answer = (_: string) => {};
+  const asked = new Promise<void>((resolve) => {
+    mailbox.addCorrespondent({
+      address: DANA,
+      replies() {
+        resolve();
+        return new Promise((settle) => {
+          answer = settle;
+        });
+      },
+    });
   });
   await write(service, DANA);
-  await asked.promise;
+  await asked;
   mailbox.reset();
-  resolve('Late.');
+  answer('Late.');
   await mailbox.settled();
   expect(arrived(service)).toEqual([]);
 });
