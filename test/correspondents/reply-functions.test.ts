@@ -1,4 +1,4 @@
-import { createMailbox, type Mail, type ReplyFunction } from 'agent-mailbox-mock';
+import { createMailbox, type Mail, type Mailbox, type ReplyFunction } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { arrived, reply, write } from '../support/correspondents.ts';
@@ -108,7 +108,7 @@ test('an answer that is being written at a reset does not arrive', async () => {
   expect(arrived(service)).toEqual([]);
 });
 
-function sendInto(mailbox: ReturnType<typeof createMailbox>) {
+function sendInto(mailbox: Mailbox) {
   return async (method: string, path: string, { key = '', json }: { key?: string; json?: unknown } = {}) => {
     const response = await mailbox.fetch(
       new Request(mailbox.baseUrl + path, {
