@@ -156,13 +156,27 @@ export type CorrespondentOptions =
   | InputOf<typeof listFields & typeof commonFields>
   | InputOf<typeof bouncesFields & typeof commonFields>;
 
-const listedReply = z.strictObject({
+const listedFileFields = {
+  /** The file name. */
+  filename: z.string(),
+  /** The media type. */
+  contentType: z.string(),
+  /** The bytes, in base64. */
+  content: z.string(),
+};
+
+const listedReplyFields = {
+  /** The text of the answer. */
   text: z.string(),
+  /** The answer as HTML; null or left out if it has no HTML part. */
   html: z.string().nullish(),
+  /** The subject; left out if it is that of the mail, with `Re:`. */
   subject: z.string().optional(),
+  /** Further header fields. */
   headers: z.record(z.string(), z.string()),
-  attachments: z.array(z.strictObject({ filename: z.string(), contentType: z.string(), content: z.string() })),
-});
+  /** The files. */
+  attachments: z.array(z.strictObject(listedFileFields)),
+};
 
 const listedFields = {
   /** Its id, a UUID, for `removeCorrespondent`. */
@@ -178,7 +192,7 @@ const listedFields = {
   /** The mail client whose way of quoting the answers have. */
   quoting: z.enum(QUOTING_STYLES),
   /** Its answers; null if a function writes them. */
-  replies: z.array(listedReply).nullable().describe('Null if a function writes them.'),
+  replies: z.array(z.strictObject(listedReplyFields)).nullable().describe('Null if a function writes them.'),
   /** The members of a mailing list; empty if the sender is the only one. */
   members: z.array(z.string()),
   /** The status code of its bounces; null for another kind. */
