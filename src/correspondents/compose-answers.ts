@@ -6,7 +6,7 @@ import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { type Environment, newId } from '../environment.ts';
 import { createDeliveryReport } from '../mail/mime/delivery-report.ts';
 import type { IncomingMail } from '../mail/receive-mail.ts';
-import { referencesTo } from '../mail/references.ts';
+import { referencesTo } from '../mail/references-to.ts';
 import { replySubject } from '../mail/reply.ts';
 import type { Mail } from '../mail/show-mail.ts';
 import { type CorrespondentKind, correspondentReply } from './correspondent.ts';

@@ -116,8 +116,8 @@ const bouncesFields = {
   kind: z.literal('bounces'),
   /** The status code of RFC 3463. Default: `5.1.1`. */
   status: z
-    .string('must be a status such as 5.2.2')
-    .regex(/^5\.\d{1,3}\.\d{1,3}$/, 'must be a status such as 5.2.2')
+    .string('must be a status code of RFC 3463 that begins with 5')
+    .regex(/^5\.\d{1,3}\.\d{1,3}$/, 'must be a status code of RFC 3463 that begins with 5')
     .default('5.1.1'),
   /** What the mail server of the address replies. Default: that there is no such mailbox. */
   diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
@@ -125,29 +125,23 @@ const bouncesFields = {
 
 const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
 
-/** Creates the schema of the options from the schema of the replies. */
-function createOptionsSchema<Replies extends z.ZodType>(list: Replies) {
-  return z.discriminatedUnion(
-    'kind',
-    [
-      z.strictObject({ ...personFields, ...commonFields, replies: list }),
-      z.strictObject({
-        ...automaticFields,
-        ...commonFields,
-        replies: list.optional().transform((given) => given ?? []),
-      }),
-      z.strictObject({ ...listFields, ...commonFields }),
-      z.strictObject({ ...bouncesFields, ...commonFields }),
-    ],
-    { error: ({ code }) => (code === 'invalid_union' ? KIND_RULE : 'must be an object') },
-  );
+/** Creates the schema of each kind from the schema of the replies. */
+function createKindSchemas<Replies extends z.ZodType>(list: Replies) {
+  return [
+    z.strictObject({ ...personFields, ...commonFields, replies: list }),
+    z.strictObject({ ...automaticFields, ...commonFields, replies: list.optional().transform((given) => given ?? []) }),
+    z.strictObject({ ...listFields, ...commonFields }),
+    z.strictObject({ ...bouncesFields, ...commonFields }),
+  ] as const;
 }
 
 /** The schema of the options of `addCorrespondent`. */
-export const correspondentOptions = createOptionsSchema(replies);
+export const correspondentOptions = z.discriminatedUnion('kind', createKindSchemas(replies), {
+  error: ({ code }) => (code === 'invalid_union' ? KIND_RULE : 'must be an object'),
+});
 
 /** The same without functions, for a request. */
-export const correspondentBody = createOptionsSchema(replyList);
+export const correspondentBody = z.union(createKindSchemas(replyList));
 
 /** The options of `addCorrespondent`: an address, and who answers there. */
 export type CorrespondentOptions =

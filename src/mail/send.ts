@@ -9,7 +9,7 @@ import { checkSending, type RecipientCheck } from './check-sending.ts';
 import { isHeld } from './is-held.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
-import { referencesTo } from './references.ts';
+import { referencesTo } from './references-to.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 

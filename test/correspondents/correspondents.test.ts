@@ -204,7 +204,7 @@ everywhere('options that are not valid are refused with the place of each proble
   ]);
   expect(await refuse({ address, kind: 'bounces', status: '4.2.2' })).toEqual([
     400,
-    `${start} status must be a status such as 5.2.2.`,
+    `${start} status must be a status code of RFC 3463 that begins with 5.`,
   ]);
   expect(await refuse({ address, replies: ['Hi'], quoting: 'pine' })).toEqual([
     400,
