@@ -16,7 +16,8 @@ import { keepInPage } from './state/page-storage.ts';
  * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
  * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
  * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it;
- *   when `journalSize` is not a whole number from 0 to 100,000; and when `seed` is not one from 0 to 2^53 - 1.
+ *   when `journalSize` is not a whole number from 0 to 100,000; when `loopLimit` is not one from 1 to 1,000,000; and when
+ *   `seed` is not one from 0 to 2^53 - 1.
  * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; when `persist` is set outside of a page.
  */

@@ -9,6 +9,7 @@ import { addFirstFaults } from './control/mailbox-faults.ts';
 import type { Mailbox } from './control/mailbox-interface.ts';
 import { createSandboxControls } from './control/sandboxes.ts';
 import { createStateControls } from './control/state-controls.ts';
+import { Correspondents } from './correspondents/correspondents.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from './environment.ts';
 import type { Activity } from './events/activity.ts';
@@ -22,6 +23,7 @@ import { defaultFixture } from './fixture/default-fixture.ts';
 import type { NamedFixture } from './fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-fixture.ts';
 import { Recorder } from './journal/recorder.ts';
+import { LoopGuard } from './mail/loop-guard.ts';
 import { findInbox } from './mail/route.ts';
 import type { FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
@@ -57,6 +59,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    * Default: 1,000.
    */
   readonly journalSize?: number | undefined;
+  /**
+   * How many mails two addresses may exchange within a minute of the mailbox's time, from 1 to 1,000,000. If they exchange
+   * more, it is a loop, and their further mail is held. Default: 50.
+   */
+  readonly loopLimit?: number | undefined;
   /**
    * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a frozen
    * clock, the same requests then get the same replies, byte by byte. It replaces `environment.randomBytes`. Default:
@@ -106,14 +113,12 @@ export function buildMailbox(
   const fixture = readFixture(options.fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment, report, random } = readEnvironment(options);
-  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
-  seedWithinLimit(worlds, fixture);
-  const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
-  publishMail(worlds, events, activity);
-  const faults = new Faults(realEnvironment);
-  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
-  const service = createService({ worlds, events, behaviours, faults });
-  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
+  const { worlds, dispatcher, service, admit } = createServiceParts(options, {
+    behaviours,
+    fixture,
+    realEnvironment,
+    activity,
+  });
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
@@ -122,6 +127,7 @@ export function buildMailbox(
   const { sandboxControls, resetSandboxes } = createSandboxControls({ ...parts, realEnvironment, activity, fixture });
   worlds.onRemoved(() => void controls.faults());
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
+  const { faults } = service;
   const locate = createInboxFinder(service);
   const state = new StateKeeper({ service, dispatcher, recorder, random, activity, resetSandboxes }, names);
   const mailbox: Mailbox<never, never> = {
@@ -136,6 +142,31 @@ export function buildMailbox(
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   const takeSmtpFault = createSmtpFaultTaker(faults, locate);
   return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end(), state };
+}
+
+/** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */
+function createServiceParts(
+  { maxMailBytes, loopLimit }: MailboxOptions<NamedFixture>,
+  { behaviours, fixture, realEnvironment, activity }: ServiceOptions,
+) {
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
+  seedWithinLimit(worlds, fixture);
+  const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
+  publishMail(worlds, events, activity);
+  const faults = new Faults(realEnvironment);
+  const dispatcher = new Dispatcher(worlds, events, { realEnvironment, behaviours, activity, faults });
+  const loops = new LoopGuard(activity, loopLimit);
+  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
+  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
+  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
+  return { worlds, dispatcher, service, admit };
+}
+
+interface ServiceOptions {
+  readonly behaviours: BehaviourValues;
+  readonly fixture: Fixture;
+  readonly realEnvironment: Environment;
+  readonly activity: Activity;
 }
 
 /** Returns a function that finds the inbox of an address, in any tenant or sandbox. */

@@ -23,12 +23,21 @@ export type { JournalControls } from './control/journal-controls.ts';
 export type { Exposure, KeyControls } from './control/key-controls.ts';
 export type { MailFilter, WaitOptions } from './control/mail-filter.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
+export type { MailboxCorrespondents } from './control/mailbox-correspondents.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { MessageControls } from './control/message-controls.ts';
 export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from './control/sandbox.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { StateControls } from './control/state-controls.ts';
 export type { TriggerOptions } from './control/trigger.ts';
+export type {
+  Correspondent,
+  CorrespondentKind,
+  CorrespondentOptions,
+  CorrespondentReply,
+  ReplyFunction,
+} from './correspondents/correspondent.ts';
+export type { Quoting } from './correspondents/quoting.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';
@@ -49,6 +58,7 @@ export type { FeedEvent, FeedItem, FeedOptions } from './journal/feed-event.ts';
 export type { RequestContent, RequestEntry, RequestPrincipal, RequestSummary } from './journal/request-entry.ts';
 export type { RequestFilter } from './journal/request-filter.ts';
 export type { ReceivedMessage } from './mail/accept-message.ts';
+export type { HeldMail } from './mail/loop-guard.ts';
 export type { Mail, MailAttachment } from './mail/show-mail.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';
 export type { OpenApiDocument } from './openapi/document.ts';

@@ -25,6 +25,7 @@ const LAYERS = [
   'src/events/',
   'src/access/',
   'src/mail/',
+  'src/correspondents/',
   'src/delivery/',
   'src/stream/',
   'src/operations/',

@@ -1,5 +1,6 @@
 import { parseSize } from '../contract/size.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from '../journal/journal-size.ts';
+import { LOOP_LIMIT_RULE, parseLoopLimit } from '../mail/loop-limit.ts';
 import { parseSeed, SEED_RULE } from '../seeded-randomness.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
@@ -67,6 +68,14 @@ export const START_FLAGS = {
     expected: JOURNAL_SIZE_RULE,
     fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
     parse: parseJournalSize,
+  },
+  'loop-limit': {
+    type: 'string',
+    value: '<mails>',
+    help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
+    expected: LOOP_LIMIT_RULE,
+    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    parse: parseLoopLimit,
   },
   seed: {
     type: 'string',

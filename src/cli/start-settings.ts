@@ -27,6 +27,7 @@ export interface StartSettings {
   readonly handlers: string | undefined;
   readonly maxMailBytes: number | undefined;
   readonly journalSize: number | undefined;
+  readonly loopLimit: number | undefined;
   readonly seed: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -57,6 +58,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     handlers: parseOne(START_FLAGS.handlers, flags.handlers),
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
     journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
+    loopLimit: parseOne(START_FLAGS['loop-limit'], flags['loop-limit']),
     seed: parseOne(START_FLAGS.seed, flags.seed),
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,

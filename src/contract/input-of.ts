@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 
-type Leaf = string | number | boolean | bigint | symbol | null | undefined | Date | RegExp | Uint8Array;
+type Leaf =
+  | (string | number | boolean | bigint | symbol | null | undefined)
+  | (Date | RegExp | Uint8Array)
+  | ((...parameters: never[]) => unknown);
 
 /** A value that is read-only at any depth. */
 export type ReadonlyDeep<Value> = unknown extends Value

@@ -6,6 +6,7 @@ import type { DeliveryControls } from './delivery-controls.ts';
 import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
+import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
 import type { Settled, SettledOptions } from './settled.ts';
@@ -16,6 +17,7 @@ export interface ControllableMailbox
   extends DeliveryControls,
     KeyControls,
     MailboxFaults,
+    MailboxCorrespondents,
     MessageControls,
     JournalControls,
     StateControls {
@@ -33,11 +35,12 @@ export interface ControllableMailbox
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when no work is due or running. It does not wait for retries that are due later. The result has the number
-   * of deliveries that were removed because a delivery log was full.
+   * Resolves when no work is due or running. It does not wait for retries and answers that are due later. The result has
+   * the number of deliveries that were removed because a delivery log was full, and the mail that is held.
    *
-   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; INTERNAL_ERROR,
-   *   once, if a bug in the emulator has stopped some work, with the error as its cause.
+   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT, once, if a
+   *   correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. The cause is
+   *   the error.
    */
   settled(options?: SettledOptions): Promise<Settled>;
   /** Returns a copy of the OpenAPI 3.1 document of the emulated API, under the behaviours of this mailbox. */

@@ -14,6 +14,7 @@ import { createDeliveryControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal-controls.ts';
 import { createKeyControls } from './key-controls.ts';
 import { createMailboxClock } from './mailbox-clock.ts';
+import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
 import { publishClock, publishFaults } from './publish-changes.ts';
@@ -44,8 +45,8 @@ export function createControls(
   { baseUrl, service, dispatcher, recorder, openApi }: ControlledParts,
   { worlds, keys, tenant }: ControlScope,
 ): Omit<ControllableMailbox, keyof StateControls> {
-  const { behaviours, events, faults, operationFor } = service;
-  const context = { worlds, events, ...createSilentReader(behaviours) };
+  const { behaviours, events, faults, loops, correspondents, operationFor } = service;
+  const context = { worlds, events, loops, correspondents, ...createSilentReader(behaviours) };
   const locate = (address: string) => findInbox(context, address.toLowerCase());
   const faultControls = createMailboxFaults({ worlds, faults, tenantId: tenant?.id, findInbox: locate });
   return {
@@ -54,9 +55,10 @@ export function createControls(
     openApi,
     receiveMessage: (message) => acceptMessage(context, message),
     clock: publishClock(createMailboxClock(worlds), recorder, tenant?.id),
-    settled: (options) => settle({ worlds, dispatcher }, options),
+    settled: (options) => settle({ worlds, dispatcher, loops }, options),
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder, tenant?.id),
+    ...createMailboxCorrespondents({ worlds, correspondents, tenantId: tenant?.id, findInbox: locate }),
     ...createKeyControls({ worlds, operationFor }, keys),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),

@@ -139,7 +139,17 @@ export const deliveriesReply = z.strictObject({ deliveries, losses });
 
 export const affectedDeliveriesReply = z.strictObject({ deliveries });
 
-export const settledReply = z.strictObject({ settled: z.literal(true), losses });
+const heldMail = z.strictObject({
+  ...{ tenantId: z.string(), from: z.string(), to: z.string(), subject: z.string(), messageIdHeader: z.string() },
+  heldAt: time.describe("By the tenant's clock."),
+  reason: z.string(),
+});
+
+export const settledReply = z.strictObject({
+  settled: z.literal(true),
+  losses,
+  held: z.array(heldMail).optional().describe('The mail that is held because of a loop; left out if there is none.'),
+});
 
 export const faultsReply = z.strictObject({ faults: z.array(anyFault) });
 

@@ -4,8 +4,10 @@ import { durationField, parseDuration } from '../clock/duration.ts';
 import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
+import { CorrespondentError } from '../correspondents/correspondent-error.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { HeldMail, LoopGuard } from '../mail/loop-guard.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 
 const settledFields = {
@@ -29,6 +31,15 @@ const MAX_NAMED = 3;
 export interface Settled {
   /** How many deliveries were removed since the last reset because a delivery log was full. */
   readonly losses: DeliveryLosses;
+  /** The mail that is held because of a loop, at most the latest 100, with the reason; left out if there is none. */
+  readonly held?: readonly HeldMail[];
+}
+
+/** The parts of a mailbox whose work is waited for. */
+interface SettledParts {
+  readonly worlds: ReachableWorlds;
+  readonly dispatcher: Dispatcher;
+  readonly loops: LoopGuard;
 }
 
 /**
@@ -38,7 +49,7 @@ export interface Settled {
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
 export async function settle(
-  { worlds, dispatcher }: { readonly worlds: ReachableWorlds; readonly dispatcher: Dispatcher },
+  { worlds, dispatcher, loops }: SettledParts,
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<Settled> {
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
@@ -52,10 +63,13 @@ export async function settle(
   if (outcome === 'late') throw notSettled(timeoutMs, worlds, dispatcher);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
-  return { losses: dispatcher.losses(worlds.all()) };
+  const held = loops.held(worlds);
+  return { losses: dispatcher.losses(worlds.all()), ...(held.length > 0 && { held: [...held] }) };
 }
 
 function failed(failures: readonly Failure[]): ApiError {
+  const wrong = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
+  if (wrong) return Object.assign(new ApiError('CONFLICT', wrong.message), { cause: wrong.cause });
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
   const message = `A bug in the emulator has ended ${listOf(named, failures.length)}.`;
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });

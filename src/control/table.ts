@@ -19,6 +19,7 @@ import { requestQuery } from '../journal/request-filter.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
+import { CORRESPONDENT_ROWS } from './correspondent-rows.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
@@ -132,6 +133,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     },
   }),
   ...STATE_ROWS,
+  ...CORRESPONDENT_ROWS,
   defineControl({
     id: 'listSandboxes',
     method: 'GET',

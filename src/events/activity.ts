@@ -58,6 +58,22 @@ interface MailActivity {
   readonly subject: string;
 }
 
+/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+interface HeldMailActivity {
+  /** Always `mail-held`. */
+  readonly kind: 'mail-held';
+  /** The id of the tenant. */
+  readonly tenantId: string;
+  /** The bare address of the sender. */
+  readonly from: string;
+  /** The bare address of the recipient. */
+  readonly to: string;
+  /** The subject of the mail. */
+  readonly subject: string;
+  /** Why it is held, in a sentence. */
+  readonly reason: string;
+}
+
 /** A stream that was opened or closed. */
 interface StreamActivity {
   /** What happened to the stream. */
@@ -77,7 +93,13 @@ interface FailureActivity {
 }
 
 /** Something that happened in a mailbox. The log shows it. */
-export type ActivityEntry = AttemptActivity | EndedDeliveryActivity | MailActivity | StreamActivity | FailureActivity;
+export type ActivityEntry =
+  | AttemptActivity
+  | EndedDeliveryActivity
+  | MailActivity
+  | HeldMailActivity
+  | StreamActivity
+  | FailureActivity;
 
 /** The event bus for activity entries. */
 export type Activity = EventBus<ActivityEntry>;

@@ -2,6 +2,7 @@ import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { Assume } from '../contract/behaviours.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import type { MessageRow } from '../store/rows.ts';
+import { escapeHtml, toHtml } from './html.ts';
 
 /** The subject and the text that the sender adds to a forwarded message. */
 interface ForwardNote {
@@ -53,13 +54,4 @@ function htmlForward(original: MessageRow, { plainBody, htmlBody }: ForwardNote)
     `<p>${headerLinesOf(original).map(escapeHtml).join('<br>')}</p>`,
     original.htmlBody ?? toHtml(original.plainBody),
   ].join('\n');
-}
-
-function toHtml(text: string): string {
-  return text === '' ? '' : `<p>${escapeHtml(text).replace(/\r?\n/g, '<br>')}</p>`;
-}
-
-function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

@@ -6,25 +6,35 @@ import { hasVerifiedDomain, type InboxLocation } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { findSimulator } from './simulators.ts';
 
-/** The destination of mail to an address: an inbox here, a bounce, or an external address, to which nothing is sent. */
+/**
+ * The destination of mail to an address: an inbox here, a correspondent, a bounce, or an external address, to which
+ * nothing is sent.
+ */
 export type Route =
   | { readonly kind: 'inbox'; readonly inbox: InboxLocation }
+  | { readonly kind: 'correspondent'; readonly address: string }
   | { readonly kind: 'bounced' }
   | { readonly kind: 'external' };
 
-type RouteContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
+type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
+type RouteContext = InboxContext & Pick<MailContext, 'correspondents'>;
 
 /** Finds the inbox of a bare address in lower case; `undefined` if there is none. */
-export function findInbox({ worlds, readBehaviour }: RouteContext, address: string): InboxLocation | undefined {
+export function findInbox({ worlds, readBehaviour }: InboxContext, address: string): InboxLocation | undefined {
   if (findSimulator(address, readBehaviour) === 'bounce') return undefined;
   return worlds.findAddress(address) ?? findWithoutTag(worlds, address, readBehaviour);
 }
 
-/** Finds the destination of mail to a bare address in lower case. */
-export function findRoute({ worlds, readBehaviour }: RouteContext, address: string): Route {
+/** Finds the destination of mail to a bare address in lower case, from one tenant or from any. */
+export function findRoute(
+  { worlds, readBehaviour, correspondents }: RouteContext,
+  address: string,
+  tenantId?: string,
+): Route {
   if (findSimulator(address, readBehaviour) === 'bounce') return { kind: 'bounced' };
   const inbox = findInbox({ worlds, readBehaviour }, address);
   if (inbox) return { kind: 'inbox', inbox };
+  if (correspondents.has(address, tenantId)) return { kind: 'correspondent', address };
   const isBounced = isHosted(worlds, domainOf(address)) && readBehaviour('sending.unknown-user') === 'bounced';
   return { kind: isBounced ? 'bounced' : 'external' };
 }

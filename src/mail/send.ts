@@ -6,8 +6,10 @@ import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type RecipientCheck } from './check-sending.ts';
+import { isHeld } from './is-held.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
+import { referencesTo } from './references-to.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
@@ -33,13 +35,21 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const recipients = recipientsOf(mail);
   const { originalMessage, recipientCheck, ...stored } = mail;
   checkSending(context, world, inbox, recipients, recipientCheck);
-  const routes = recipients.map((recipient) => findRoute(context, recipient));
+  const routes = recipients.map((recipient) => findRoute(context, recipient, world.id));
   const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
   checkRoom(context, (1 + inboxes.length) * sizeOfMail(stored));
   const message = store(context, world, inbox, stored, originalMessage);
   publish(context, world, 'message.sent', message);
   if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
-  for (const location of inboxes) receiveMail(context, location, { ...message, attachments: mail.attachments });
+  const from = message.fromAddress;
+  for (const inbox of inboxes) {
+    if (isHeld(context, world, { ...message, from }, { kind: 'inbox', inbox })) continue;
+    receiveMail(context, inbox, { ...message, attachments: mail.attachments });
+  }
+  for (const route of routes) {
+    if (route.kind !== 'correspondent' || isHeld(context, world, { ...message, from }, route)) continue;
+    context.correspondents.receive(world, message, route.address);
+  }
   return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
 }
 
@@ -75,14 +85,6 @@ function store(
     raw: null,
   };
   return storeMessage(world, row, attachments);
-}
-
-const MAX_REFERENCES = 20;
-
-/** Returns the references of a reply: the first message of the conversation, and the latest ones. */
-function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
-  const all = [...references, messageIdHeader];
-  return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
 }
 
 function bounce(context: MailContext, world: World, { id }: MessageRow): MessageRow {

@@ -3,6 +3,8 @@ import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../contract/operations.ts';
 import type { Environment } from '../environment.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { LoopGuard } from '../mail/loop-guard.ts';
+import type { OutsideAddresses } from '../mail/mail-context.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
 
@@ -15,6 +17,10 @@ export interface Context<Id extends OperationId = OperationId> extends Behaviour
   readonly environment: Environment;
   /** Publishes the events that an operation causes. */
   readonly events: EventBus;
+  /** Stops loops of mail. */
+  readonly loops: LoopGuard;
+  /** The addresses outside of the inboxes at which somebody answers. */
+  readonly correspondents: OutsideAddresses;
 }
 
 /** The validated input of an operation. */

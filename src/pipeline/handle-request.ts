@@ -88,7 +88,7 @@ function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchan
 }
 
 function runOperation(
-  { worlds, events }: Service,
+  { worlds, events, loops, correspondents }: Service,
   { principal, readBehaviour, assume }: Exchange,
   { id }: OperationRow,
   input: unknown,
@@ -99,7 +99,8 @@ function runOperation(
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  return run({ principal, worlds: reachable, environment, events, readBehaviour, assume } as Context, input as never);
+  const mail = { events, loops, correspondents };
+  return run({ principal, worlds: reachable, environment, ...mail, readBehaviour, assume } as Context, input as never);
 }
 
 /** Adds a header that lists the behaviours used for this reply, except those whose value the service document states. */

@@ -1,7 +1,9 @@
 import { BEHAVIOUR_IDS, type BehaviourId, type BehaviourValues, isAssumed } from '../contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
+import type { Correspondents } from '../correspondents/correspondents.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Faults } from '../faults/faults.ts';
+import type { LoopGuard } from '../mail/loop-guard.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { ExchangeObserver } from './exchange.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
@@ -12,6 +14,8 @@ export interface Service {
   readonly events: EventBus;
   readonly behaviours: BehaviourValues;
   readonly faults: Faults;
+  readonly loops: LoopGuard;
+  readonly correspondents: Correspondents;
   /** The behaviours that `X-Mock-Assumed` lists if they shape a reply. */
   readonly assumed: ReadonlySet<BehaviourId>;
   /** Called with each finished exchange. */

@@ -1,10 +1,10 @@
 import type { RowKind } from '../store/rows.ts';
 import type { SavedState } from './saved-state.ts';
 
-/** What a difference is about: a kind of row, as in `snapshot()`, or the faults. */
-export type StateKind = RowKind | 'faults';
+/** What a difference is about: a kind of row, as in `snapshot()`, the faults, or the correspondents. */
+export type StateKind = RowKind | 'faults' | 'correspondents';
 
-/** A row or a fault, as in `snapshot()` and `faults()`. */
+/** A row, a fault or a correspondent, as in `snapshot()`, `faults()` and `correspondents()`. */
 export type StateItem = Readonly<Record<string, unknown>>;
 
 /** The value of a field before and after. */
@@ -53,7 +53,7 @@ type Items = ReadonlyMap<string, StateItem>;
 
 const NONE: Items = new Map();
 
-function itemsOf({ worlds, faults }: SavedState): Map<string, Items> {
+function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, Items> {
   const kinds = new Map<string, Map<string, StateItem>>();
   const add = (kind: string, items: readonly { readonly id: string }[]) => {
     const known = kinds.get(kind) ?? new Map();
@@ -62,6 +62,10 @@ function itemsOf({ worlds, faults }: SavedState): Map<string, Items> {
   };
   for (const tenant of worlds.tenants) for (const [kind, rows] of Object.entries(tenant)) add(kind, rows);
   add('faults', faults);
+  add(
+    'correspondents',
+    correspondents.entries.map(({ shown }) => shown),
+  );
   return kinds;
 }
 

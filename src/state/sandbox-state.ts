@@ -11,7 +11,7 @@ import type { OwnState, SavedState } from './saved-state.ts';
 
 /** The parts of a mailbox that have state of a sandbox. */
 interface SandboxStateContext {
-  readonly service: Pick<Service, 'worlds' | 'faults'>;
+  readonly service: Pick<Service, 'worlds' | 'faults' | 'loops' | 'correspondents'>;
   readonly dispatcher: Dispatcher;
   readonly recorder: Recorder;
   /** The random numbers of the sandbox, if it has a seed of its own. */
@@ -42,6 +42,7 @@ export class SandboxState implements OwnState {
     return {
       worlds: this.#sandbox.snapshot(),
       faults: service.faults.list(world.id),
+      correspondents: service.correspondents.save(world.id),
       clockSetting: clock.setting,
       clockSettings: NO_SETTINGS,
       rewind: random?.save(),
@@ -49,7 +50,7 @@ export class SandboxState implements OwnState {
   }
 
   /** @throws {ApiError} NOT_FOUND if the sandbox is closed. */
-  restore({ worlds, faults, clockSetting, rewind }: SavedState): void {
+  restore({ worlds, faults, correspondents, clockSetting, rewind }: SavedState): void {
     const { service, dispatcher, recorder } = this.#context;
     const { world, clock, isOpen } = this.#sandbox;
     const [snapshot] = worlds.tenants;
@@ -58,6 +59,8 @@ export class SandboxState implements OwnState {
     service.faults.restore(faults, world.id);
     this.#sandbox.restore(snapshot);
     clock.restoreSetting(clockSetting);
+    service.loops.reset(this.#sandbox);
+    service.correspondents.restore(correspondents, world.id);
     rewind?.();
     recorder.reset(world.id);
   }

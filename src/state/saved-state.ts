@@ -1,4 +1,5 @@
 import type { ClockSetting } from '../clock/clock.ts';
+import type { SavedCorrespondents } from '../correspondents/correspondents.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { WorldsSnapshot } from '../store/world.ts';
@@ -7,6 +8,8 @@ import type { WorldsSnapshot } from '../store/world.ts';
 export interface SavedState {
   readonly worlds: WorldsSnapshot;
   readonly faults: readonly Fault[];
+  /** The correspondents, with the answers that are due later. */
+  readonly correspondents: SavedCorrespondents;
   /** The time of the operator's clock; in a sandbox, of its own clock. */
   readonly clockSetting: ClockSetting;
   /** The time of the clock of each tenant, by the id of the tenant. */

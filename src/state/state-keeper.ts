@@ -16,7 +16,7 @@ interface StateContext {
   readonly dispatcher: Dispatcher;
   readonly recorder: Recorder;
   readonly random: SeededRandom | undefined;
-  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults'>;
+  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults' | 'loops' | 'correspondents'>;
   readonly activity: Activity;
   /** Starts the count of sandboxes again; restoring the worlds closes them. */
   resetSandboxes(): void;
@@ -43,10 +43,11 @@ export class StateKeeper implements OwnState {
 
   save(): SavedState {
     const { random } = this.#context;
-    const { worlds, faults } = this.#context.service;
+    const { worlds, faults, correspondents } = this.#context.service;
     return {
       worlds: worlds.snapshot(),
       faults: faults.list(),
+      correspondents: correspondents.save(),
       clockSetting: worlds.clock.setting,
       clockSettings: new Map(worlds.all().map(({ id, clock }) => [id, clock.setting])),
       rewind: random?.save(),
@@ -55,12 +56,14 @@ export class StateKeeper implements OwnState {
 
   restore(saved: SavedState): void {
     const { dispatcher, recorder, resetSandboxes } = this.#context;
-    const { worlds, faults } = this.#context.service;
+    const { worlds, faults, loops, correspondents } = this.#context.service;
     dispatcher.reset(worlds.all());
     faults.restore(saved.faults);
     worlds.restore(saved.worlds);
     worlds.clock.restoreSetting(saved.clockSetting);
     for (const [id, setting] of saved.clockSettings) worlds.get(id)?.clock.restoreSetting(setting);
+    loops.reset();
+    correspondents.restore(saved.correspondents);
     resetSandboxes();
     saved.rewind?.();
     recorder.reset();

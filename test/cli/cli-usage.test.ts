@@ -27,6 +27,7 @@ const DEFAULTS = {
   handlers: undefined as string | undefined,
   maxMailBytes: undefined as number | undefined,
   journalSize: undefined as number | undefined,
+  loopLimit: undefined as number | undefined,
   seed: undefined as number | undefined,
   json: false,
   quiet: false,
@@ -68,6 +69,7 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['--max-mail in GiB, in small letters', ['--max-mail', '2gib'], {}, { maxMailBytes: 2_147_483_648 }],
   ['--max-mail in bytes', ['--max-mail=1000'], {}, { maxMailBytes: 1000 }],
   ['--journal-size', ['--journal-size', '0'], {}, { journalSize: 0 }],
+  ['--loop-limit', ['--loop-limit', '20'], {}, { loopLimit: 20 }],
   ['--allow-host', ['--allow-host', 'a.example', '--allow-host', 'b'], {}, { allowHosts: ['a.example', 'b'] }],
   [
     'an IPv6 address',
@@ -160,6 +162,7 @@ const SAMPLES: Record<string, string> = {
   token: 'a-token-of-16-or-more',
   'env-file': 'a.env',
   'journal-size': '50',
+  'loop-limit': '20',
   seed: '42',
   state: 'a.json',
 };
@@ -256,6 +259,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
   [['--max-mail=0'], {}, /--max-mail must be a size/],
   [['--seed=-1'], {}, /--seed must be a whole number from 0 to 9007199254740991, not "-1"/],
+  [['--loop-limit=0'], {}, /--loop-limit must be a whole number from 1 to 1000000, not "0"/],
   [['--journal-size=-1'], {}, /--journal-size must be a whole number from 0 to 100000, not "-1"/],
   [['--deliver-to='], {}, /--deliver-to must be/],
   [['--token', 'short-of-16-yet'], {}, /: --token must be 16 to 256 letters, digits and -\._\+\/=\.$/],

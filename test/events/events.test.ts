@@ -3,12 +3,14 @@ import { describe, test } from 'vitest';
 import { createSilentReader } from '../../src/contract/behaviour-reader.ts';
 import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { IncomingMessage } from '../../src/contract/incoming-message.ts';
+import { Correspondents } from '../../src/correspondents/correspondents.ts';
 import { createEnvironment } from '../../src/environment.ts';
 import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { Faults } from '../../src/faults/faults.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { acceptMessage } from '../../src/mail/accept-message.ts';
+import { LoopGuard } from '../../src/mail/loop-guard.ts';
 import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
 import { seed } from '../../src/store/seed.ts';
@@ -32,11 +34,15 @@ function startService() {
   const bus = createEventBus((error) => errors.push(error));
   const events: MailEvent[] = [];
   const unsubscribe = bus.subscribe((event) => events.push(event));
+  const behaviours = parseBehaviours();
+  const loops = new LoopGuard(createEventBus((error) => errors.push(error)));
   const service = createService({
     worlds,
     events: bus,
-    behaviours: parseBehaviours(),
+    behaviours,
     faults: new Faults(worlds.environment),
+    loops,
+    correspondents: new Correspondents({ worlds, events: bus, behaviours, loops }),
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { type BehaviourOptions, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { Correspondents } from '../../src/correspondents/correspondents.ts';
 import { createEnvironment } from '../../src/environment.ts';
-import { createEventBus } from '../../src/events/event-bus.ts';
+import { createEventBus, type MailEvent } from '../../src/events/event-bus.ts';
 import { createFault, type Fault, faultOptions } from '../../src/faults/fault.ts';
 import { Faults } from '../../src/faults/faults.ts';
 import { defaultFixture } from '../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import { LoopGuard } from '../../src/mail/loop-guard.ts';
 import type { FinishedExchange } from '../../src/pipeline/exchange.ts';
 import { handleRequest } from '../../src/pipeline/handle-request.ts';
 import { createService } from '../../src/pipeline/service.ts';
@@ -20,7 +22,10 @@ async function observe(method: string, path: string, key = '', options: Behaviou
   const behaviours = parseBehaviours(options);
   const faults = new Faults(worlds.environment);
   for (const fault of added) faults.add(fault);
-  const service = createService({ worlds, events: createEventBus(() => {}), behaviours, faults });
+  const events = createEventBus<MailEvent>(() => {});
+  const loops = new LoopGuard(createEventBus(() => {}));
+  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
+  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
   const seen: FinishedExchange[] = [];
   service.observers.push((exchange) => seen.push(exchange));
   const headers = new Headers({ 'X-API-Key': key });

@@ -66,6 +66,13 @@ export const sendBehaviours = defineBehaviours({
       'in the inboxes of this emulator, of any tenant, immediately; mail to any other address counts as delivered, but never leaves the emulator',
     origin: 'assumed',
   },
+  'sending.loops': {
+    question: 'What happens to the mail of two addresses that answer each other without an end?',
+    section: '4.4',
+    assumption:
+      'if two addresses have exchanged more than 50 mails within a minute, a further one is sent, but held: it does not arrive; loopLimit sets another number',
+    origin: 'assumed',
+  },
   'sending.unknown-user': {
     question: 'What happens to mail for an unknown address at a domain of this emulator?',
     section: '4.4',

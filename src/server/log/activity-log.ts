@@ -1,4 +1,5 @@
 import { formatDuration } from '../../clock/duration.ts';
+import { CorrespondentError } from '../../correspondents/correspondent-error.ts';
 import { messageOf } from '../../delivery/delivery.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../../events/activity.ts';
 import type { Log } from './log-format.ts';
@@ -37,9 +38,16 @@ const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<Activ
     status: entry.state === 'failed' ? 500 : 403,
   }),
   mail: ({ inbox, from, subject }) => ({ text: `← mail to ${inbox} from ${from}: ${subject}` }),
+  'mail-held': ({ reason }) => ({ text: `! mail held: ${reason}`, status: 429 }),
   'stream-opened': ({ tier, key }) => ({ text: `stream opened with the ${tier} key ${key}` }),
   'stream-closed': ({ tier, key }) => ({ text: `stream closed that was opened with the ${tier} key ${key}` }),
-  failure: ({ error }) => ({ text: `! The emulator failed because of a bug in it: ${messageOf(error)}.`, status: 500 }),
+  failure: ({ error }) => ({
+    text:
+      error instanceof CorrespondentError
+        ? `! ${error.message}`
+        : `! The emulator failed because of a bug in it: ${messageOf(error)}.`,
+    status: 500,
+  }),
 };
 
 function deliveryPrefix({ event, webhookId }: DeliveryActivity): string {

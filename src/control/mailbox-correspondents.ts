@@ -1,0 +1,111 @@
+import { parseDuration } from '../clock/duration.ts';
+import { toBareAddress } from '../contract/email-address.ts';
+import { domainOf, SIMULATOR_DOMAIN } from '../contract/emulator-domains.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
+import {
+  type Correspondent,
+  type CorrespondentOptions,
+  correspondentOptions,
+  type ParsedCorrespondent,
+} from '../correspondents/correspondent.ts';
+import type { Correspondents } from '../correspondents/correspondents.ts';
+import type { Entry } from '../correspondents/entry.ts';
+import { newId } from '../environment.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import type { InboxLocation } from '../store/world.ts';
+import { findWorlds, notFound } from './find-worlds.ts';
+
+/** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
+export interface MailboxCorrespondents {
+  /**
+   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. Answers come
+   * by the clock of the tenant that sent the mail, so `clock.advance('3d')` plays a whole correspondence.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or
+   *   another correspondent has the address.
+   * @example
+   * mailbox.addCorrespondent({ address: 'dana@customer.test', replies: ['Which form?', 'Thanks!'], after: '2h' });
+   * mailbox.addCorrespondent({ address: 'kim@visitor.test', kind: 'out-of-office' });
+   */
+  addCorrespondent(options: CorrespondentOptions): Correspondent;
+  /** Returns every correspondent, oldest first. */
+  correspondents(): Correspondent[];
+  /** Removes a correspondent and returns it; answers that are due later do not come. @throws {ApiError} NOT_FOUND */
+  removeCorrespondent(id: string): Correspondent;
+  /** Removes every correspondent. */
+  clearCorrespondents(): void;
+}
+
+/** The parts of a mailbox that its correspondents need. */
+interface CorrespondentContext {
+  readonly worlds: ReachableWorlds;
+  readonly correspondents: Correspondents;
+  /** The only tenant whose correspondents are controlled; without one, all are. */
+  readonly tenantId?: string | undefined;
+  /** Finds the inbox of an address. */
+  findInbox(address: string): InboxLocation | undefined;
+}
+
+/** The maximum number of correspondents of one mailbox. */
+const MAX_CORRESPONDENTS = 10_000;
+
+/** Creates the correspondent methods of a mailbox. */
+export function createMailboxCorrespondents(context: CorrespondentContext): MailboxCorrespondents {
+  const { worlds, correspondents, tenantId } = context;
+  return {
+    addCorrespondent(options) {
+      const parsed = parseOrRefuse('The correspondent', correspondentOptions, options);
+      const { tenant = tenantId } = parsed;
+      findWorlds(worlds, { tenant });
+      const entry = createEntry(parsed, { id: newId(worlds.environment), tenantId: tenant ?? null });
+      refuseTaken(context, entry);
+      correspondents.add(entry);
+      return structuredClone(entry.shown);
+    },
+    correspondents: () => correspondents.list(tenantId).map(({ shown }) => structuredClone(shown)),
+    removeCorrespondent(id) {
+      const removed = correspondents.list(tenantId).find(({ shown }) => shown.id === String(id).toLowerCase());
+      if (!removed) throw notFound('correspondent');
+      correspondents.remove(removed.shown.id);
+      return structuredClone(removed.shown);
+    },
+    clearCorrespondents: () => correspondents.clear(tenantId),
+  };
+}
+
+/** What a kind has that does not take these options. */
+const WITHOUT = { quoting: 'none', replies: [], members: [], status: null, diagnostic: null } as const;
+
+function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent, 'id' | 'tenantId'>): Entry {
+  const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...WITHOUT, ...options };
+  const isFunction = typeof replies === 'function';
+  const shown = {
+    ...{ ...identity, address, kind, afterMs: parseDuration(after), quoting },
+    replies: isFunction ? null : replies,
+    ...{ members, status, diagnostic, received: 0 },
+  };
+  const write = isFunction ? replies : undefined;
+  return { shown, address: toBareAddress(address), write, notified: [], tickets: 0, followUps: 0 };
+}
+
+/** Refuses an address that leads elsewhere. */
+function refuseTaken({ correspondents, findInbox }: CorrespondentContext, { address, shown }: Entry): void {
+  if (domainOf(address) === SIMULATOR_DOMAIN) {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      `The correspondent is not valid: address must not be at ${SIMULATOR_DOMAIN}.`,
+    );
+  }
+  if (findInbox(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
+  const others = correspondents.list();
+  if (others.some((other) => other.address === address && other.shown.tenantId === shown.tenantId)) {
+    throw new ApiError('CONFLICT', `A correspondent already has the address ${address}; remove it first.`);
+  }
+  if (others.length >= MAX_CORRESPONDENTS) {
+    throw new ApiError(
+      'CONFLICT',
+      `There are ${MAX_CORRESPONDENTS} correspondents; remove one before you add another.`,
+    );
+  }
+}
