@@ -1,15 +1,16 @@
 import { formatAddress, toBareAddress } from '../contract/email-address.ts';
 import { domainOf } from '../contract/emulator-domains.ts';
-import { newId, timestampNow } from '../environment.ts';
+import { newId } from '../environment.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type RecipientCheck } from './check-sending.ts';
+import { deliverReports } from './deliver-report.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
-import { type AttachedFile, publish, storeMessage } from './store-message.ts';
+import { type AttachedFile, bounce, publish, storeMessage } from './store-message.ts';
 
 /** The part of an outgoing mail that is stored, and that counts towards the storage limit. */
 interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
@@ -35,13 +36,22 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   checkSending(context, world, inbox, recipients, recipientCheck);
   const routes = recipients.map((recipient) => findRoute(context, recipient));
   const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
+  const bounced = recipients.filter((_, index) => routes[index]?.kind === 'bounced');
   checkRoom(context, (1 + inboxes.length) * sizeOfMail(stored));
   const message = store(context, world, inbox, stored, originalMessage);
   publish(context, world, 'message.sent', message);
-  if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
+  if (bounced.length < routes.length) context.assume('sending.local');
   for (const location of inboxes) receiveMail(context, location, { ...message, attachments: mail.attachments });
-  return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
+  if (bounced.length === 0) return message;
+  const bounceAll = BOUNCES[context.readBehaviour('sending.bounce.report')];
+  bounceAll(context, world, message, bounced);
+  return world.messages.get(message.id) ?? message;
 }
+
+const BOUNCES = {
+  none: (context: MailContext, world: World, message: MessageRow) => void bounce(context, world, message),
+  inbox: deliverReports,
+};
 
 /** Returns the bare addresses of all recipients, each once. */
 function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
@@ -83,10 +93,4 @@ const MAX_REFERENCES = 20;
 function referencesTo({ references, messageIdHeader }: MessageRow): string[] {
   const all = [...references, messageIdHeader];
   return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
-}
-
-function bounce(context: MailContext, world: World, { id }: MessageRow): MessageRow {
-  const bounced = world.messages.update(id, { bouncedAt: timestampNow(world.environment) });
-  publish(context, world, 'message.bounced', bounced);
-  return bounced;
 }

@@ -74,7 +74,12 @@ async function receiveData(
   const chunks: Buffer[] = [];
   for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer);
   if (stream.sizeExceeded) throw reply(552, '5.3.4 The message is larger than 10 MiB.');
-  await mailbox.receiveMessage({ eml: Buffer.concat(chunks), to: envelope.rcptTo.map(({ address }) => address) });
+  const { mailFrom, rcptTo } = envelope;
+  await mailbox.receiveMessage({
+    eml: Buffer.concat(chunks),
+    envelopeFrom: mailFrom ? mailFrom.address : '',
+    to: rcptTo.map(({ address }) => address),
+  });
 }
 
 function toReply(error: unknown): Error {
