@@ -18,6 +18,12 @@ export const incomingAddress = addressText.refine(
   `must be ${AN_ADDRESS}`,
 );
 
+/** The same for the sender of a stored mail; empty if the mail names none. */
+export const senderAddress = addressText.refine(
+  (text) => text === '' || parseAddress(text, isIncomingAddress) !== undefined,
+  `must be ${AN_ADDRESS}`,
+);
+
 /** One bare address; parsing converts it to lower case. */
 export const bareEmail = z
   .string({ error: expected('a string') })

@@ -20,6 +20,8 @@ import type { AttachedFile } from './store-message.ts';
 export interface ParsedMail {
   readonly mail: Omit<IncomingMail, 'raw' | 'headers'>;
   readonly recipients: readonly string[];
+  /** The address in Delivered-To, which a mail server added; empty if there is none. */
+  readonly deliveredTo: readonly string[];
   /** The value of the Date field, as ISO 8601 if it is a date; `undefined` if there is none. */
   readonly date: string | undefined;
 }
@@ -36,6 +38,7 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
   const [to, cc, bcc] = [toAddresses(parsed.to), toAddresses(parsed.cc), toAddresses(parsed.bcc)];
   return {
     recipients: [...to, ...cc, ...bcc],
+    deliveredTo: parsed.deliveredTo === undefined ? [] : [parsed.deliveredTo],
     date: parsed.date,
     mail: {
       from,

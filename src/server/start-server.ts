@@ -13,6 +13,7 @@ import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { hasMailFiles } from './mail-files/fixture-inboxes.ts';
 import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
@@ -91,7 +92,8 @@ export async function startServer(
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
-  const internals = buildMailbox({ ...mailboxOptions, environment });
+  const fixtures = await loadMailOf(mailboxOptions.fixtures);
+  const internals = buildMailbox({ ...mailboxOptions, fixtures, environment });
   const { mailbox, activity } = internals;
   const stateFile = await loadStateFile(internals, settings.stateFile);
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
@@ -170,6 +172,13 @@ async function loadStateFile({ state }: MailboxInternals, path: string | undefin
   if (path === undefined) return undefined;
   const { keepInFile } = await import('./state/state-file.ts');
   return keepInFile(state, path);
+}
+
+/** Reads the mail files that a fixture names by paths relative to the working folder; only then is the code loaded. */
+async function loadMailOf(fixture: NamedFixture | undefined): Promise<NamedFixture | undefined> {
+  if (fixture === undefined || !hasMailFiles(fixture)) return fixture;
+  const { resolveMail } = await import('./mail-files/resolve-mail.ts');
+  return resolveMail(fixture, process.cwd());
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */
