@@ -108,10 +108,11 @@ const composedFields = {
 /** An inbound mail, given by its parts. */
 export const composedMessage = z.strictObject(composedFields);
 
-/** A text with a line break cannot be base64 as this schema accepts it. */
+/** A text of several lines that is not base64 with line breaks. */
 const rawText = z
   .string()
   .regex(/[\r\n]/)
+  .regex(/[^\w+/=\s]/)
   .transform((written) => new TextEncoder().encode(written));
 
 const rawFields = {

@@ -55,7 +55,7 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['the last of two ports', ['-p', '1', '-p', '2'], {}, { port: 2 }],
   ['--host', ['--host', '::1'], {}, { host: '::1' }],
   ['-f', ['-f', 'a.json'], {}, { fixtures: 'a.json' }],
-  ['--mail', ['--mail', 'a.eml', '--mail', 'b/*'], {}, { mail: ['a.eml', 'b/*'] }],
+  ['--mail', ['--mail', 'a.eml', '--mail', '*.mbox'], {}, { mail: ['a.eml', '*.mbox'] }],
   ['--behaviour', ['--behaviour', 'a=b', '--behaviour=c=d=e'], {}, { behaviours: { a: 'b', c: 'd=e' } }],
   ['the last of two values', ['--behaviour', 'a=b', '--behaviour', 'a=c'], {}, { behaviours: { a: 'c' } }],
   ['a list', [], { AGENT_MAILBOX_BEHAVIOUR: 'a=b, c=d,' }, { behaviours: { a: 'b', c: 'd' } }],
