@@ -39,11 +39,15 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const parsed = 'eml' in message ? await parseRaw(context, message) : parseComposed(context, message);
-  const { mail } = parsed;
-  const targets = findTargets(context, parsed);
-  checkRoom(context, targets.length * sizeOfMail(mail));
-  return targets.map(({ inbox, recipient }) => {
-    const stored = receiveMail(context, inbox, { ...mail, headers: addTrace(inbox.world, recipient, parsed) });
+  const copies = findTargets(context, parsed).map(({ inbox, recipient }) => {
+    return { inbox, mail: { ...parsed.mail, headers: addTrace(inbox.world, recipient, parsed) } };
+  });
+  checkRoom(
+    context,
+    copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0),
+  );
+  return copies.map(({ inbox, mail }) => {
+    const stored = receiveMail(context, inbox, mail);
     if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
     const { id, inboxId, threadId } = stored;
     return { id, inboxId, threadId, tenantId: inbox.world.id };

@@ -31,7 +31,7 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
     const parsed = await Promise.all(mails.map(toFixtureMessage));
     return parsed.map(({ message }) => ({ ...message, ...fields }));
   } catch (error) {
-    const message = `must be the path of an .eml or mbox file: ${messageOf(error)}`;
+    const message = `must be the path of a mail or of an mbox: ${messageOf(error)}`;
     throw new FixtureError([{ path: showJsonPath([...path, 'eml']), message }]);
   }
 }
