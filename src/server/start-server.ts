@@ -92,8 +92,7 @@ export async function startServer(
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
-  const fixtures = await loadMailOf(mailboxOptions.fixtures);
-  const internals = buildMailbox({ ...mailboxOptions, fixtures, environment });
+  const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
   const { mailbox, activity } = internals;
   const stateFile = await loadStateFile(internals, settings.stateFile);
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
@@ -174,11 +173,11 @@ async function loadStateFile({ state }: MailboxInternals, path: string | undefin
   return keepInFile(state, path);
 }
 
-/** Reads the mail files that a fixture names by paths relative to the working folder; only then is the code loaded. */
-async function loadMailOf(fixture: NamedFixture | undefined): Promise<NamedFixture | undefined> {
-  if (fixture === undefined || !hasMailFiles(fixture)) return fixture;
+/** Reads the mail files that the fixture names by paths relative to the working folder; only then is the code loaded. */
+async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
+  if (!hasMailFiles(options.fixtures)) return options;
   const { resolveMail } = await import('./mail-files/resolve-mail.ts');
-  return resolveMail(fixture, process.cwd());
+  return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */
