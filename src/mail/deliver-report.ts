@@ -34,7 +34,7 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
     from: `Mail Delivery System <${from}>`,
     ...{ to: [to], cc: [], replyTo: null },
     subject: /^Subject: (.*)\r$/m.exec(head)?.[1] ?? '',
-    plainBody: contentOf(text).replace(/=\r\n/g, '').replaceAll('\r\n', '\n'),
+    plainBody: fromQuotedPrintable(contentOf(text)),
     htmlBody: null,
     messageIdHeader: `<${id}@${DEFAULT_DOMAIN}>`,
     inReplyTo: messageIdHeader,
@@ -59,6 +59,12 @@ function toFile(text: string, { filename, contentType }: Partial<(typeof FILES)[
     content: toBase64(bytes),
     sizeBytes: bytes.byteLength,
   };
+}
+
+/** Decodes a text that has only ASCII. */
+function fromQuotedPrintable(text: string): string {
+  const joined = text.replace(/=\r\n/g, '').replaceAll('\r\n', '\n');
+  return joined.replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 function contentOf(part: string): string {

@@ -190,12 +190,12 @@ everywhere(
   { behaviours: { 'sending.bounce.report': 'inbox' } },
   async (service) => {
     const { helpdesk } = openInboxClients(service);
-    const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana, 'nobody@acme.test']);
+    const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana, 'no=body@acme.test']);
     const reports = (await helpdesk.list('?direction=inbound')).slice(-2);
     expect(reports.map(({ threadId, from, attachments }) => [threadId, from, attachments.length])).toEqual(
       Array(2).fill([sent.threadId, 'Mail Delivery System <mailer-daemon@mailbox.test>', 2]),
     );
-    expect(reports[1].plainBody).toContain('<nobody@acme.test>: 550 5.1.1 There is no inbox with the address');
+    expect(reports[1].plainBody).toContain('<no=body@acme.test>: 550 5.1.1 There is no inbox with the address');
     const raw = await helpdesk.call('GET', `/messages/${reports[0].id}/raw`);
     expect(raw.text).toMatch(/^Return-Path: <>\r\n/);
     expect(raw.text).toContain('Final-Recipient: rfc822; bounce@simulator.test');
