@@ -66,6 +66,21 @@ test('the envelope sender becomes Return-Path, also the null sender and an inter
   connection.end();
 });
 
+test('a recipient that the service cannot have is refused, and the others get the mail', async () => {
+  await using running = await startWithSmtp();
+  const connection = await openConnection(running.port);
+  await connection.line('EHLO x');
+  await connection.line('MAIL FROM:<a@b.test> SMTPUTF8');
+  expect(await connection.line('RCPT TO:<helpdesk+ü@acme.test>')).toMatch(/^550 5\.1\.1 /);
+  await connection.line('RCPT TO:<helpdesk+1@acme.test>');
+  await connection.line('DATA');
+  expect(await connection.line('Subject: Tagged\r\n\r\nHi\r\n.')).toMatch(/^250/);
+  const { message, raw } = await running.latest();
+  expect([message?.subject, message?.from]).toEqual(['Tagged', 'a@b.test']);
+  expect(raw.toString()).toContain('for <helpdesk+1@acme.test>;');
+  connection.end();
+});
+
 test('a usual mail client sends an international address', async () => {
   await using running = await startWithSmtp();
   const transport = createTransport({ host: '127.0.0.1', port: running.port, ignoreTLS: true });
