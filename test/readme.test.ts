@@ -42,6 +42,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm pack': 'the package test runs it',
   'npx agent-mailbox-mock listen --forward-to http://127.0.0.1:3000/hooks':
     'it does not end; a test of the command runs it',
+  "npx agent-mailbox-mock --mail 'mails/**/*.eml' --mail archive.mbox": 'tests of the command start it with mail files',
   'npx agent-mailbox-mock exec --report mailbox-report -- npm test': 'a test of the command runs one that fails',
   [`npm install --save-dev ../agent-mailbox-mock/agent-mailbox-mock-${VERSION}.tgz msw`]: 'the package test runs it',
   'npm install --save-dev ws @types/ws': 'they are dependencies of this project',

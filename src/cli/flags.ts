@@ -19,6 +19,13 @@ export const START_FLAGS = {
     help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
     parse: (value: unknown) => String(value),
   },
+  mail: {
+    type: 'string',
+    multiple: true,
+    value: '<glob>',
+    help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
+    parse: (value: unknown) => String(value),
+  },
   behaviour: {
     type: 'string',
     multiple: true,
@@ -130,6 +137,13 @@ export const RECEIVE_FLAGS = {
   attach: { type: 'string', multiple: true, value: '<file>', help: 'File to attach; repeatable' },
   'in-reply-to': { type: 'string', value: '<id>', help: 'Message-ID of the message that this one replies to' },
   eml: { type: 'string', value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
+  'envelope-from': { type: 'string', value: '<address>', help: 'Envelope sender; <> for the null sender' },
+  auth: {
+    type: 'string',
+    multiple: true,
+    value: '<method>=<result>',
+    help: 'Result of spf, dkim or dmarc; repeatable',
+  },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
 } as const satisfies Record<string, Flag>;
 

@@ -1,5 +1,8 @@
+import { dirname } from 'node:path';
 import { showSize } from '../contract/size.ts';
+import { resolveMail } from '../server/mail-files/resolve-mail.ts';
 import { CannotRunError } from './command.ts';
+import { explainFixtureError } from './explain-fixture-error.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
 
@@ -7,10 +10,10 @@ import { readNamedFile } from './read-file.ts';
 const LARGE_FILE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Reads a fixture file. It parses the JSON only; the mailbox validates the fixture. `say` is called if that will take
- * long.
+ * Reads a fixture file, and the mail files that it names by paths relative to its folder. It parses the JSON only; the
+ * mailbox validates the fixture. `say` is called if that will take long.
  *
- * @throws {CannotRunError} if the file cannot be read or is not JSON.
+ * @throws {CannotRunError} if a file cannot be read or is not JSON.
  */
 export async function readFixture(path: string, say: (line: string) => void): Promise<unknown> {
   const bytes = await readNamedFile(path, 'fixture file');
@@ -18,9 +21,9 @@ export async function readFixture(path: string, say: (line: string) => void): Pr
     say(`Loading ${path} takes a while: it has ${showSize(bytes.length)}, and every part of it is checked and sorted.`);
   }
   try {
-    return parseJsonc(removeByteOrderMark(bytes.toString('utf8')));
+    return await resolveMail(parseJsonc(removeByteOrderMark(bytes.toString('utf8'))), dirname(path));
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!(error instanceof SyntaxError)) throw explainFixtureError(error, path);
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
 }

@@ -4,7 +4,7 @@ import type { ReceivedMessage } from '../mail/accept-message.ts';
 import { type GivenFlags, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { readNamedFile } from './read-file.ts';
-import { textOf } from './read-flag.ts';
+import { parseEach, parsePair, textOf } from './read-flag.ts';
 
 /** Delivers an inbound message to a running emulator. */
 export const receive: RunCommand = async (terminal, flags) => {
@@ -13,12 +13,20 @@ export const receive: RunCommand = async (terminal, flags) => {
 
 async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
   const client = createControlClient(flags);
-  const message = flags.eml ? await readEml(flags) : await compose(terminal, flags);
+  const parts = flags.eml ? await readEml(flags) : await compose(terminal, flags);
+  const message = { ...parts, ...envelopeOf(flags) };
   const messages = await client.post<ReceivedMessage>('messages', message, 'messages');
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }
+}
+
+/** Returns the envelope, without what is not set. */
+function envelopeOf(flags: GivenFlags): object {
+  const auth = parseEach(flags.auth, (text, source) => parsePair(text, source, '<method>=<result>'));
+  const envelopeFrom = textOf(flags['envelope-from']);
+  return { envelopeFrom, ...(auth.length > 0 && { auth: Object.fromEntries(auth) }) };
 }
 
 /** The flags that cannot be combined with `--eml`, because the file has these parts itself. */

@@ -10,6 +10,8 @@ export interface StartSettings {
   readonly host: string;
   readonly smtpPort: number | undefined;
   readonly fixtures: string | undefined;
+  /** The mail files, each as a path or a glob. */
+  readonly mail: readonly string[];
   readonly behaviours: Readonly<Record<string, string>>;
   /** Not checked: `startServer` checks them. */
   readonly faults: readonly FaultOptions[];
@@ -44,6 +46,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     host: parseOne(START_FLAGS.host, flags.host) ?? DEFAULT_HOST,
     smtpPort: parseOne(START_FLAGS['smtp-port'], flags['smtp-port']),
     fixtures: parseOne(START_FLAGS.fixtures, flags.fixtures),
+    mail: parseList(START_FLAGS.mail, flags.mail),
     behaviours: Object.fromEntries(
       parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),

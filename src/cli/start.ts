@@ -13,6 +13,7 @@ import { connectionVariables } from './connection-variables.ts';
 import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
+import type { WatchedFixture } from './watch-fixture.ts';
 
 /** Runs the emulator until it is interrupted. */
 export const start: RunCommand = async (terminal, flags) => {
@@ -40,10 +41,11 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
 export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
-  const { json: _, quiet: __, envFile: ___, fixtures: file, watch, handlers, ...options } = settings;
+  const { json: _, quiet: __, envFile: ___, fixtures: file, mail, watch, handlers, ...options } = settings;
   if (watch && file === undefined)
     throw new UsageError('The flag --watch needs a fixture file; name one with --fixtures <file>.');
-  const fixtures = file === undefined ? defaultFixture : await loadFixture(file, say);
+  const read = async () => withMail(file === undefined ? defaultFixture : await loadFixture(file, say), mail);
+  const fixtures = await read();
   try {
     const server = await startServer({
       ...options,
@@ -51,17 +53,21 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
       ...(handlers !== undefined && { handlers: await loadUserModule(handlers) }),
       fixtures: fixtures as NamedFixture,
     });
-    return withWatcher(server as unknown as AnyServer, watch ? file : undefined, say);
+    return withWatcher(server as unknown as AnyServer, watch && file !== undefined ? { file, read } : undefined, say);
   } catch (error) {
     throw explain(error, settings);
   }
 }
 
 /** Adds a watcher of the fixture file, if there is one, which ends with the server. */
-async function withWatcher(server: AnyServer, file: string | undefined, say: Output['say']): Promise<AnyServer> {
-  if (file === undefined) return server;
+async function withWatcher(
+  server: AnyServer,
+  fixture: WatchedFixture | undefined,
+  say: Output['say'],
+): Promise<AnyServer> {
+  if (fixture === undefined) return server;
   const { watchFixture } = await import('./watch-fixture.ts');
-  const stop = watchFixture(server.mailbox, file, say);
+  const stop = watchFixture(server.mailbox, fixture, say);
   const close = () => {
     stop();
     return server.close();
@@ -73,6 +79,13 @@ async function withWatcher(server: AnyServer, file: string | undefined, say: Out
 async function loadFixture(file: string, say: (line: string) => void): Promise<unknown> {
   const { readFixture } = await import('./read-fixture.ts');
   return readFixture(file, say);
+}
+
+/** Adds mail files to a fixture. The code for it is loaded only if there are any. */
+async function withMail(fixture: unknown, mail: readonly string[]): Promise<unknown> {
+  if (mail.length === 0) return fixture;
+  const { addMail } = await import('./add-mail.ts');
+  return addMail(fixture, mail);
 }
 
 /** Loads the module with the user's msw handlers. */

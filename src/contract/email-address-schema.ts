@@ -1,15 +1,28 @@
 import { z } from 'zod';
 import { splitAddresses } from './address-list.ts';
-import { isBareAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from './email-address.ts';
+import { isBareAddress, isIncomingAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from './email-address.ts';
 import { expected, text } from './schemas.ts';
 
 const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
-/** One address, bare or in display form. */
-export const emailAddress = z
+const addressText = z
   .string({ error: expected('a string') })
-  .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true })
-  .refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`);
+  .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true });
+
+/** One address, bare or in display form. */
+export const emailAddress = addressText.refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`);
+
+/** One address of mail from outside, bare or in display form; also an international one (RFC 6532). */
+export const incomingAddress = addressText.refine(
+  (text) => parseAddress(text, isIncomingAddress) !== undefined,
+  `must be ${AN_ADDRESS}`,
+);
+
+/** The same for the sender of a stored mail; empty if the mail names none. */
+export const senderAddress = addressText.refine(
+  (text) => text === '' || parseAddress(text, isIncomingAddress) !== undefined,
+  `must be ${AN_ADDRESS}`,
+);
 
 /** One bare address; parsing converts it to lower case. */
 export const bareEmail = z

@@ -18,11 +18,22 @@ export function isBareAddress(text: string): boolean {
   return text.length <= 254 && at <= 64 && LOCAL_PART.test(text.slice(0, at)) && isDomainName(text.slice(at + 1));
 }
 
-/** Parses one address, bare or in display form (`Ada <ada@example.com>`); returns `undefined` for any other text. */
-export function parseAddress(text: string): EmailAddress | undefined {
+/**
+ * Returns whether a text is a bare address as mail from outside may have it: also international (RFC 6532), of a host
+ * without a dot, or with dots that RFC 5322 does not allow.
+ */
+export function isIncomingAddress(text: string): boolean {
+  return text.length <= MAX_ADDRESS_LENGTH && /^[^\s\p{Cc}<>()",;:@\\]+@[^\s\p{Cc}<>()",;@\\]+$/u.test(text);
+}
+
+/**
+ * Parses one address, bare or in display form (`Ada <ada@example.com>`); returns `undefined` for any other text.
+ * `isAddress` checks the bare address.
+ */
+export function parseAddress(text: string, isAddress = isBareAddress): EmailAddress | undefined {
   if (/[\r\n\0]/.test(text)) return undefined;
   const [parsed, ...more] = addressParser(text);
-  if (parsed?.address === undefined || more.length > 0 || !isBareAddress(parsed.address)) return undefined;
+  if (parsed?.address === undefined || more.length > 0 || !isAddress(parsed.address)) return undefined;
   // The parser is lenient: refuse text after the address, and a display name without angle brackets.
   if (![parsed.address, `<${parsed.address}>`].some((end) => isWhole(text.trim(), end))) return undefined;
   return { name: parsed.name.trim(), address: parsed.address };
@@ -41,7 +52,7 @@ export function withoutTag(address: string): string {
 
 /** Returns the bare address of a valid text in lower case, for comparison. */
 export function toBareAddress(text: string): string {
-  return (parseAddress(text)?.address ?? text).toLowerCase();
+  return (parseAddress(text, isIncomingAddress)?.address ?? text).toLowerCase();
 }
 
 /** Formats an address in display form; a name with special characters is quoted. */

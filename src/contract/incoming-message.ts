@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { fromBase64, isBytes, toBase64 } from './base64.ts';
-import { emailAddress, emailAddresses } from './email-address-schema.ts';
+import { emailAddresses, incomingAddress } from './email-address-schema.ts';
 import type { InputOf } from './input-of.ts';
+import { envelopeFields } from './mail-envelope.ts';
 import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
 import { line, text } from './schemas.ts';
 
@@ -75,11 +76,11 @@ const composedFields = {
   /** The recipients: inboxes of this emulator, of any tenant. */
   to: recipients,
   /** The sender, in the `From` header; any address. */
-  from: emailAddress,
+  from: incomingAddress,
   /** Shown in the mail only; nothing is delivered to these addresses. */
   cc: emailAddresses.default([]),
   /** The address in the `Reply-To` header. Default: null, no such header. */
-  replyTo: emailAddress.nullish(),
+  replyTo: incomingAddress.nullish(),
   /** The subject on one line, up to 998 characters. Default: empty. */
   subject: line(MAX_SUBJECT_LENGTH).default(''),
   /** The plain-text body, up to 500,000 characters; the same limit applies to `html`. */
@@ -101,18 +102,27 @@ const composedFields = {
   headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
+  ...envelopeFields,
 };
 
 /** An inbound mail, given by its parts. */
 export const composedMessage = z.strictObject(composedFields);
 
+/** A text of several lines that is not base64 with line breaks. */
+const rawText = z
+  .string()
+  .regex(/[\r\n]/)
+  .regex(/[^\w+/=\s]/)
+  .transform((written) => new TextEncoder().encode(written));
+
 const rawFields = {
-  /** The raw mail (RFC 5322), up to 10 MiB: its bytes, or the same in base64. */
-  eml: bytes,
+  /** The raw mail (RFC 5322), up to 10 MiB: its text with its line breaks, its bytes, or these in base64. */
+  eml: z.union([rawText, bytes], 'must be base64'),
   /** The recipients. Default: the addresses in To, Cc and Bcc that belong to inboxes of this emulator. */
   to: recipients.optional(),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
+  ...envelopeFields,
 };
 
 /** An inbound mail, given as raw RFC 5322. */
@@ -124,7 +134,10 @@ export type IncomingAttachment = InputOf<typeof attachmentFields>;
 /** An inbound mail, given by its parts. Addresses are bare or in display form (`Dana Reyes <dana@customer.test>`). */
 export type ComposedMessage = InputOf<typeof composedFields>;
 
-/** An inbound mail, given as raw RFC 5322. `…/raw` returns exactly these bytes, even if the message is truncated. */
+/**
+ * An inbound mail, given as raw RFC 5322. `…/raw` returns exactly these bytes, even if the message is truncated; with
+ * `envelopeFrom` or `auth`, after the trace header of the emulator.
+ */
 export type RawMessage = InputOf<typeof rawFields>;
 
 /**

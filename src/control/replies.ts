@@ -91,6 +91,7 @@ export const mailReply = z.strictObject({
       content: z.string().describe('The bytes, in base64.'),
     }),
   ),
+  problems: z.array(z.string()).optional().describe('What could not be read of a raw mail, each in one sentence.'),
 });
 
 /** Mail, oldest first. */

@@ -158,7 +158,7 @@ export class Correspondents implements OutsideAddresses {
     if (route.kind === 'bounced' || route.kind === 'external') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
     if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
-    if ('eml' in answer) await acceptMessage(context, { eml: answer.eml, to: answer.to });
+    if ('eml' in answer) await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: '' });
     else if (route.kind === 'correspondent') this.#accept(world, toMail(cause, answer.mail, world), route.address);
     else {
       checkRoom(context, sizeOfMail(answer.mail));

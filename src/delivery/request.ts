@@ -35,6 +35,10 @@ export interface DeliveryPayload {
   readonly htmlBody?: string | null;
   /** When the message arrived or was sent: ISO 8601 UTC. */
   readonly receivedAt?: string;
+  /** Of a bounce that a report told of: the recipients that did not get the message, separated by commas. */
+  readonly recipient?: string;
+  /** Of a bounce that a report told of: their status codes (RFC 3463) in the same order, separated by commas. */
+  readonly statusCode?: string;
 }
 
 /** Creates the payload for an event. */
@@ -58,6 +62,7 @@ const PAYLOADS: Record<BehaviourValues['deliveries.payload'], (event: MailEvent)
     plainBody: event.message.plainBody,
     htmlBody: event.message.htmlBody,
     receivedAt: event.message.receivedAt,
+    ...event.bounce,
   }),
 };
 

@@ -1,6 +1,14 @@
 import type { EventKind } from '../contract/events.ts';
 import type { MessageRow } from '../store/rows.ts';
 
+/** What a report says about a mail that bounced. */
+export interface BounceDetails {
+  /** The bare addresses of the recipients that did not get the mail, separated by commas. */
+  readonly recipient: string;
+  /** Their status codes (RFC 3463), such as `5.1.1`, separated by commas, in the same order. */
+  readonly statusCode: string;
+}
+
 /** An event, such as the arrival of a message, with the data that deliveries and streams need. */
 export interface MailEvent {
   /** `evt_` and a UUID. */
@@ -11,6 +19,8 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message at the time of the event. */
   readonly message: MessageRow;
+  /** Only for a bounce that a report in the inbox told of. */
+  readonly bounce?: BounceDetails;
   /** Only for an event that a test triggers: fields that replace those of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Only for an event that a test triggers: deliver only to this webhook. */

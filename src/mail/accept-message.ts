@@ -4,14 +4,16 @@ import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { composedMessage, type IncomingMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
+import type { MailAuth } from '../contract/mail-envelope.ts';
 import { newId } from '../environment.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { InboxLocation } from '../store/world.ts';
+import type { InboxLocation, World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import type { MailContext } from './mail-context.ts';
+import { createTrace } from './mime/trace.ts';
 import { parseEml } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive-mail.ts';
-import { findInbox, uniqueInboxes } from './route.ts';
+import { findInbox } from './route.ts';
 
 /** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
 export interface ReceivedMessage {
@@ -37,10 +39,14 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const parsed = 'eml' in message ? await parseRaw(context, message) : parseComposed(context, message);
-  const { mail } = parsed;
-  const inboxes = findInboxes(context, parsed);
-  checkRoom(context, inboxes.length * sizeOfMail(mail));
-  return inboxes.map((inbox) => {
+  const copies = findTargets(context, parsed).map(({ inbox, recipient }) => {
+    return { inbox, mail: { ...parsed.mail, headers: addTrace(inbox.world, recipient, parsed) } };
+  });
+  checkRoom(
+    context,
+    copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0),
+  );
+  return copies.map(({ inbox, mail }) => {
     const stored = receiveMail(context, inbox, mail);
     if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
     const { id, inboxId, threadId } = stored;
@@ -53,6 +59,9 @@ interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
+  /** The sender in the envelope; `undefined` if the mail came without an envelope. */
+  readonly envelopeFrom: string | undefined;
+  readonly auth: MailAuth | undefined;
 }
 
 function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
@@ -66,6 +75,8 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
     inReplyTo = null,
     references,
     replyTo = null,
+    envelopeFrom = toBareAddress(from),
+    auth,
     ...rest
   } = parseOrRefuse('The message', composedMessage, message);
   checkSize(rest.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
@@ -81,21 +92,33 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
     references: references ?? (inReplyTo === null ? [] : [inReplyTo]),
     raw: null,
   };
-  return { tenant, mail, recipients: to };
+  return { tenant, mail, recipients: to, envelopeFrom, auth };
 }
 
 async function parseRaw(context: MailContext, message: IncomingMessage): Promise<AddressedMail> {
-  const parsed = parseOrRefuse('The message', rawMessage, message);
-  checkSize(parsed.eml.byteLength);
+  const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage, message);
+  checkSize(eml.byteLength);
   context.assume('messages.inbound.limits');
-  const { mail, recipients } = await parseEml(parsed.eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  context.assume('messages.inbound.sender');
+  context.assume('messages.inbound.unreadable');
+  const { mail, recipients } = await parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   // The mail can also name recipients outside this emulator. It is delivered only to those that have an inbox here.
   const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
-    tenant: parsed.tenant,
-    mail: { ...mail, raw: toBase64(parsed.eml) },
-    recipients: parsed.to ?? (local.length > 0 ? local : recipients),
+    tenant,
+    mail: { ...mail, from: mail.from || (envelopeFrom ?? ''), headers: null, raw: toBase64(eml) },
+    recipients: to ?? (local.length > 0 ? local : recipients),
+    envelopeFrom,
+    auth,
   };
+}
+
+/** Adds the trace to the header fields of a mail that came with an envelope. */
+function addTrace({ environment }: World, recipient: string, { mail, envelopeFrom, auth = {} }: AddressedMail) {
+  if (envelopeFrom === undefined) return mail.headers;
+  const envelope = { from: envelopeFrom, to: toBareAddress(recipient), auth };
+  return { ...createTrace(envelope, toBareAddress(mail.from), new Date(environment.now())), ...mail.headers };
 }
 
 function newMessageId({ environment }: ReachableWorlds, domain: string): string {
@@ -107,8 +130,14 @@ function checkSize(bytes: number): void {
   throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
+/** An inbox that gets a mail, and the first recipient that it gets the mail for. */
+interface Target {
+  readonly inbox: InboxLocation;
+  readonly recipient: string;
+}
+
 /** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
-function findInboxes(context: MailContext, { tenant, recipients }: AddressedMail): InboxLocation[] {
+function findTargets(context: MailContext, { tenant, recipients }: AddressedMail): Target[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
@@ -122,5 +151,7 @@ function findInboxes(context: MailContext, { tenant, recipients }: AddressedMail
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return uniqueInboxes(found.map(({ inbox }) => inbox));
+  const targets = new Map<string, Target>();
+  for (const target of found) if (!targets.has(target.inbox.inboxId)) targets.set(target.inbox.inboxId, target);
+  return [...targets.values()];
 }

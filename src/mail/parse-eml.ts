@@ -1,53 +1,87 @@
-import type { Address } from 'postal-mime';
-import { toBase64 } from '../contract/base64.ts';
-import { formatAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from '../contract/email-address.ts';
+import type { Address, Attachment } from 'postal-mime';
+import { countBytes, toBase64 } from '../contract/base64.ts';
+import {
+  formatAddress,
+  isIncomingAddress,
+  MAX_ADDRESS_LENGTH,
+  MAX_ADDRESSES,
+  parseAddress,
+} from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { MAIL_LIMITS } from '../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { cut } from './cut.ts';
+import { toUtf8Header } from './mime/utf8-header.ts';
+import { repairWindows1252 } from './mime/windows-1252.ts';
 import type { IncomingMail } from './receive-mail.ts';
+import type { AttachedFile } from './store-message.ts';
 
 /** A parsed mail, with every recipient that its header names. */
 export interface ParsedMail {
-  readonly mail: Omit<IncomingMail, 'raw'>;
+  readonly mail: Omit<IncomingMail, 'raw' | 'headers'>;
   readonly recipients: readonly string[];
+  /** The address in Delivered-To, which a mail server added; empty if there is none. */
+  readonly deliveredTo: readonly string[];
+  /** The value of the Date field, as ISO 8601 if it is a date; `undefined` if there is none. */
+  readonly date: string | undefined;
 }
 
 /**
- * Parses an RFC 5322 message with MIME parts. Each part is cut to the limits of a composed mail.
+ * Parses an RFC 5322 message with MIME parts. Each part is cut to the limits of a composed mail. A sender that is
+ * missing is empty, and a Message-ID that is missing is the given one.
  *
- * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed or From has no valid address.
+ * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed.
  */
 export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<ParsedMail> {
-  const parsed = await parse(bytes);
-  const [from] = toAddresses(parsed.from ? [parsed.from] : []);
-  if (from === undefined) throw new ApiError('VALIDATION_ERROR', 'The message has no From with an e-mail address.');
+  const parsed = await parse(toUtf8Header(bytes));
+  const [from = ''] = toAddresses([parsed.from ?? [], parsed.sender ?? []].flat());
   const [to, cc, bcc] = [toAddresses(parsed.to), toAddresses(parsed.cc), toAddresses(parsed.bcc)];
   return {
     recipients: [...to, ...cc, ...bcc],
+    deliveredTo: parsed.deliveredTo === undefined ? [] : [parsed.deliveredTo],
+    date: parsed.date,
     mail: {
       from,
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: toAddresses(parsed.replyTo)[0] ?? null,
       subject: cut(toSingleLine(parsed.subject ?? ''), MAX_SUBJECT_LENGTH),
-      plainBody: cut(parsed.text ?? '', MAIL_LIMITS.body),
-      htmlBody: parsed.html === undefined ? null : cut(parsed.html, MAIL_LIMITS.body),
+      plainBody: cut(repairWindows1252(parsed.text ?? ''), MAIL_LIMITS.body),
+      htmlBody: parsed.html === undefined ? null : cut(repairWindows1252(parsed.html), MAIL_LIMITS.body),
       messageIdHeader: findIds(parsed.messageId)[0] ?? fallbackId,
       inReplyTo: findIds(parsed.inReplyTo)[0] ?? null,
       references: findIds(parsed.references).slice(-MAIL_LIMITS.references),
-      headers: null,
-      attachments: parsed.attachments.slice(0, MAIL_LIMITS.attachments).map(({ filename, mimeType, content }) => {
-        const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
-        return {
-          filename: cut(toSingleLine(filename ?? ''), MAIL_LIMITS.filename) || 'attachment',
-          contentType: cut(mimeType, MAIL_LIMITS.contentType),
-          content: toBase64(file),
-          sizeBytes: file.byteLength,
-        };
-      }),
+      attachments: parsed.attachments.slice(0, MAIL_LIMITS.attachments).map(toFile),
     },
   };
+}
+
+/** The names of files that come without a name. */
+const FILE_NAMES: Readonly<Record<string, string>> = {
+  'message/rfc822': 'message.eml',
+  'message/global': 'message.eml',
+  'message/delivery-status': 'delivery-status.txt',
+  'text/rfc822-headers': 'headers.txt',
+  'text/calendar': 'invite.ics',
+  'application/ms-tnef': 'winmail.dat',
+};
+
+function toFile({ filename, mimeType, method, content }: Attachment): AttachedFile {
+  const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
+  // The parser replaces the line breaks of parts without encoding.
+  const base64 = mimeType === 'message/rfc822' ? withWindowsNewlines(toBase64(file)) : toBase64(file);
+  const name = cut(toSingleLine(filename ?? ''), MAIL_LIMITS.filename);
+  const type = method === undefined ? mimeType : `${mimeType}; method=${method}`;
+  return {
+    filename: name || (FILE_NAMES[mimeType] ?? 'attachment'),
+    contentType: cut(type, MAIL_LIMITS.contentType),
+    content: base64,
+    sizeBytes: countBytes(base64),
+  };
+}
+
+function withWindowsNewlines(base64: string): string {
+  return btoa(atob(base64).replace(/\r?\n/g, '\r\n'));
 }
 
 /** Returns the display forms of all valid addresses; a group is replaced by its members. */
@@ -56,7 +90,11 @@ function toAddresses(addresses: readonly Address[] = []): string[] {
     .flatMap((each) => (each.group ? each.group : [each]))
     .flatMap(({ name, address = '' }) => {
       const forms = [formatAddress({ name: toSingleLine(name), address }), address];
-      return forms.find((text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text) !== undefined) ?? [];
+      return (
+        forms.find(
+          (text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text, isIncomingAddress) !== undefined,
+        ) ?? []
+      );
     });
 }
 
@@ -64,7 +102,7 @@ function toAddresses(addresses: readonly Address[] = []): string[] {
 async function parse(bytes: Uint8Array) {
   const { default: PostalMime } = await import('postal-mime');
   try {
-    return await PostalMime.parse(bytes, { attachmentEncoding: 'arraybuffer' });
+    return await PostalMime.parse(bytes, { attachmentEncoding: 'arraybuffer', forceRfc822Attachments: true });
   } catch {
     throw new ApiError(
       'VALIDATION_ERROR',
@@ -80,5 +118,5 @@ function findIds(field = ''): string[] {
 
 /** Replaces line breaks, which decoded header fields may contain. */
 function toSingleLine(text: string): string {
-  return text.replace(/[\r\n\0]+/g, ' ');
+  return repairWindows1252(text).replace(/[\r\n\0]+/g, ' ');
 }

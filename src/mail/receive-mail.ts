@@ -3,6 +3,7 @@ import { newId } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { InboxLocation, World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
+import { reportBounce } from './report-bounce.ts';
 import { type AttachedFile, publish, storeMessage } from './store-message.ts';
 
 /** A mail to store in an inbox. */
@@ -26,8 +27,9 @@ export interface IncomingMail
 }
 
 /**
- * Stores a mail in an inbox, in the thread that it replies to or in a new one, and publishes `message.received`.
- * Returns `undefined` if the inbox does not exist any more.
+ * Stores a mail in an inbox, in the thread that it replies to or in a new one, and publishes `message.received`. If it
+ * reports that a mail of the inbox bounced, also publishes `message.bounced` for that mail. Returns `undefined` if the
+ * inbox does not exist any more.
  */
 export function receiveMail(
   context: MailContext,
@@ -48,6 +50,7 @@ export function receiveMail(
   };
   const message = storeMessage(world, row, attachments);
   publish(context, world, 'message.received', message);
+  reportBounce(context, world, message);
   return message;
 }
 

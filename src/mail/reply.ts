@@ -24,9 +24,11 @@ export function recipientsOfReply(
 ): ReplyRecipients {
   assume('sending.reply.recipients');
   const isOwn = message.direction === 'outbound';
-  const to = isOwn ? message.to : [message.replyTo ?? message.from];
-  if (to.length === 0)
-    throw new ApiError('VALIDATION_ERROR', 'This message cannot be replied to: it has no recipient in To.');
+  const to = isOwn ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
+  if (to.length === 0) {
+    const missing = isOwn ? 'recipient in To' : 'sender';
+    throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
+  }
   const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
   return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }

@@ -1,17 +1,18 @@
 import { formatAddress, toBareAddress } from '../contract/email-address.ts';
 import { domainOf } from '../contract/emulator-domains.ts';
-import { newId, timestampNow } from '../environment.ts';
+import { newId } from '../environment.ts';
 import { primaryAddress } from '../store/inbox-address.ts';
 import type { InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import { checkRoom, sizeOfMail } from './check-room.ts';
 import { checkSending, type RecipientCheck } from './check-sending.ts';
+import { deliverReports } from './deliver-report.ts';
 import { isHeld } from './is-held.ts';
 import type { MailContext } from './mail-context.ts';
 import { receiveMail } from './receive-mail.ts';
 import { referencesTo } from './references-to.ts';
 import { findRoute, uniqueInboxes } from './route.ts';
-import { type AttachedFile, publish, storeMessage } from './store-message.ts';
+import { type AttachedFile, bounce, publish, storeMessage } from './store-message.ts';
 
 /** The part of an outgoing mail that is stored, and that counts towards the storage limit. */
 interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
@@ -37,11 +38,12 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   checkSending(context, world, inbox, recipients, recipientCheck);
   const routes = recipients.map((recipient) => findRoute(context, recipient, world.id));
   const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
+  const bounced = recipients.filter((_, index) => routes[index]?.kind === 'bounced');
   checkRoom(context, (1 + inboxes.length) * sizeOfMail(stored));
   const message = store(context, world, inbox, stored, originalMessage);
   publish(context, world, 'message.sent', message);
-  if (routes.some(({ kind }) => kind !== 'bounced')) context.assume('sending.local');
   const from = message.fromAddress;
+  if (bounced.length < routes.length) context.assume('sending.local');
   for (const inbox of inboxes) {
     if (isHeld(context, world, { ...message, from }, { kind: 'inbox', inbox })) continue;
     receiveMail(context, inbox, { ...message, attachments: mail.attachments });
@@ -50,8 +52,16 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
     if (route.kind !== 'correspondent' || isHeld(context, world, { ...message, from }, route)) continue;
     context.correspondents.receive(world, message, route.address);
   }
-  return routes.some(({ kind }) => kind === 'bounced') ? bounce(context, world, message) : message;
+  if (bounced.length === 0) return message;
+  const bounceAll = BOUNCES[context.readBehaviour('sending.bounce.report')];
+  bounceAll(context, world, message, bounced);
+  return world.messages.get(message.id) ?? message;
 }
+
+const BOUNCES = {
+  none: (context: MailContext, world: World, message: MessageRow) => void bounce(context, world, message),
+  inbox: deliverReports,
+};
 
 /** Returns the bare addresses of all recipients, each once. */
 function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
@@ -85,10 +95,4 @@ function store(
     raw: null,
   };
   return storeMessage(world, row, attachments);
-}
-
-function bounce(context: MailContext, world: World, { id }: MessageRow): MessageRow {
-  const bounced = world.messages.update(id, { bouncedAt: timestampNow(world.environment) });
-  publish(context, world, 'message.bounced', bounced);
-  return bounced;
 }

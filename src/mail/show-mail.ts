@@ -1,5 +1,6 @@
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
+import { findProblems } from './find-problems.ts';
 import { readHeaders } from './mime/read-headers.ts';
 
 /** A file of a mail. */
@@ -30,22 +31,30 @@ export interface Mail
   > {
   /** The id of the tenant. */
   readonly tenantId: string;
-  /** The header fields by lower-case name, as the raw mail has them; of fields with one name, the last. */
+  /**
+   * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
+   * else the last.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** The files, with their bytes. */
   readonly attachments: readonly MailAttachment[];
+  /** What could not be read of a raw mail, each in one sentence; left out if there is nothing. */
+  readonly problems?: readonly string[];
 }
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
   const { id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
+  const files = world.attachments.by('messageId', id);
+  const problems = findProblems(message, files);
   return {
     ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
     ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
     headers: readHeaders(message),
-    attachments: world.attachments
-      .by('messageId', id)
-      .map(({ id, filename, contentType, sizeBytes, content }) => ({ id, filename, contentType, sizeBytes, content })),
+    attachments: files.map(({ id, filename, contentType, sizeBytes, content }) => ({
+      ...{ id, filename, contentType, sizeBytes, content },
+    })),
+    ...(problems.length > 0 && { problems }),
   };
 }

@@ -1,5 +1,6 @@
 import type { EventKind } from '../contract/events.ts';
 import { newId, timestampNow } from '../environment.ts';
+import type { BounceDetails } from '../events/event-bus.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
@@ -28,8 +29,14 @@ export function storeMessage(world: World, fields: NewMessage, files: readonly A
   return message;
 }
 
-/** Publishes an event of a message. */
-export function publish({ events }: MailContext, world: World, kind: EventKind, message: MessageRow): void {
+/** Publishes an event of a message; `bounce` is what a report says about a message that bounced. */
+export function publish(
+  { events }: MailContext,
+  world: World,
+  kind: EventKind,
+  message: MessageRow,
+  bounce?: BounceDetails,
+): void {
   events.publish({
     id: `evt_${newId(world.environment)}`,
     kind,
@@ -37,5 +44,14 @@ export function publish({ events }: MailContext, world: World, kind: EventKind, 
     workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
     inboxId: message.inboxId,
     message,
+    ...(bounce && { bounce }),
   });
+}
+
+/** Marks a message as bounced, unless it already is, and publishes that. Returns the message. */
+export function bounce(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): MessageRow {
+  const known = world.messages.get(id)?.bouncedAt ?? null;
+  const bounced = world.messages.update(id, { bouncedAt: known ?? timestampNow(world.environment) });
+  publish(context, world, 'message.bounced', bounced, details);
+  return bounced;
 }

@@ -2,7 +2,8 @@ import { findInInbox, findInScope, type LookupContext } from '../access/find-in-
 import { findMessage } from '../access/find-message.ts';
 import type { ParamsOf } from '../contract/operations.ts';
 import { timestampNow } from '../environment.ts';
-import { composeMail } from '../mail/mime/compose-mail.ts';
+import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { hasTrace } from '../mail/mime/trace.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
@@ -60,8 +61,11 @@ export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.principal.world.attachments.by('messageId', message.id);
+  const compose = hasTrace(message) ? RAW_FORMS[context.readBehaviour('messages.raw.trace')] : composeMail;
   return {
-    body: composeMail(message, attachments),
+    body: compose(message, attachments),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };
+
+const RAW_FORMS = { shown: composeWithTrace, hidden: composeMail };

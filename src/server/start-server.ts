@@ -13,6 +13,7 @@ import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { hasMailFiles } from './mail-files/fixture-inboxes.ts';
 import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
@@ -91,7 +92,7 @@ export async function startServer(
   const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
-  const internals = buildMailbox({ ...mailboxOptions, environment });
+  const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
   const { mailbox, activity } = internals;
   const stateFile = await loadStateFile(internals, settings.stateFile);
   const log = createServerLog(activity, settings, createEnvironment(environment).report);
@@ -170,6 +171,13 @@ async function loadStateFile({ state }: MailboxInternals, path: string | undefin
   if (path === undefined) return undefined;
   const { keepInFile } = await import('./state/state-file.ts');
   return keepInFile(state, path);
+}
+
+/** Reads the mail files that the fixture names by paths relative to the working folder; only then is the code loaded. */
+async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
+  if (!hasMailFiles(options.fixtures)) return options;
+  const { resolveMail } = await import('./mail-files/resolve-mail.ts');
+  return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */

@@ -97,7 +97,6 @@ function seedMessage(world: World, inboxId: string, message: Message): void {
     inboxId,
     fromAddress: toBareAddress(message.from),
     headers: null,
-    raw: null,
   });
   for (const { id, filename, contentType, content } of message.attachments) {
     const sizeBytes = countBytes(content);

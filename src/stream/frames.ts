@@ -63,7 +63,7 @@ export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription)
 /** Creates the frame of an event. */
 export function eventFrame(
   world: World,
-  { id, kind, inboxId, message }: MailEvent,
+  { id, kind, inboxId, message, bounce }: MailEvent,
   behaviours: BehaviourValues,
 ): ServerFrame {
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
@@ -82,6 +82,7 @@ export function eventFrame(
       plain_body: plainBody,
       html_body: htmlBody,
       timestamp: receivedAt,
+      ...(bounce && { recipient: bounce.recipient, status_code: bounce.statusCode }),
     },
     thread: { thread_id: threadId, subject: thread?.first.subject ?? subject },
   };

@@ -86,6 +86,19 @@ test('receives a raw mail, and sends the token if the server requires one', asyn
   test.expect([message?.subject, atob(String(message?.raw))]).toEqual(['Whole', eml]);
 });
 
+test('receives with an envelope and the results of authentication', async (test) => {
+  await using server = await startServer({ port: 0 });
+  const args = ['--envelope-from', '<>', '--auth', 'spf=fail', '--auth', 'dmarc=none', '--url', server.url];
+  const { code, err } = await runHere([...MAIL, ...args], {}, { interrupted: NEVER });
+  test.expect([code, err]).toEqual([0, '']);
+  test.expect(server.mailbox.messages().at(-1)?.headers).toMatchObject({
+    'return-path': '<>',
+    'authentication-results': 'mailbox.test (agent-mailbox-mock); spf=fail; dmarc=none header.from=customer.test',
+  });
+  const wrong = await runHere([...MAIL, '--auth', 'spf', '--url', server.url], {}, { interrupted: NEVER });
+  test.expect([wrong.code, wrong.err]).toEqual([2, 'agent-mailbox-mock: --auth must be <method>=<result>, not "spf".']);
+});
+
 test('says why a mail does not arrive', async (test) => {
   await using server = await startServer({ port: 0 });
   const before = server.mailbox.snapshot();

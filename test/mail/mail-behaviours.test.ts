@@ -40,6 +40,10 @@ const replyToAll: Reading['call'] = async ({ helpdesk, info }) => {
   await info.mail([helpdesk.address, ADDRESS.stranger]);
   return helpdesk.call('POST', `/reply-all/${(await helpdesk.latest()).id}`, {});
 };
+const readRaw: Reading['call'] = async ({ helpdesk }, { mailbox }) => {
+  const [arrived] = await mailbox.receiveMessage({ to: helpdesk.address, from: ADDRESS.dana });
+  return helpdesk.call('GET', `/messages/${arrived?.id}/raw`);
+};
 const deleteThenRead: Reading['call'] = async ({ helpdesk }) => {
   await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
   return helpdesk.call('GET', `/messages/${MESSAGES.thanks}`);
@@ -201,6 +205,15 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     'pause',
   ],
   [{ 'sending.unknown-user': 'accepted' }, bounced('nobody@acme.test')],
+  [{ 'messages.raw.trace': 'hidden' }, { call: readRaw, expected: ({ text }) => text.slice(0, 5), value: 'From:' }],
+  [
+    { 'sending.bounce.report': 'inbox' },
+    {
+      call: sendTo('bounce@simulator.test'),
+      expected: async (_, { helpdesk }) => (await helpdesk.latest()).subject,
+      value: 'Undelivered Mail Returned to Sender',
+    },
+  ],
   [{ 'sending.plus-tags': 'exact' }, { ...bounced('billing+orders@acme.test'), value: 1 }],
   [{ 'sending.forward.body': 'as-sent' }, { call: forward, expected: sentBody, value: 'See.' }],
   [

@@ -315,7 +315,7 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
     ],
     ['an eml that is no base64', () => ({ eml: 'From: x' }), 'VALIDATION_ERROR', 'eml must be base64.'],
     ['an eml that is a number', () => ({ eml: 5 }), 'VALIDATION_ERROR', 'eml must be base64.'],
-    ['an empty eml', () => ({ eml: '' }), 'VALIDATION_ERROR', 'The message has no From with an e-mail address.'],
+    ['an empty eml', () => ({ eml: '' }), 'VALIDATION_ERROR', 'The message has no recipient.'],
     ['an eml and parts', () => ({ eml: '', text: 'x' }), 'VALIDATION_ERROR', 'has unknown fields: "text".'],
     [
       'an eml for nobody',

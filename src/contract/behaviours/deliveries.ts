@@ -8,7 +8,7 @@ export const deliveryBehaviours = defineBehaviours({
     section: '6',
     choices: {
       'reference-and-content':
-        'the fields of the reference (event, messageId, inboxId, threadId, from, to) plus id, workspaceId, subject, plainBody, htmlBody and receivedAt',
+        'the fields of the reference (event, messageId, inboxId, threadId, from, to) plus id, workspaceId, subject, plainBody, htmlBody and receivedAt; for a bounce that a report in the inbox told of, also recipient and statusCode',
       reference: 'only event, messageId, inboxId, threadId, from and to',
     },
     default: 'reference-and-content',

@@ -75,6 +75,20 @@ export const messageBehaviours = defineBehaviours({
       'the same as for a message given as separate fields: bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; everything above a limit is left out, but the raw mail stays complete',
     origin: 'assumed',
   },
+  'messages.inbound.sender': {
+    question: 'Which sender does a message have if its From is missing, empty or repeated?',
+    section: '4.4',
+    assumption:
+      'the first address of the first From; without one, that of Sender, or else the envelope sender; if that is the null sender too, from is empty, and the message cannot be answered',
+    origin: 'assumed',
+  },
+  'messages.inbound.unreadable': {
+    question: 'How are the parts of raw mail shown that cannot be decoded?',
+    section: '4.4',
+    assumption:
+      'bytes outside their charset as U+FFFD, text in an unknown charset as windows-1252, and mails within a mail, calendars and winmail.dat as attachments; the raw mail stays complete, and the control call that lists mail names each problem',
+    origin: 'assumed',
+  },
   'messages.get.marks-read': {
     question: 'Does reading a message mark it as read?',
     section: '4.4',
@@ -130,6 +144,17 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     assumption:
       'message/rfc822: the received bytes, if the message arrived as raw mail; otherwise it is generated from the stored fields, without Bcc',
+    origin: 'assumed',
+  },
+  'messages.raw.trace': {
+    question: 'Does the raw form begin with what the receiving mail server adds?',
+    section: '4.4',
+    choices: {
+      shown:
+        'yes: Return-Path, Authentication-Results and Received, marked with the name of the emulator, if the mail came with an envelope: over SMTP, from separate fields, or with envelopeFrom or auth; then follow the received bytes',
+      hidden: 'no',
+    },
+    default: 'shown',
     origin: 'assumed',
   },
   'messages.attachments.disposition': {

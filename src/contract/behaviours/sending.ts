@@ -83,6 +83,24 @@ export const sendBehaviours = defineBehaviours({
     default: 'bounced',
     origin: 'assumed',
   },
+  'sending.bounce.detection': {
+    question: 'Which inbound mail reports that a sent mail bounced?',
+    section: '6',
+    assumption:
+      'a delivery report (RFC 3464) with a failed recipient, or a free text of a mail system that says so; the mail is found by the Message-ID of the returned mail, In-Reply-To, References or a Message-ID in the text, or else it is the latest mail of the same inbox to the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts (RFC 8098), are not bounces',
+    origin: 'assumed',
+  },
+  'sending.bounce.report': {
+    question: 'Does the inbox get a delivery report if its mail bounces within the emulator?',
+    section: '4.4',
+    choices: {
+      none: 'no, message.bounced is all; it is published once for a mail',
+      inbox:
+        'yes, one from the null sender for each recipient that bounced (RFC 3464), and message.bounced is published for each report',
+    },
+    default: 'none',
+    origin: 'assumed',
+  },
   'sending.reply.recipients': {
     question: 'Which recipients does a reply have?',
     section: '4.4',

@@ -1,9 +1,10 @@
 import { fromBase64 } from '../../contract/base64.ts';
-import { formatAddress, parseAddress } from '../../contract/email-address.ts';
+import { formatAddress, isIncomingAddress, parseAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
-import { formatDate, isPlain, toWords, writeField } from './header.ts';
+import { CRLF, formatDate, isPlain, toWords, writeField } from './header.ts';
 import { partTypeOf } from './media-type.ts';
 import { filePart, type MimePart, multipart, textPart, writePart } from './mime-part.ts';
+import { headersWithoutTrace, writeTrace } from './trace.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
@@ -13,6 +14,20 @@ export function composeMail(message: MessageRow, attachments: readonly Attachmen
   if (message.raw !== null) return fromBase64(message.raw);
   const { head, content } = contentOf(message, attachments);
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
+}
+
+/** Writes the same after the trace of the message. */
+export function composeWithTrace(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
+  const trace = new TextEncoder().encode(
+    writeTrace(message)
+      .map((field) => field + CRLF)
+      .join(''),
+  );
+  const mail = composeMail(message, attachments);
+  const bytes = new Uint8Array(trace.length + mail.length);
+  bytes.set(trace);
+  bytes.set(mail, trace.length);
+  return bytes;
 }
 
 /** The part of a message that its header fields are written from. */
@@ -33,7 +48,7 @@ export type MailHeader = Pick<
 /** Writes the header fields of a message that was not received as raw bytes, each folded. */
 export function fieldsOf(message: MailHeader): string[] {
   const fields: [name: string, words: string[]][] = [
-    ['From', toAddresses([message.from])],
+    ['From', message.from === '' ? [] : toAddresses([message.from])],
     ['To', toAddresses(message.to)],
     ['Cc', toAddresses(message.cc)],
     ['Reply-To', toAddresses(message.replyTo === null ? [] : [message.replyTo])],
@@ -42,7 +57,7 @@ export function fieldsOf(message: MailHeader): string[] {
     ['Message-ID', toMessageIds([message.messageIdHeader])],
     ['In-Reply-To', toMessageIds(message.inReplyTo === null ? [] : [message.inReplyTo])],
     ['References', toMessageIds(message.references)],
-    ...Object.entries(message.headers ?? {}).map(([name, value]): [string, string[]] => [name, toWords(value)]),
+    ...Object.entries(headersWithoutTrace(message)).map(([name, value]): [string, string[]] => [name, toWords(value)]),
   ];
   return fields.filter(([, words]) => words.length > 0).map(([name, words]) => writeField(name, words));
 }
@@ -55,7 +70,7 @@ function toAddresses(addresses: readonly string[]): string[] {
 }
 
 function toAddress(text: string): string[] {
-  const parsed = parseAddress(text);
+  const parsed = parseAddress(text, isIncomingAddress);
   if (parsed === undefined) return toWords(text);
   const { name, address } = parsed;
   return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];

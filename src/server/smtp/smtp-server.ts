@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import { MAX_ADDRESSES } from '../../contract/email-address.ts';
+import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox.ts';
@@ -61,7 +61,9 @@ function findProblem(mailbox: SmtpMailbox, address: string, recipientsBefore: nu
   if (recipientsBefore >= MAX_ADDRESSES) {
     return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
-  if (!mailbox.receives(address)) return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
+  // A tagged form of an address may have characters that no address of the service has.
+  if (!isBareAddress(address) || !mailbox.receives(address))
+    return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
   const fault = mailbox.takeSmtpFault(address);
   return fault ? reply(fault.status, fault.message) : null;
 }
@@ -74,7 +76,12 @@ async function receiveData(
   const chunks: Buffer[] = [];
   for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer);
   if (stream.sizeExceeded) throw reply(552, '5.3.4 The message is larger than 10 MiB.');
-  await mailbox.receiveMessage({ eml: Buffer.concat(chunks), to: envelope.rcptTo.map(({ address }) => address) });
+  const { mailFrom, rcptTo } = envelope;
+  await mailbox.receiveMessage({
+    eml: Buffer.concat(chunks),
+    envelopeFrom: mailFrom ? mailFrom.address : '',
+    to: rcptTo.map(({ address }) => address),
+  });
 }
 
 function toReply(error: unknown): Error {

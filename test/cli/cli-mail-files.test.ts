@@ -1,0 +1,134 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createMailbox, FixtureError } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
+import type { TestContext } from 'vitest';
+import { test } from 'vitest';
+import { runCommand, startCommand } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+import { send } from '../support/send.ts';
+
+const ORDERS = 'orders@initech.test';
+
+const mail = (subject: string, to = `Orders <${ORDERS}>`, from = 'Dana <dana@customer.test>') =>
+  `From: ${from}\r\nTo: ${to}\r\nDate: Tue, 6 Jan 2026 08:00:00 -0000\r\nMessage-ID: <${subject}@customer.test>\r\nSubject: ${subject}\r\n\r\nGr\xfc\xdfe\r\n`;
+
+const fixtureWith = (...messages: object[]) => ({
+  tenants: { initech: { workspaces: { main: { inboxes: { orders: { messages } } } } } },
+});
+
+/** Writes files into a new folder; a text is written as Latin-1. */
+async function writeFiles(context: TestContext, files: Record<string, string | object>): Promise<string> {
+  const folder = await makeFolder(context);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(folder, name, '..'), { recursive: true });
+    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content), 'latin1');
+  }
+  return folder;
+}
+
+/** Lists the messages of the inbox, oldest first, with their raw form. */
+async function listMessages(url: string) {
+  const key = 'ak_initech_orders_key';
+  const { json } = await send(`${url}/v1/messages?folder=inbox`, 'GET', { key });
+  const messages = json.messages.reverse();
+  return Promise.all(
+    messages.map(async ({ id, inboxId }: { id: string; inboxId: string }) => {
+      const path = `${url}/v1/inboxes/${inboxId}/messages/${id}`;
+      const raw = await send(`${path}/raw`, 'GET', { key });
+      return { ...(await send(path, 'GET', { key })).json, raw: Buffer.from(raw.bytes).toString('latin1') };
+    }),
+  );
+}
+
+test('a fixture file names mail files beside it, which become messages', async (context) => {
+  const mbox = `From dana@customer.test Tue Jan  6 08:00:00 2026\n${mail('two').replace('Gr', '>From Gr')}\nFrom - x\n${mail('three')}`;
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(
+      { eml: 'mails/one.eml', isStarred: true },
+      { from: 'kim@visitor.test', subject: 'Written out', receivedAt: '2026-01-06T08:00:00.001Z' },
+      { eml: 'mails/more.mbox' },
+    ),
+    'mails/one.eml': mail('one'),
+    'mails/more.mbox': mbox,
+  });
+  const { ready } = await startCommand(context, ['--fixtures', join(folder, 'mailbox.json')]);
+  const [one, two, three, written] = await listMessages(ready.url);
+  context
+    .expect([one.subject, two.subject, three.subject, written.subject])
+    .toEqual(['one', 'two', 'three', 'Written out']);
+  context.expect(one).toMatchObject({
+    from: 'Dana <dana@customer.test>',
+    to: `Orders <${ORDERS}>`,
+    plainBody: 'Grüße\n',
+    isStarred: true,
+    receivedAt: '2026-01-06T08:00:00.000Z',
+    messageIdHeader: '<one@customer.test>',
+  });
+  context.expect(one.raw).toBe(mail('one'));
+  context.expect(two.raw).toBe(mail('two').replace('Gr', 'From Gr'));
+  context.expect(three.raw).toBe(mail('three'));
+});
+
+test('--mail adds files to the inboxes that they name, and a reset restores them', async (context) => {
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(),
+    'in/a.eml': mail('a', 'list@else.test').replace('To:', `Delivered-To: ${ORDERS}\r\nTo:`),
+    'in/deep/b.eml': mail('b', 'Orders+tag@Initech.test'),
+    'in/deep/c.txt': 'no mail',
+    'Maildir/cur/1.host:2,S': mail('c'),
+    'sent.mbox': `From x\n${mail('d', 'kim@visitor.test', ORDERS)}`,
+  });
+  const { ready } = await startCommand(context, [
+    ...['--fixtures', join(folder, 'mailbox.json')],
+    ...['--mail', join(folder, 'in'), '--mail', join(folder, 'Maildir/cur/*'), '--mail', join(folder, '{sent,x}.mbox')],
+  ]);
+  const subjects = async () => (await listMessages(ready.url)).map(({ subject }) => subject).sort();
+  context.expect(await subjects()).toEqual(['a', 'b', 'c']);
+  const { json } = await send(`${ready.url}/v1/messages?folder=sent`, 'GET', { key: 'ak_initech_orders_key' });
+  context.expect(json.messages).toMatchObject([{ subject: 'd', direction: 'outbound' }]);
+  await send(`${ready.url}/__mock/reset`, 'POST', {});
+  context.expect(await subjects()).toEqual(['a', 'b', 'c']);
+});
+
+test('--mail works without a fixture, also with mail that has no sender', async (context) => {
+  const folder = await writeFiles(context, { 'a.eml': 'To: helpdesk@acme.test\r\nSubject: No sender\r\n\r\nHi' });
+  const { ready } = await startCommand(context, ['--mail', join(folder, '*.eml')]);
+  const { json } = await send(`${ready.url}/v1/messages?folder=inbox`, 'GET', { key: ready.keys.tenant });
+  const all = json.messages.map(({ subject, from }: { subject: string; from: string }) => [subject, from]);
+  context.expect(all).toContainEqual(['No sender', '']);
+});
+
+test('says which mail file is wrong', async (context) => {
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith({ eml: 'none.eml' }),
+    'a.eml': mail('a', 'nobody@else.test'),
+  });
+  const cases: [args: string[], said: RegExp][] = [
+    [['--mail', join(folder, 'x*.eml')], /^agent-mailbox-mock: The glob ".*x\*\.eml" of --mail names no file\.\n$/],
+    [
+      ['--mail', join(folder, 'a.eml')],
+      /a\.eml has a mail to nobody@else\.test, and no inbox of the fixture has this address\.\n$/,
+    ],
+    [
+      ['--fixtures', join(folder, 'mailbox.json')],
+      /\n {2}\$\.tenants\.initech\.workspaces\.main\.inboxes\.orders\.messages\[0\]\.eml must be the path of a mail or of an mbox: .*\n$/,
+    ],
+  ];
+  for (const [args, said] of cases) {
+    const command = runCommand(context, ['--port', '0', ...args]);
+    context.expect((await command.ended).code).toBe(1);
+    context.expect(command.stderr).toMatch(said);
+  }
+});
+
+test('startServer reads the mail files of a fixture, and createMailbox says that it does not', async (context) => {
+  const folder = await writeFiles(context, { 'a.eml': mail('a') });
+  const fixtures = fixtureWith({ eml: join(folder, 'a.eml') });
+  await using server = await startServer({ port: 0, fixtures });
+  context.expect((await listMessages(server.url)).map(({ subject }) => subject)).toEqual(['a']);
+  context.expect(() => createMailbox({ fixtures })).toThrow(FixtureError);
+  context
+    .expect(() => createMailbox({ fixtures }))
+    .toThrow(/eml must be the path of a file, and only startServer and the command read files/);
+});
