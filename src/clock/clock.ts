@@ -69,8 +69,8 @@ export class Clock {
   }
 
   /**
-   * Restores a setting that was read from `setting`. It may come from another clock: the one that the tenant had before
-   * its state was restored.
+   * Applies a setting that `setting` returned earlier, on this clock or on the clock of the tenant that this one has
+   * replaced.
    */
   restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
     this.#offsetMs = offsetMs;

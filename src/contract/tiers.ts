@@ -23,7 +23,7 @@ export const TIER_SETS = {
 } as const satisfies Record<string, readonly Tier[]>;
 
 /** The tiers that can access inboxes. */
-export const INBOX_TIERS = TIER_SETS['tenant-workspace-and-inbox'];
+export const TIERS_WITH_INBOX_ACCESS = TIER_SETS['tenant-workspace-and-inbox'];
 
 /** Prefix, then at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
 const KEY_PATTERN = /^(sa|tk|wk|ak)_[A-Za-z0-9_-]{10,}$/;

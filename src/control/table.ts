@@ -258,7 +258,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listDeliveries',
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries`,
-    summary: 'Lists deliveries, oldest first, with each attempt.',
+    summary: 'Lists deliveries, oldest first, with each attempt, and counts those that a full log removed.',
     takesSandbox: true,
     query: deliveryFilter,
     reply: deliveriesReply,

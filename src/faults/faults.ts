@@ -78,7 +78,7 @@ export class Faults {
   /** Replaces every fault by the given ones and ends every wait, or only those of one tenant. */
   restore(faults: readonly Fault[], tenantId?: string): void {
     this.clear(tenantId);
-    // The count of a rate limit is stored by fault object. Each fault is copied, so that its count starts at zero again.
+    // The fault object is the key of a rate limit's count. Each fault is copied, so that its count starts at zero again.
     for (const fault of faults) this.add({ ...fault });
   }
 
@@ -120,7 +120,7 @@ export class Faults {
   }
 }
 
-/** Reduces `after` by one, unless it is 0. Then the object must stay the same: the count of a rate limit is stored by object. */
+/** Reduces `after` by one. If it is 0, the fault object must stay the same, because it is the key of a rate limit's count. */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }

@@ -78,9 +78,9 @@ interface PickedName {
 }
 
 /**
- * Picks the requested name or, if it is taken, the first free name with a number from 1 to 99 appended. If
- * the name is taken and `inboxes.create.again` is `existing`, picks the first such name with a number that an inbox in
- * the caller's scope already has.
+ * Picks the requested name if it is free. Otherwise it appends the numbers from 1 to 99 and picks the first free name.
+ * There is one exception: if `inboxes.create.again` is `existing`, and an inbox in the caller's scope already has one of
+ * these numbered names, it picks that inbox.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, readBehaviour, assume } = context;

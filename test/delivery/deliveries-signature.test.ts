@@ -46,6 +46,7 @@ everywhere('every kind of delivery verifies with standardwebhooks, with svix and
   expect(receiver.requests.map(({ json }) => json.event)).toEqual([
     'message.received',
     'message.sent',
+    'message.received',
     'message.bounced',
   ]);
   for (const request of receiver.requests) {

@@ -185,24 +185,20 @@ describe('an inbound report', () => {
   });
 });
 
-everywhere(
-  'a bounce within the emulator can put a report into the inbox, which publishes the bounce',
-  { behaviours: { 'sending.bounce.report': 'inbox' } },
-  async (service) => {
-    const { helpdesk } = openInboxClients(service);
-    const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana, 'no=body@acme.test']);
-    const reports = (await helpdesk.list('?direction=inbound')).slice(-2);
-    expect(reports.map(({ threadId, from, attachments }) => [threadId, from, attachments.length])).toEqual(
-      Array(2).fill([sent.threadId, 'Mail Delivery System <mailer-daemon@mailbox.test>', 2]),
-    );
-    expect(reports[1].plainBody).toContain('<no=body@acme.test>: 550 5.1.1 There is no inbox with the address');
-    const raw = await helpdesk.call('GET', `/messages/${reports[0].id}/raw`);
-    expect(raw.text).toMatch(/^Return-Path: <>\r\n/);
-    expect(raw.text).toContain('Final-Recipient: rfc822; bounce@simulator.test');
-    const row = service.mailbox.snapshot().tenants[0]?.messages.find(({ id }) => id === sent.id);
-    expect(row?.bouncedAt).toEqual(expect.any(String));
-  },
-);
+everywhere('a bounce within the emulator puts a report into the inbox, which publishes the bounce', async (service) => {
+  const { helpdesk } = openInboxClients(service);
+  const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana, 'no=body@acme.test']);
+  const reports = (await helpdesk.list('?direction=inbound')).slice(-2);
+  expect(reports.map(({ threadId, from, attachments }) => [threadId, from, attachments.length])).toEqual(
+    Array(2).fill([sent.threadId, 'Mail Delivery System <mailer-daemon@mailbox.test>', 2]),
+  );
+  expect(reports[1].plainBody).toContain('<no=body@acme.test>: 550 5.1.1 There is no inbox with the address');
+  const raw = await helpdesk.call('GET', `/messages/${reports[0].id}/raw`);
+  expect(raw.text).toMatch(/^Return-Path: <>\r\n/);
+  expect(raw.text).toContain('Final-Recipient: rfc822; bounce@simulator.test');
+  const row = service.mailbox.snapshot().tenants[0]?.messages.find(({ id }) => id === sent.id);
+  expect(row?.bouncedAt).toEqual(expect.any(String));
+});
 
 test('a very long text of a mail system is read in a short time', () => {
   for (const text of ['-'.repeat(400_000), `<${'a'.repeat(400_000)}`, 'message '.repeat(50_000), '<'.repeat(400_000)]) {

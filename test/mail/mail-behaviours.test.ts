@@ -207,11 +207,11 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
   [{ 'sending.unknown-user': 'accepted' }, bounced('nobody@acme.test')],
   [{ 'messages.raw.trace': 'hidden' }, { call: readRaw, expected: ({ text }) => text.slice(0, 5), value: 'From:' }],
   [
-    { 'sending.bounce.report': 'inbox' },
+    { 'sending.bounce.report': 'none' },
     {
       call: sendTo('bounce@simulator.test'),
       expected: async (_, { helpdesk }) => (await helpdesk.latest()).subject,
-      value: 'Undelivered Mail Returned to Sender',
+      value: 'Re: Cannot log in',
     },
   ],
   [{ 'sending.plus-tags': 'exact' }, { ...bounced('billing+orders@acme.test'), value: 1 }],

@@ -72,21 +72,21 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which limits apply to a message that arrives over SMTP or as raw mail (eml)?',
     section: '8',
     assumption:
-      'the same as for a message given as separate fields: bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; everything above a limit is left out, but the raw mail stays complete',
+      'the same as for a message given as separate fields: bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; a longer body or subject is cut to the limit, and further addresses and attachments are left out; the raw mail stays complete',
     origin: 'assumed',
   },
   'messages.inbound.sender': {
     question: 'Which sender does a message have if its From is missing, empty or repeated?',
     section: '4.4',
     assumption:
-      'the first address of the first From; without one, that of Sender, or else the envelope sender; if that is the null sender too, from is empty, and the message cannot be answered',
+      'the first address of the first From; if there is none, the address in Sender; if there is none, the envelope sender; if the envelope sender is also empty, from is empty, and the message cannot be answered',
     origin: 'assumed',
   },
   'messages.inbound.unreadable': {
-    question: 'How are the parts of raw mail shown that cannot be decoded?',
+    question: 'How does a reply show the parts of raw mail that cannot be decoded?',
     section: '4.4',
     assumption:
-      'bytes outside their charset as U+FFFD, text in an unknown charset as windows-1252, and mails within a mail, calendars and winmail.dat as attachments; the raw mail stays complete, and the control call that lists mail names each problem',
+      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a mail within a mail, a calendar or a winmail.dat becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each problem',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -151,7 +151,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       shown:
-        'yes: Return-Path, Authentication-Results and Received, marked with the name of the emulator, if the mail came with an envelope: over SMTP, from separate fields, or with envelopeFrom or auth; then follow the received bytes',
+        'yes, if the mail came with an envelope, which means over SMTP, from separate fields, or with envelopeFrom or auth; the raw mail then begins with Return-Path, Authentication-Results and Received, which contain the name of the emulator, and the mail itself comes after them',
       hidden: 'no',
     },
     default: 'shown',

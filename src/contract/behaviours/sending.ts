@@ -98,7 +98,7 @@ export const sendBehaviours = defineBehaviours({
       inbox:
         'yes, one from the null sender for each recipient that bounced (RFC 3464), and message.bounced is published for each report',
     },
-    default: 'none',
+    default: 'inbox',
     origin: 'assumed',
   },
   'sending.reply.recipients': {

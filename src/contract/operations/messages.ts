@@ -4,7 +4,7 @@ import { defineOperation } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { bytesReply, DELETE_REPLIES, updatedReply } from '../replies.ts';
 import { direction, flag, idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
-import { INBOX_TIERS } from '../tiers.ts';
+import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 import { withinInbox } from './within-inbox.ts';
 
 export const messageParams = z.object({ id: idInRequest, messageId: idInRequest });
@@ -209,7 +209,7 @@ export const messageOperations = {
     path: '/v1/messages',
     summary: 'List the messages of every inbox within the scope of the key',
     origin: 'reference',
-    tiers: () => INBOX_TIERS,
+    tiers: () => TIERS_WITH_INBOX_ACCESS,
     query: (readBehaviour) =>
       pageQuery(readBehaviour).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
@@ -227,7 +227,7 @@ export const messageOperations = {
     path: '/v1/messages/folders/counts',
     summary: 'Count the messages of each folder',
     origin: 'reference',
-    tiers: () => INBOX_TIERS,
+    tiers: () => TIERS_WITH_INBOX_ACCESS,
     query: () => z.object({ inboxId: idInRequest.optional(), workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['messages.folders'],

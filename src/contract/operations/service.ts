@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
 import { emptyReply } from '../replies.ts';
 import { idInRequest, text, timestamp, uuid } from '../schemas.ts';
-import { INBOX_TIERS, TIER_SETS, TIERS } from '../tiers.ts';
+import { TIER_SETS, TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
 
@@ -43,7 +43,7 @@ export const serviceOperations = {
     path: '/v1/metrics',
     summary: 'Count sent, received and bounced messages',
     origin: 'reference',
-    tiers: () => INBOX_TIERS,
+    tiers: () => TIERS_WITH_INBOX_ACCESS,
     query: () =>
       z.object({
         from: moment('begin').optional(),

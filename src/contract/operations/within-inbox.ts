@@ -1,4 +1,4 @@
-import { INBOX_TIERS } from '../tiers.ts';
+import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** Common fields of the operations within an inbox; section 5 of the service document defines their access. */
-export const withinInbox = { section: '5', tiers: () => INBOX_TIERS } as const;
+export const withinInbox = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
