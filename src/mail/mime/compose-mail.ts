@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../contract/base64.ts';
 import { formatAddress, parseAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
-import { isPlain, toWords, writeField } from './header.ts';
+import { formatDate, isPlain, toWords, writeField } from './header.ts';
 import { partTypeOf } from './media-type.ts';
 import { filePart, type MimePart, multipart, textPart, writePart } from './mime-part.ts';
 
@@ -15,16 +15,30 @@ export function composeMail(message: MessageRow, attachments: readonly Attachmen
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
 
+/** The part of a message that its header fields are written from. */
+export type MailHeader = Pick<
+  MessageRow,
+  | 'from'
+  | 'to'
+  | 'cc'
+  | 'replyTo'
+  | 'subject'
+  | 'receivedAt'
+  | 'messageIdHeader'
+  | 'inReplyTo'
+  | 'references'
+  | 'headers'
+>;
+
 /** Writes the header fields of a message that was not received as raw bytes, each folded. */
-export function fieldsOf(message: MessageRow): string[] {
-  const date = new Date(message.receivedAt).toUTCString().replace('GMT', '+0000');
+export function fieldsOf(message: MailHeader): string[] {
   const fields: [name: string, words: string[]][] = [
     ['From', toAddresses([message.from])],
     ['To', toAddresses(message.to)],
     ['Cc', toAddresses(message.cc)],
     ['Reply-To', toAddresses(message.replyTo === null ? [] : [message.replyTo])],
     ['Subject', message.subject === '' ? [] : toWords(message.subject)],
-    ['Date', [date]],
+    ['Date', [formatDate(new Date(message.receivedAt))]],
     ['Message-ID', toMessageIds([message.messageIdHeader])],
     ['In-Reply-To', toMessageIds(message.inReplyTo === null ? [] : [message.inReplyTo])],
     ['References', toMessageIds(message.references)],

@@ -24,6 +24,11 @@ export function writeField(name: string, words: readonly string[]): string {
   return lines.join(CRLF);
 }
 
+/** Writes a time as a header field has it. */
+export function formatDate(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}
+
 /** Splits a text into words for a header field; encodes it unless the plain text is valid and unambiguous there. */
 export function toWords(text: string): string[] {
   return isPlain(text) ? text.split(' ') : toEncodedWords(text);

@@ -57,12 +57,20 @@ function fileNameParameters(filename: string): string[] {
   return pieces.map((piece, index) => `filename*${index}*=${piece}${index < pieces.length - 1 ? ';' : ''}`);
 }
 
-/** Creates a part that contains others. Their lines cannot equal the boundary, because no encoding produces `=_`. */
-export function multipart(kind: 'mixed' | 'alternative', id: string, parts: readonly MimePart[]): MimePart {
+/**
+ * Creates a part that contains others, which are encoded or ASCII. Their lines cannot equal the boundary, because no
+ * encoding produces `=_`.
+ */
+export function multipart(
+  kind: 'mixed' | 'alternative' | 'report',
+  id: string,
+  parts: readonly MimePart[],
+  parameters: readonly string[] = [],
+): MimePart {
   const boundary = `=_${kind}_${id}`;
   const opened = parts.map((part) => `--${boundary}${CRLF}${writeInner(part)}${CRLF}`).join('');
   return {
-    head: [writeField('Content-Type', [`multipart/${kind};`, `boundary="${boundary}"`])],
+    head: [writeField('Content-Type', [`multipart/${kind};`, ...parameters, `boundary="${boundary}"`])],
     content: `${opened}--${boundary}--${CRLF}`,
   };
 }
