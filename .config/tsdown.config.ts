@@ -181,6 +181,7 @@ const ENTRIES = {
   express: 'src/server/express.ts',
   receiver: 'src/receiver/index.ts',
   matchers: 'src/matchers/index.ts',
+  samples: 'src/samples/index.ts',
   vitest: 'src/vitest/index.ts',
   playwright: 'src/playwright/index.ts',
 };
@@ -237,7 +238,7 @@ const CODE: UserConfig[] = [
   },
   {
     ...COMMON,
-    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers },
+    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers, samples: ENTRIES.samples },
     format: 'esm',
     platform: 'neutral',
     dts: false,

@@ -115,7 +115,14 @@ export const RECEIVE_FLAGS = {
   attach: { type: 'string', multiple: true, value: '<file>', help: 'File to attach; repeatable' },
   'in-reply-to': { type: 'string', value: '<id>', help: 'Message-ID of the message that this one replies to' },
   eml: { type: 'string', value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
+  sample: { type: 'string', value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
+  seed: { type: 'string', value: '<number>', help: 'Number on which the names and codes of the sample depend' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock samples`. */
+export const SAMPLES_FLAGS = {
+  json: { type: 'boolean', help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock trigger`. */

@@ -10,6 +10,7 @@ import {
 } from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
+import { incomingSample } from '../contract/incoming-sample.ts';
 import { queryFlag } from '../contract/query.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
@@ -208,11 +209,11 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'receiveMessage',
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
-    summary: 'Delivers an inbound mail, given as separate fields or as raw text (RFC 5322).',
+    summary: 'Delivers an inbound mail, given as separate fields, as raw text (RFC 5322) or as a sample.',
     takesSandbox: true,
     // The method of the mailbox checks this body, so a call over HTTP gets the same errors as a call of the method. The
     // schema here is only for types and the OpenAPI document.
-    bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
+    bodyCheckedByMailbox: z.union([composedMessage, rawMessage, incomingSample]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],

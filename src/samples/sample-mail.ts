@@ -1,0 +1,64 @@
+import { formatDate, toWords, writeField } from '../mail/mime/header.ts';
+import { type MimePart, textPart, writePart } from '../mail/mime/mime-part.ts';
+import type { SampleMail } from './sample.ts';
+import type { SampleContext } from './sample-context.ts';
+
+/** A mail of a sample without its recipients. */
+export type SampleDraft = Omit<SampleMail, 'to'>;
+
+/** Header fields by name: a text, several texts for several fields, or undefined for no field. */
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+interface DraftOptions extends Omit<SampleDraft, 'eml'> {
+  /** The place among the mails of the sample, from 1. Default: 1. */
+  readonly place?: number;
+  /** Whether each character stands for one byte. Default: the text is written in UTF-8. */
+  readonly isBinary?: boolean;
+}
+
+/** When the first mail of each sample was written. */
+const START_MS = Date.UTC(2026, 0, 6, 9);
+
+/** Writes a mail. The fields that are left out are those of an ordinary mail of the person. */
+export function writeMail(
+  context: SampleContext,
+  fields: Fields,
+  body: string | MimePart,
+  { place = 1, isBinary = false, ...envelope }: DraftOptions = {},
+): SampleDraft {
+  const { head, content } = typeof body === 'string' ? textPart('text/plain', body) : body;
+  const all: Fields = {
+    From: `${context.person.name} <${context.person.address}>`,
+    To: context.to.join(', '),
+    Date: formatDate(dateOf(place)),
+    'Message-ID': idOf(context, place),
+    ...fields,
+    'MIME-Version': '1.0',
+  };
+  const lines = Object.entries(all).flatMap(([name, value = []]) =>
+    [value].flat().map((text) => writeField(name, text.split(' '))),
+  );
+  const text = writePart({ head: [...lines, ...head], content });
+  const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
+  return { ...envelope, eml };
+}
+
+/** When a mail of a sample was written: each a minute after the one before. */
+export function dateOf(place: number): Date {
+  return new Date(START_MS + (place - 1) * 60_000);
+}
+
+/** The Message-ID of a mail of a sample. */
+export function idOf({ marker, suffix }: SampleContext, place: number): string {
+  return `<${marker}.${place}${suffix}@customer.test>`;
+}
+
+/** Encodes a text for a header field (RFC 2047), if that is needed. */
+export function encodeText(text: string): string {
+  return toWords(text).join(' ');
+}
+
+/** Quotes a text as a mail client does, with `> ` before each line. */
+export function quoteText(text: string): string {
+  return text.replace(/^/gm, '> ');
+}
