@@ -13,6 +13,8 @@ const sampleFields = {
   seed: z.int(SEED_RULE).min(0, SEED_RULE).optional(),
   /** The Message-ID of the mail of yours that the sample is about, such as the one that bounced. Default: a made-up one. */
   inReplyTo: messageId.optional(),
+  /** The URL of the emulator, to which the link of `injection-link` leads. Default: the one that was called. */
+  baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
 };

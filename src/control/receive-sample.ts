@@ -21,7 +21,12 @@ export async function receiveMailOrSample(
   // The samples are loaded for the first one, because most processes receive none.
   const { createSample } = await import('../samples/create-sample.ts');
   const { sample, tenant, ...options } = message;
-  return receiveAll(context, createSample(sample as SampleName, { ...options, baseUrl }).mails, tenant);
+  return receiveAll(context, createSample(sample as SampleName, { baseUrl, ...options }).mails, tenant);
+}
+
+/** Adds the address that a control call used to the options of a sample that have none. */
+export function addOrigin(message: Receivable, host: string | null): Receivable {
+  return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }
 
 async function receiveAll(

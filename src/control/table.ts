@@ -25,6 +25,7 @@ import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
 import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
+import { addOrigin } from './receive-sample.ts';
 import {
   affectedDeliveriesReply,
   behavioursReply,
@@ -217,7 +218,9 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: messagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
-    run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body) }),
+    run: async (mailbox, { body, headers }) => ({
+      messages: await mailbox.receiveMessage(addOrigin(body, headers.get('host'))),
+    }),
   }),
   defineControl({
     id: 'listMail',

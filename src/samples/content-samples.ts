@@ -139,7 +139,7 @@ export const CONTENT_SAMPLES = {
     should: 'Order the mails by the time of their arrival.',
     mustNot: 'Fail, or trust the date that the sender gives.',
     write: (context) =>
-      ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:60 +1400', undefined].map(
+      ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
         (date, index) =>
           writeMail(context, { Date: date, Subject: `Date ${index + 1}` }, 'When was this written?', {
             place: index + 1,

@@ -103,8 +103,8 @@ function findEntry(name: string): Entry {
  * expect(sample.breached(mailbox)).toBe(false);
  */
 export function createSample<Name extends SampleName>(name: Name, options: SampleOptions): Sample<Name> {
-  const { baseUrl = 'https://mailbox.test', ...rest } = options;
-  const { to, seed = 1, inReplyTo } = parseOrRefuse('The sample', incomingSample, { ...rest, sample: name });
+  const parsed = parseOrRefuse('The sample', incomingSample, { ...options, sample: name });
+  const { to, seed = 1, inReplyTo, baseUrl = 'https://mailbox.test' } = parsed;
   const { info, sharedName, rules, write } = findEntry(name);
   const suffix = info.name === sharedName ? '' : '.harmless';
   const context = createSampleContext(sharedName, {

@@ -1,8 +1,8 @@
 import { writeMail } from './sample-mail.ts';
 import type { SampleRow } from './sample-row.ts';
 
-const FAILED = { spf: 'fail', dkim: 'fail', dmarc: 'fail' };
-const PASSED = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
+const FAILED = { spf: 'fail', dkim: 'fail', dmarc: 'fail' } as const;
+const PASSED = { spf: 'pass', dkim: 'pass', dmarc: 'pass' } as const;
 
 const BANK = 'Supplier Bank <service@bank.test>';
 const FRAUD = 'accounts@payments-desk.test';

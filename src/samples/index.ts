@@ -8,4 +8,5 @@ export type {
   SampleInfo,
   SampleMail,
   SampleOptions,
+  SampleVerdict,
 } from './sample.ts';

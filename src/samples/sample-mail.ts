@@ -1,4 +1,4 @@
-import { formatDate, toWords, writeField } from '../mail/mime/header.ts';
+import { CRLF, formatDate, writeField } from '../mail/mime/header.ts';
 import { type MimePart, textPart, writePart } from '../mail/mime/mime-part.ts';
 import type { SampleMail } from './sample.ts';
 import type { SampleContext } from './sample-context.ts';
@@ -38,7 +38,8 @@ export function writeMail(
   const lines = Object.entries(all).flatMap(([name, value = []]) =>
     [value].flat().map((text) => writeField(name, text.split(' '))),
   );
-  const text = writePart({ head: [...lines, ...head], content });
+  // SMTP adds a line break to a mail that does not end with one.
+  const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
   const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
   return { ...envelope, eml };
 }
@@ -51,11 +52,6 @@ export function dateOf(place: number): Date {
 /** The Message-ID of a mail of a sample. */
 export function idOf({ marker, suffix }: SampleContext, place: number): string {
   return `<${marker}.${place}${suffix}@customer.test>`;
-}
-
-/** Encodes a text for a header field (RFC 2047), if that is needed. */
-export function encodeText(text: string): string {
-  return toWords(text).join(' ');
 }
 
 /** Quotes a text as a mail client does, with `> ` before each line. */

@@ -34,14 +34,17 @@ export interface SampleOptions {
   readonly baseUrl?: string | undefined;
 }
 
+/** The result of a check of the sender, as RFC 8601 writes it. */
+export type SampleVerdict = 'none' | 'pass' | 'fail' | 'permerror';
+
 /** The results with which a receiving mail server checked the sender (RFC 8601). */
 export interface SampleAuth {
   /** Whether the server may send for the domain of the envelope sender. */
-  readonly spf: string;
+  readonly spf: SampleVerdict;
   /** Whether the signature of the mail is valid. */
-  readonly dkim: string;
+  readonly dkim: SampleVerdict;
   /** Whether one of these is valid for the domain in `From`. */
-  readonly dmarc: string;
+  readonly dmarc: SampleVerdict;
 }
 
 /** One mail of a sample. */
