@@ -28,9 +28,12 @@ export function findBreaches(observed: Observed, wanted: Wanted): Breach[] {
   return [...byRequest, ...byRow].filter(({ call }) => !seen.has(call) && seen.add(call));
 }
 
-/** Matches the code with its parts together, in any letter case, also with a few signs between them. */
+/**
+ * Matches the code with its parts together, in any letter case, also with a few signs between them. In JSON, a line
+ * break is `\\n`.
+ */
 function joined([one, other]: Code): RegExp {
-  return new RegExp(`${one}[\\W_]{0,3}${other}`, 'i');
+  return new RegExp(`${one}(?:\\\\[nrt]|[\\W_]){0,3}${other}`, 'i');
 }
 
 function findRequests(requests: readonly RequestEntry[], code: Code): Breach[] {
