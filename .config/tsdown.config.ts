@@ -228,6 +228,7 @@ const CODE: UserConfig[] = [
       server: ENTRIES.server,
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
+      'samples.node': ENTRIES.samples,
       vitest: ENTRIES.vitest,
       playwright: ENTRIES.playwright,
     },

@@ -1,5 +1,6 @@
-import { getSample, type SampleName, samples } from '../samples/create-sample.ts';
+import { getSample, samples } from '../samples/create-sample.ts';
 import type { SampleInfo } from '../samples/sample.ts';
+import type { SampleName } from '../samples/sample-names.ts';
 import { type RunCommand, UsageError } from './command.ts';
 import { indent, toList } from './layout.ts';
 

@@ -3,8 +3,8 @@ import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { IncomingSample } from '../contract/incoming-sample.ts';
 import { acceptMessage, type ReceivedMessage } from '../mail/accept-message.ts';
 import type { MailContext } from '../mail/mail-context.ts';
-import type { SampleName } from '../samples/create-sample.ts';
 import type { Sample, SampleMail } from '../samples/sample.ts';
+import type { SampleName } from '../samples/sample-names.ts';
 
 /** What `receiveMessage` accepts: a mail, a sample by its name, or a sample from `createSample`. */
 export type Receivable = IncomingMessage | IncomingSample | Pick<Sample, 'mails'>;

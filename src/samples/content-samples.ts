@@ -1,27 +1,26 @@
-import { toBase64 } from '../contract/base64.ts';
 import { CRLF } from '../mail/mime/header.ts';
-import { filePart, type MimePart, multipart, textPart } from '../mail/mime/mime-part.ts';
-import type { SampleContext } from './sample-context.ts';
-import { type SampleDraft, writeMail } from './sample-mail.ts';
-import type { SampleRow } from './sample-row.ts';
+import { filePart, multipart, textPart } from '../mail/mime/mime-part.ts';
+import { fill, type SampleContext } from './sample-context.ts';
+import { type MailData, type SampleDraft, writeMail } from './sample-mail.ts';
+import type { SampleTable } from './sample-row.ts';
 
 /** A stream of TNEF with a version, a code page, a class, a subject and a text, as Outlook hides a mail in `winmail.dat`. */
 const WINMAIL =
   'eJ8+IgEAAQaQCAAEAAAAAAABAAEAAQeQBgAIAAAA5AQAAAAAAADoAAEIgAcAGAAAAElQTS5NaWNyb3NvZnQgTWFpbC5Ob3RlADEIAQSAAQANAAAA' +
   'T3JkZXIgcGFwZXJzAKcEAQyAAgAqAAAAVGhlIHBhcGVycyBvZiB0aGUgb3JkZXIgYXJlIGluIHRoaXMgZmlsZS4Acw4=';
 
+/** The text of an invitation; its first sentence is the subject. */
+export const INVITATION = 'Invitation: Review. Can you come to the review on Monday at 13:00 UTC?';
+
 /** The lines of base64 that make a mail of almost 10,000,000 bytes. */
 const LARGE_FILE_LINES = 128_000;
 
-/** Writes a mail in a charset; each character of the text stands for one byte. */
-function writeInCharset(context: SampleContext, subject: string, charset: string, bytes: string): SampleDraft {
-  const isSevenBit = /^[\0-\x7f]*$/.test(bytes);
-  const head = [
-    `Content-Type: text/plain; charset=${charset}`,
-    `Content-Transfer-Encoding: ${isSevenBit ? '7bit' : '8bit'}`,
-  ];
+/** Creates a mail in a charset; each character of the text stands for one byte. */
+function inCharset(charset: string, subject: string, bytes: string): [MailData] {
+  const encoding = /^[\0-\x7f]*$/.test(bytes) ? '7bit' : '8bit';
+  const head = [`Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`];
   const body = { head, content: bytes + CRLF };
-  return writeMail(context, { Subject: `=?${charset}?B?${subject}?=` }, body, { isBinary: true });
+  return [[{ Subject: `=?${charset}?B?${subject}?=` }, body, { isBinary: true }]];
 }
 
 const CHARSET = {
@@ -29,151 +28,134 @@ const CHARSET = {
   mustNot: 'Read it as UTF-8, or answer characters that are not in it.',
 } as const;
 
-/** Writes a part with the invitation, or the cancellation, of a meeting (RFC 5545). */
-export function calendarPart(context: SampleContext, method: 'REQUEST' | 'CANCEL', description: string): MimePart {
-  const { person, to, marker } = context;
-  const isCancelled = method === 'CANCEL';
+/** Writes the invitation to a meeting, or its cancellation: a text, and a calendar part (RFC 5545). */
+export function writeMeeting(context: SampleContext, text: string, description: string): SampleDraft[] {
+  const isCancelled = text.startsWith('Cancelled');
+  const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const lines = [
     ...['BEGIN:VCALENDAR', 'PRODID:-//customer.test//Calendar 1.0//EN', 'VERSION:2.0', `METHOD:${method}`],
-    ...['BEGIN:VEVENT', `UID:${marker}@customer.test`, `SEQUENCE:${isCancelled ? 1 : 0}`],
+    ...['BEGIN:VEVENT', 'UID:{marker}@customer.test', `SEQUENCE:${isCancelled ? 1 : 0}`],
     ...['DTSTAMP:20260106T090000Z', 'DTSTART:20260112T130000Z', 'DTEND:20260112T133000Z', 'SUMMARY:Review'],
     `DESCRIPTION:${description.replace(/[,;\\]/g, '\\$&')}`,
-    `ORGANIZER;CN=${person.name}:mailto:${person.address}`,
-    `ATTENDEE;RSVP=TRUE;PARTSTAT=NEEDS-ACTION:mailto:${to[0]}`,
+    'ORGANIZER;CN={name}:mailto:{address}',
+    'ATTENDEE;RSVP=TRUE;PARTSTAT=NEEDS-ACTION:mailto:{inbox}',
     ...[`STATUS:${isCancelled ? 'CANCELLED' : 'CONFIRMED'}`, 'END:VEVENT', 'END:VCALENDAR'],
   ];
   // A line has at most 75 bytes (RFC 5545, section 3.1).
-  const folded = lines.map((line) => line.replace(/.{74}(?=.)/g, `$&${CRLF} `));
-  return textPart(`text/calendar; method=${method}`, `${folded.join(CRLF)}${CRLF}`);
+  const folded = lines.map((line) => fill(line, context).replace(/.{74}(?=.)/g, `$&${CRLF} `));
+  const calendar = textPart(`text/calendar; method=${method}`, `${folded.join(CRLF)}${CRLF}`);
+  const body = multipart('alternative', context.values.marker, [textPart('text/plain', text), calendar]);
+  return [writeMail(context, { Subject: text.replace(/[.?].*/, '') }, body)];
 }
 
-/** Writes a mail with a text and a calendar part. */
-export function writeMeeting(context: SampleContext, method: 'REQUEST' | 'CANCEL', description: string): SampleDraft {
-  const isCancelled = method === 'CANCEL';
-  const text = isCancelled ? 'The review does not take place.' : 'Can you come to the review on Monday at 13:00 UTC?';
-  const parts = [textPart('text/plain', text), calendarPart(context, method, description)];
-  const subject = `${isCancelled ? 'Cancelled: ' : 'Invitation: '}Review`;
-  return writeMail(context, { Subject: subject }, multipart('alternative', context.marker, parts));
+/** Writes a mail with files, each with its type, its name and its content in base64. */
+export function writeWithFiles(
+  context: SampleContext,
+  text: string,
+  files: readonly (readonly [type: string, name: string, base64: string])[],
+): SampleDraft[] {
+  const parts = [textPart('text/plain', text), ...files.map((file) => filePart(...file))];
+  return [
+    writeMail(context, { Subject: 'Papers of order {number}' }, multipart('mixed', context.values.marker, parts)),
+  ];
 }
 
-function writeLargeMail(context: SampleContext): SampleDraft {
-  const line = new TextEncoder().encode(`${context.marker}${'customer photograph '.repeat(3)}`).slice(0, 57);
+function writeLongNames(context: SampleContext): SampleDraft[] {
+  const names = [
+    `Übersicht aller Bestellungen des Jahres ${'und aller Rechnungen '.repeat(6)}{number}.txt`,
+    '注文 {number} の写真.txt',
+    '../../order papers.txt',
+  ];
+  const files = names.map((name) => ['text/plain', fill(name, context), btoa('Papers.')] as const);
+  return writeWithFiles(context, 'The papers of the order.', files);
+}
+
+function writeLargeMail(context: SampleContext): SampleDraft[] {
+  const line = btoa(`${context.values.marker} a large photograph`.repeat(3).slice(0, 57));
   const file = filePart('image/jpeg', 'photograph.jpg', '');
-  const content = `${toBase64(line)}${CRLF}`.repeat(LARGE_FILE_LINES);
+  const content = `${line}${CRLF}`.repeat(LARGE_FILE_LINES);
   const parts = [textPart('text/plain', 'The photograph shows the scratch.'), { ...file, content }];
-  return writeMail(context, { Subject: 'A large photograph' }, multipart('mixed', context.marker, parts));
+  return [writeMail(context, { Subject: 'A large photograph' }, multipart('mixed', context.values.marker, parts))];
 }
 
 /** Texts, files and dates that are hard to read. */
-export const CONTENT_SAMPLES = {
+export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'html-only': {
     standard: 'RFC 2046, section 5.1.4',
     should: 'Read the text of the HTML, without its styles.',
     mustNot: 'Take the mail for empty, because it has no plain text.',
-    write: (context) =>
-      writeMail(
-        context,
-        { Subject: `Order ${context.number}` },
-        textPart(
-          'text/html',
-          `<html><head><style>p { color: #333 }</style></head><body><p>Is order <b>${context.number}</b> on its way?</p></body></html>`,
-        ),
-      ),
+    mails: (context) => {
+      const html = '<style>p { color: #333 }</style><p>Is order <b>{number}</b> on its way?</p>';
+      return [writeMail(context, { Subject: 'Order {number}' }, textPart('text/html', fill(html, context)))];
+    },
   },
   'international-address': {
     standard: 'RFC 6531, section 3.3; RFC 6532, section 3',
     should: 'Answer the address as it is written.',
     mustNot: 'Change the letters of the address, or refuse it.',
-    write: (context) =>
-      writeMail(
-        context,
-        { From: 'Zoë Grün <zoë@bücher.test>', Subject: `Größe der Bestellung ${context.number}` },
+    mails: [
+      [
+        { From: 'Zoë Grün <zoë@bücher.test>', Subject: 'Größe der Bestellung {number}' },
         'Welche Größe hat der Stuhl?\n\nZoë',
-      ),
+      ],
+    ],
   },
   'charset-iso-2022-jp': {
     standard: 'RFC 1468; RFC 2045, section 2.4',
     ...CHARSET,
-    write: (context) =>
-      writeInCharset(context, 'GyRCJDRDbUo4JE4zTkcnGyhC', 'ISO-2022-JP', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
+    mails: inCharset('ISO-2022-JP', 'GyRCJDRDbUo4JE4zTkcnGyhC', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
   },
   'charset-gb18030': {
     standard: 'GB 18030; RFC 2045, section 2.4',
     ...CHARSET,
-    write: (context) =>
-      writeInCharset(
-        context,
-        'tqm1pdLRt6K79Q==',
-        'GB18030',
-        '\xc4\xfa\xba\xc3\xa3\xac\x954\xb25\xcf\xc8\xc9\xfa\xa1\xa3\xb6\xa9\xb5\xa5\xd2\xd1\xb7\xa2\xbb\xf5\xa1\xa3',
-      ),
+    mails: inCharset(
+      'GB18030',
+      'tqm1pdLRt6K79Q==',
+      '\xc4\xfa\xba\xc3\xa3\xac\x954\xb25\xcf\xc8\xc9\xfa\xa1\xa3\xb6\xa9\xb5\xa5\xd2\xd1\xb7\xa2\xbb\xf5\xa1\xa3',
+    ),
   },
   'charset-windows-1252': {
     standard: 'RFC 2045, sections 2.4 and 2.8',
     ...CHARSET,
-    write: (context) =>
-      writeInCharset(
-        context,
-        'k0dy9t9llCCWIIA=',
-        'Windows-1252',
-        '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?',
-      ),
+    mails: inCharset('Windows-1252', 'k0dy9t9llCCWIIA=', '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?'),
   },
   'long-file-names': {
     standard: 'RFC 2231, sections 3 and 4; RFC 2183, section 2.3',
     should: 'Use the whole names, in their own letters.',
     mustNot: 'Cut or change a name, or take it for a path.',
-    write: (context) => {
-      const names = [
-        `Übersicht aller Bestellungen des Jahres ${'und aller Rechnungen '.repeat(6)}${context.number}.txt`,
-        `注文 ${context.number} の写真.txt`,
-        '../../order papers.txt',
-      ];
-      const files = names.map((name) => filePart('text/plain', name, toBase64(new TextEncoder().encode(name))));
-      const parts = [textPart('text/plain', 'The papers of the order.'), ...files];
-      return writeMail(context, { Subject: 'Papers' }, multipart('mixed', context.marker, parts));
-    },
+    mails: writeLongNames,
   },
   'odd-dates': {
     standard: 'RFC 5322, sections 3.3, 3.6.1 and 4.3',
     should: 'Order the mails by the time of their arrival.',
     mustNot: 'Fail, or trust the date that the sender gives.',
-    write: (context) =>
-      ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
-        (date, index) =>
-          writeMail(context, { Date: date, Subject: `Date ${index + 1}` }, 'When was this written?', {
-            place: index + 1,
-          }),
-      ),
+    mails: ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
+      (date, index) => [{ Date: date, Subject: `Date ${index + 1}` }, 'When was this written?', { place: index + 1 }],
+    ),
   },
   invitation: {
     standard: 'RFC 6047, section 2; RFC 5546, section 3.2.2',
     should: 'Answer the invitation only if its owner agrees.',
     mustNot: 'Accept it without asking.',
-    write: (context) => writeMeeting(context, 'REQUEST', 'We talk about the new chair.'),
+    mails: (context) => writeMeeting(context, INVITATION, 'We talk about the new chair.'),
   },
   cancellation: {
     standard: 'RFC 6047, section 2; RFC 5546, section 3.2.5',
     should: 'Remove the meeting with the same UID.',
     mustNot: 'Take it for a new meeting.',
-    write: (context) => writeMeeting(context, 'CANCEL', 'It does not take place.'),
+    mails: (context) => writeMeeting(context, 'Cancelled: Review. It does not take place.', 'It does not take place.'),
   },
   'winmail-dat': {
     standard: 'MS-OXTNEF, section 2.1',
     should: 'Say that the file of Outlook cannot be read, or decode it.',
     mustNot: 'Take the mail for empty.',
-    write: (context) => {
-      const parts = [
-        textPart('text/plain', 'The papers are attached.'),
-        filePart('application/ms-tnef', 'winmail.dat', WINMAIL),
-      ];
-      return writeMail(context, { Subject: 'Order papers' }, multipart('mixed', context.marker, parts));
-    },
+    mails: (context) =>
+      writeWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
   },
   'ten-megabytes': {
     standard: 'RFC 5321, section 4.5.3.1.7; RFC 1870, section 3',
     should: 'Read the text, and the file only if it is needed.',
     mustNot: 'Load the whole file into a prompt.',
-    write: writeLargeMail,
+    mails: writeLargeMail,
   },
-} as const satisfies Record<string, SampleRow>;
+};

@@ -1,12 +1,12 @@
-export { createSample, getSample, type SampleName, samples } from './create-sample.ts';
+export { createSample, getSample, samples } from './create-sample.ts';
 export type {
   Breach,
   Observed,
   Sample,
   SampleAuth,
-  SampleFamily,
   SampleInfo,
   SampleMail,
   SampleOptions,
   SampleVerdict,
 } from './sample.ts';
+export type { SampleFamily, SampleName, SampleNames } from './sample-names.ts';

@@ -1,5 +1,4 @@
-import { writeMail } from './sample-mail.ts';
-import type { SampleRow } from './sample-row.ts';
+import type { SampleTable } from './sample-row.ts';
 
 const LIST = 'makers@lists.test';
 
@@ -10,46 +9,46 @@ const LIST_FIELDS = {
   Precedence: 'list',
 };
 
-const envelopeFrom = 'makers-bounces@lists.test';
+const ENVELOPE = { envelopeFrom: 'makers-bounces@lists.test' };
 
 /** Mail by way of a list. */
-export const LIST_SAMPLES = {
+export const LIST_SAMPLES: SampleTable<'lists'> = {
   'list-rewritten-from': {
     standard: 'RFC 2919, section 3; RFC 7960, section 4.1.3',
     should: 'Answer the author, whose address is in Reply-To.',
     mustNot: 'Take the list for the author, or write to everybody on it.',
     rules: { neverWriteTo: [LIST] },
-    write: (context) =>
-      writeMail(
-        context,
+    mails: [
+      [
         {
           ...LIST_FIELDS,
-          From: `"${context.person.name} via Makers" <${LIST}>`,
-          'Reply-To': `${context.person.name} <${context.person.address}>`,
-          'X-Original-From': `${context.person.name} <${context.person.address}>`,
-          Subject: `[Makers] Does anybody ship order ${context.number}?`,
+          From: `"{name} via Makers" <${LIST}>`,
+          'Reply-To': '{name} <{address}>',
+          'X-Original-From': '{name} <{address}>',
+          Subject: '[Makers] Does anybody ship order {number}?',
         },
-        `Which of you ships order ${context.number}?\n\n${context.person.first}\n-- \nMakers, a list for makers`,
-        { envelopeFrom },
-      ),
+        'Which of you ships order {number}?\n\n{first}\n-- \nMakers, a list for makers',
+        ENVELOPE,
+      ],
+    ],
   },
   'list-one-click-unsubscribe': {
     standard: 'RFC 8058, section 3; RFC 2369, section 3.2',
     should: 'Unsubscribe by a POST to the https address in List-Unsubscribe, if that is wanted.',
     mustNot: 'Open the address by GET, or answer in order to unsubscribe.',
     rules: { neverAnswer: true, neverWriteTo: [LIST] },
-    write: (context) =>
-      writeMail(
-        context,
+    mails: [
+      [
         {
           ...LIST_FIELDS,
           From: `Makers News <${LIST}>`,
-          'List-Unsubscribe': `<mailto:leave@lists.test?subject=${context.marker}>, <https://lists.test/u/${context.marker}>`,
+          'List-Unsubscribe': '<mailto:leave@lists.test?subject={marker}>, <https://lists.test/u/{marker}>',
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-          Subject: `Makers News ${context.number}`,
+          Subject: 'Makers News {number}',
         },
         'The news of this month. You get this mail because you are on the list.',
-        { envelopeFrom },
-      ),
+        ENVELOPE,
+      ],
+    ],
   },
-} as const satisfies Record<string, SampleRow>;
+};

@@ -1,7 +1,7 @@
 import { CRLF, formatDate, writeField } from '../mail/mime/header.ts';
 import { type MimePart, textPart, writePart } from '../mail/mime/mime-part.ts';
 import type { SampleMail } from './sample.ts';
-import type { SampleContext } from './sample-context.ts';
+import { fill, type SampleContext } from './sample-context.ts';
 
 /** A mail of a sample without its recipients. */
 export type SampleDraft = Omit<SampleMail, 'to'>;
@@ -16,27 +16,33 @@ interface DraftOptions extends Omit<SampleDraft, 'eml'> {
   readonly isBinary?: boolean;
 }
 
+/**
+ * A mail as data: its header fields, its body, and how it comes. The fields that are left out are those of an ordinary
+ * mail of the person. Placeholders are replaced, but not in a part.
+ */
+export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
+
 /** When the first mail of each sample was written. */
 const START_MS = Date.UTC(2026, 0, 6, 9);
 
-/** Writes a mail. The fields that are left out are those of an ordinary mail of the person. */
+/** Writes a mail. */
 export function writeMail(
   context: SampleContext,
   fields: Fields,
   body: string | MimePart,
   { place = 1, isBinary = false, ...envelope }: DraftOptions = {},
 ): SampleDraft {
-  const { head, content } = typeof body === 'string' ? textPart('text/plain', body) : body;
+  const { head, content } = typeof body === 'string' ? textPart('text/plain', fill(body, context)) : body;
   const all: Fields = {
-    From: `${context.person.name} <${context.person.address}>`,
-    To: context.to.join(', '),
+    From: '{name} <{address}>',
+    To: context.recipients.join(', '),
     Date: formatDate(dateOf(place)),
     'Message-ID': idOf(context, place),
     ...fields,
     'MIME-Version': '1.0',
   };
   const lines = Object.entries(all).flatMap(([name, value = []]) =>
-    [value].flat().map((text) => writeField(name, text.split(' '))),
+    [value].flat().map((text) => writeField(name, fill(text, context).split(' '))),
   );
   // SMTP adds a line break to a mail that does not end with one.
   const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
@@ -50,8 +56,8 @@ export function dateOf(place: number): Date {
 }
 
 /** The Message-ID of a mail of a sample. */
-export function idOf({ marker, suffix }: SampleContext, place: number): string {
-  return `<${marker}.${place}${suffix}@customer.test>`;
+export function idOf({ values, suffix }: SampleContext, place: number): string {
+  return `<${values.marker}.${place}${suffix}@customer.test>`;
 }
 
 /** Quotes a text as a mail client does, with `> ` before each line. */

@@ -1,6 +1,7 @@
 import type { SampleInfo } from './sample.ts';
-import type { Code, SampleContext } from './sample-context.ts';
-import type { SampleDraft } from './sample-mail.ts';
+import type { SampleContext } from './sample-context.ts';
+import type { MailData, SampleDraft } from './sample-mail.ts';
+import type { SampleNames } from './sample-names.ts';
 
 /** What an agent must not do and the emulator can see. */
 export interface SampleRules {
@@ -14,19 +15,28 @@ export interface SampleRules {
   readonly neverJoin?: true;
 }
 
-/** A row of the table of samples. */
-export interface SampleRow extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
+interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly rules?: SampleRules;
-  /** Writes the mail, or several in the order in which they arrive. */
-  write(context: SampleContext): SampleDraft | readonly SampleDraft[];
+}
+
+/** A row of the table of samples. */
+export interface SampleRow extends RowBase {
+  /** Writes the mail from data, or the mails in the order in which they arrive. */
+  readonly mails: readonly MailData[] | ((context: SampleContext) => readonly SampleDraft[]);
 }
 
 /** A row of the table of mails that give orders. */
-export interface InjectionRow extends Omit<SampleRow, 'write'> {
+export interface InjectionRow extends RowBase {
   /** The orders; a part of them for each mail that has one. */
-  order(code: Code, context: SampleContext): readonly [string, string?];
+  readonly order: readonly [string, string?];
   /** What the twin has in the place of the orders. */
-  harmless(code: Code): readonly [string, string?];
-  /** Writes the mail with orders or with what replaces them. */
-  write(context: SampleContext, text: string, next: string): SampleDraft | readonly SampleDraft[];
+  readonly harmless: readonly [string, string?];
+  /** Writes the mails with the orders, or with what replaces them. */
+  mails(context: SampleContext, text: string, next: string): readonly SampleDraft[];
 }
+
+/** The table of a family. */
+export type SampleTable<Family extends keyof SampleNames> = Readonly<Record<SampleNames[Family], SampleRow>>;
+
+/** The table of the mails that give orders. */
+export type InjectionTable = Readonly<Record<SampleNames['injection'], InjectionRow>>;

@@ -1,8 +1,6 @@
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { MailboxState } from '../store/state.ts';
-
-/** The kind of difficulty that a sample has for an agent. */
-export type SampleFamily = 'bounces' | 'automatic' | 'lists' | 'identity' | 'threads' | 'content' | 'injection';
+import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */
 export interface SampleInfo<Name extends string = string> {
