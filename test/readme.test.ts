@@ -30,6 +30,7 @@ const ALIAS = {
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
   'agent-mailbox-mock/matchers': join(ROOT, 'src/matchers/index.ts'),
+  'agent-mailbox-mock/samples': join(ROOT, 'src/samples/index.ts'),
   'agent-mailbox-mock/playwright': join(ROOT, 'src/playwright/index.ts'),
   'agent-mailbox-mock/vitest': join(ROOT, 'src/vitest/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),

@@ -24,6 +24,8 @@ import { STREAM_FAULTS } from '../../src/faults/stream-fault.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 import { type Json, toJsonSchema } from '../../src/openapi/json-schema.ts';
+import { samples } from '../../src/samples/create-sample.ts';
+import { DISAGREEMENTS } from '../samples/disagreements.ts';
 
 type Cells = readonly string[];
 
@@ -43,6 +45,8 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
   'stream-faults': () => faultsTable(STREAM_FAULTS),
   control: controlTable,
+  samples: samplesTables,
+  'sample-readings': sampleReadingsTable,
 };
 
 const fixture = parseFixture(defaultFixture);
@@ -203,6 +207,32 @@ function controlTable(): string {
     return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });
   return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
+}
+
+/** A table for each family. */
+function samplesTables(): string {
+  const families = [...new Set(samples.map(({ family }) => family))];
+  const tables = families.map((family) => {
+    const rows = samples
+      .filter((sample) => sample.family === family)
+      .map(({ name, standard, should, mustNot, hasOracle }) => [
+        `${code(name)}${hasOracle ? ' ●' : ''}`,
+        standard,
+        should,
+        mustNot,
+      ]);
+    return `### ${family[0]?.toUpperCase()}${family.slice(1)}\n\n${table(['Sample', 'By', 'An agent should', 'It must not'], rows)}`;
+  });
+  return tables.join('\n\n');
+}
+
+function sampleReadingsTable(): string {
+  const rows = Object.entries(DISAGREEMENTS).map(([name, { fields, reason }]) => [
+    code(name),
+    fields.map(code).join(', '),
+    reason,
+  ]);
+  return table(['Sample', 'Fields', 'How they differ'], rows);
 }
 
 function errorsTable(): string {
