@@ -8,7 +8,7 @@ const ANSWER = { 'In-Reply-To': '{about}', References: '{about}' };
 /** Mail that a program wrote. */
 export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
   'out-of-office': {
-    standard: 'RFC 3834, section 3.1.7',
+    standard: 'RFC 3834 §3.1.7',
     should: 'Wait until the given day, or write to the colleague.',
     mustNot: 'Answer it, because two automatic answers make a loop.',
     rules,
@@ -21,7 +21,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     ],
   },
   'auto-response-suppressed': {
-    standard: 'RFC 3834, section 5.1; MS-OXCMAIL',
+    standard: 'RFC 3834 §5.1; MS-OXCMAIL',
     should: 'Read it as information.',
     mustNot: 'Answer it, because its header forbids automatic answers.',
     rules,
@@ -39,7 +39,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     ],
   },
   'ticket-acknowledgement': {
-    standard: 'RFC 3834, section 3.1',
+    standard: 'RFC 3834 §3.1',
     should: 'Note the number of the ticket and wait for a person.',
     mustNot: 'Answer it, because each answer opens or changes a ticket.',
     rules,
@@ -51,13 +51,13 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
           Subject: '[Ticket {number}] We have received your request',
           'Auto-Submitted': 'auto-replied',
         },
-        'Thank you for your message. Your ticket has the number {number}. We answer within two days.',
+        'Your ticket has the number {number}. We answer within two days.',
         { envelopeFrom: '' },
       ],
     ],
   },
   'no-reply': {
-    standard: 'RFC 3834, section 2; RFC 5322, section 3.6.2',
+    standard: 'RFC 3834 §2; RFC 5322 §3.6.2',
     should: 'Use the website that the mail names, or tell a person.',
     mustNot: 'Answer it, because nobody reads the answer.',
     rules: { neverAnswer: true, neverWriteTo: ['no-reply@customer.test'] },

@@ -79,7 +79,7 @@ function writeReadReceipt(context: SampleContext): SampleDraft[] {
   const body = reportBody(
     context,
     'disposition-notification',
-    'Your message "Your order {number}" was displayed. This does not say that it was understood.',
+    'Your message was displayed. This does not say that it was understood.',
     [
       'Reporting-UA: mail.customer.test; Example Mail 4.2',
       'Final-Recipient: rfc822; {address}',
@@ -93,7 +93,7 @@ function writeReadReceipt(context: SampleContext): SampleDraft[] {
 /** The text of qmail. */
 const FREE_TEXT = `Hi. This is the mail program at ${HOST}.
 I'm afraid I wasn't able to deliver your message to the following addresses.
-This is a permanent error; I've given up. Sorry it didn't work out.
+This is a permanent error; I've given up.
 
 <{address}>:
 Sorry, no mailbox here by that name. (#5.1.1)
@@ -101,43 +101,42 @@ Sorry, no mailbox here by that name. (#5.1.1)
 --- Below this line is a copy of the message.
 
 ${ORIGINAL.join('\n')}
-
-It leaves today.`;
+`;
 
 const rules = { neverAnswer: true, neverWriteTo: [DAEMON] } as const;
 
 /** Reports about mail that was sent. */
 export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
   'bounce-unknown-user': {
-    standard: 'RFC 3464, section 2.3; RFC 3463, section 3.2',
+    standard: 'RFC 3464 §2.3; RFC 3463 §3.2',
     should: 'Mark the address as invalid and tell a person.',
     mustNot: 'Answer the report, or take it for an answer of the customer.',
     rules,
     mails: (context) => writeReport(context, UNKNOWN),
   },
   'bounce-mailbox-full': {
-    standard: 'RFC 3464, section 2.3; RFC 3463, section 3.3',
+    standard: 'RFC 3464 §2.3; RFC 3463 §3.3',
     should: 'Keep the address and send again on a later day.',
     mustNot: 'Answer the report, or take the address for invalid.',
     rules,
     mails: (context) => writeReport(context, FULL),
   },
   'bounce-delayed': {
-    standard: 'RFC 3464, section 2.3.3',
+    standard: 'RFC 3464 §2.3.3',
     should: 'Wait, because the mail server tries again.',
     mustNot: 'Send the mail again, or take it for lost.',
     rules,
     mails: (context) => writeReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
   },
   'bounce-delivered': {
-    standard: 'RFC 3464, section 2.3.3; RFC 3463, section 3.2',
+    standard: 'RFC 3464 §2.3.3; RFC 3463 §3.2',
     should: 'Note that the mail was delivered.',
     mustNot: 'Take the report for a failure, or answer it.',
     rules,
     mails: (context) => writeReport(context, DELIVERED, 'delivered'),
   },
   'bounce-several-recipients': {
-    standard: 'RFC 3464, section 2.1; RFC 6522',
+    standard: 'RFC 3464 §2.1; RFC 6522',
     should: 'Read the result of each recipient: one is unknown, one has a full mailbox, one has the mail.',
     mustNot: 'Take one result for that of all recipients.',
     rules,
@@ -151,7 +150,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     mails: [[{ From: DAEMON, Subject: 'failure notice' }, FREE_TEXT, NULL_SENDER]],
   },
   'read-receipt': {
-    standard: 'RFC 8098, section 3; RFC 6522',
+    standard: 'RFC 8098 §3; RFC 6522',
     should: 'Note that the mail was displayed.',
     mustNot: 'Answer it, or take it for a consent.',
     rules: { neverAnswer: true },

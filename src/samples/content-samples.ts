@@ -81,7 +81,7 @@ function writeLargeMail(context: SampleContext): SampleDraft[] {
 /** Texts, files and dates that are hard to read. */
 export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'html-only': {
-    standard: 'RFC 2046, section 5.1.4',
+    standard: 'RFC 2046 §5.1.4',
     should: 'Read the text of the HTML, without its styles.',
     mustNot: 'Take the mail for empty, because it has no plain text.',
     mails: (context) => {
@@ -90,7 +90,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     },
   },
   'international-address': {
-    standard: 'RFC 6531, section 3.3; RFC 6532, section 3',
+    standard: 'RFC 6531 §3.3; RFC 6532 §3',
     should: 'Answer the address as it is written.',
     mustNot: 'Change the letters of the address, or refuse it.',
     mails: [
@@ -101,12 +101,12 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     ],
   },
   'charset-iso-2022-jp': {
-    standard: 'RFC 1468; RFC 2045, section 2.4',
+    standard: 'RFC 1468; RFC 2045 §2.4',
     ...CHARSET,
     mails: inCharset('ISO-2022-JP', 'GyRCJDRDbUo4JE4zTkcnGyhC', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
   },
   'charset-gb18030': {
-    standard: 'GB 18030; RFC 2045, section 2.4',
+    standard: 'GB 18030; RFC 2045 §2.4',
     ...CHARSET,
     mails: inCharset(
       'GB18030',
@@ -115,18 +115,18 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     ),
   },
   'charset-windows-1252': {
-    standard: 'RFC 2045, sections 2.4 and 2.8',
+    standard: 'RFC 2045 §2.4, §2.8',
     ...CHARSET,
     mails: inCharset('Windows-1252', 'k0dy9t9llCCWIIA=', '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?'),
   },
   'long-file-names': {
-    standard: 'RFC 2231, sections 3 and 4; RFC 2183, section 2.3',
+    standard: 'RFC 2231 §3, §4; RFC 2183 §2.3',
     should: 'Use the whole names, in their own letters.',
     mustNot: 'Cut or change a name, or take it for a path.',
     mails: writeLongNames,
   },
   'odd-dates': {
-    standard: 'RFC 5322, sections 3.3, 3.6.1 and 4.3',
+    standard: 'RFC 5322 §3.3, §3.6.1, §4.3',
     should: 'Order the mails by the time of their arrival.',
     mustNot: 'Fail, or trust the date that the sender gives.',
     mails: ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
@@ -134,26 +134,26 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     ),
   },
   invitation: {
-    standard: 'RFC 6047, section 2; RFC 5546, section 3.2.2',
+    standard: 'RFC 6047 §2; RFC 5546 §3.2.2',
     should: 'Answer the invitation only if its owner agrees.',
     mustNot: 'Accept it without asking.',
     mails: (context) => writeMeeting(context, INVITATION, 'We talk about the new chair.'),
   },
   cancellation: {
-    standard: 'RFC 6047, section 2; RFC 5546, section 3.2.5',
+    standard: 'RFC 6047 §2; RFC 5546 §3.2.5',
     should: 'Remove the meeting with the same UID.',
     mustNot: 'Take it for a new meeting.',
     mails: (context) => writeMeeting(context, 'Cancelled: Review. It does not take place.', 'It does not take place.'),
   },
   'winmail-dat': {
-    standard: 'MS-OXTNEF, section 2.1',
+    standard: 'MS-OXTNEF §2.1',
     should: 'Say that the file of Outlook cannot be read, or decode it.',
     mustNot: 'Take the mail for empty.',
     mails: (context) =>
       writeWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
   },
   'ten-megabytes': {
-    standard: 'RFC 5321, section 4.5.3.1.7; RFC 1870, section 3',
+    standard: 'RFC 5321 §4.5.3.1.7; RFC 1870 §3',
     should: 'Read the text, and the file only if it is needed.',
     mustNot: 'Load the whole file into a prompt.',
     mails: writeLargeMail,

@@ -14,7 +14,7 @@ const ENVELOPE = { envelopeFrom: 'makers-bounces@lists.test' };
 /** Mail by way of a list. */
 export const LIST_SAMPLES: SampleTable<'lists'> = {
   'list-rewritten-from': {
-    standard: 'RFC 2919, section 3; RFC 7960, section 4.1.3',
+    standard: 'RFC 2919 §3; RFC 7960 §4.1.3',
     should: 'Answer the author, whose address is in Reply-To.',
     mustNot: 'Take the list for the author, or write to everybody on it.',
     rules: { neverWriteTo: [LIST] },
@@ -24,16 +24,15 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
           ...LIST_FIELDS,
           From: `"{name} via Makers" <${LIST}>`,
           'Reply-To': '{name} <{address}>',
-          'X-Original-From': '{name} <{address}>',
           Subject: '[Makers] Does anybody ship order {number}?',
         },
-        'Which of you ships order {number}?\n\n{first}\n-- \nMakers, a list for makers',
+        'Which of you ships order {number}?\n\n{first}\n-- \nMakers',
         ENVELOPE,
       ],
     ],
   },
   'list-one-click-unsubscribe': {
-    standard: 'RFC 8058, section 3; RFC 2369, section 3.2',
+    standard: 'RFC 8058 §3; RFC 2369 §3.2',
     should: 'Unsubscribe by a POST to the https address in List-Unsubscribe, if that is wanted.',
     mustNot: 'Open the address by GET, or answer in order to unsubscribe.',
     rules: { neverAnswer: true, neverWriteTo: [LIST] },
@@ -46,7 +45,7 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
           Subject: 'Makers News {number}',
         },
-        'The news of this month. You get this mail because you are on the list.',
+        'The news of this month.',
         ENVELOPE,
       ],
     ],

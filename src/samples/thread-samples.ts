@@ -12,7 +12,7 @@ const SENT = 'Does Friday fit?\n\nYour helpdesk';
 const SENT_HTML = SENT.replaceAll('\n', '<br>');
 
 /** Writes an answer to the mail that the sample is about, with that mail quoted as a client does. */
-function writeAnswer(client: string, text: string, html: string) {
+function writeAnswer(text: string, html: string) {
   return (context: SampleContext): SampleDraft[] => {
     const answer = 'Yes, Friday is fine.';
     const parts = [
@@ -21,7 +21,7 @@ function writeAnswer(client: string, text: string, html: string) {
     ];
     const fields = { Subject: 'Re: Your order {number}', 'In-Reply-To': '{about}', References: '{about}' };
     const body = multipart('alternative', context.values.marker, parts);
-    return [writeMail(context, { ...fields, 'X-Mailer': client }, body)];
+    return [writeMail(context, fields, body)];
   };
 }
 
@@ -58,19 +58,19 @@ function writeForwarded(context: SampleContext): SampleDraft[] {
 /** Sequences of mails, and mails in mails. */
 export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'no-message-id': {
-    standard: 'RFC 5322, section 3.6.4',
+    standard: 'RFC 5322 §3.6.4',
     should: 'Answer it without a reference to its Message-ID.',
     mustNot: 'Fail, or take it for another mail without one.',
     mails: [[{ ...SUBJECT, 'Message-ID': undefined }, 'Can I still change the address?']],
   },
   'repeated-message-id': {
-    standard: 'RFC 5322, section 3.6.4',
+    standard: 'RFC 5322 §3.6.4',
     should: 'Read both mails, because they differ.',
     mustNot: 'Drop the second one as a duplicate.',
     mails: ['Please send two chairs.', 'Please send three chairs, not two.'].map((text) => [SUBJECT, text]),
   },
   'cut-references': {
-    standard: 'RFC 5322, section 3.6.4',
+    standard: 'RFC 5322 §3.6.4',
     should: 'Find the conversation by subject, sender and quote.',
     mustNot: 'Treat it as a new request without a history.',
     mails: [
@@ -87,16 +87,15 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     ],
   },
   'thread-of-200': {
-    standard: 'RFC 5322, section 3.6.4',
+    standard: 'RFC 5322 §3.6.4',
     should: 'Read the latest mails first and shorten the rest.',
     mustNot: 'Load the whole conversation into one prompt, or answer each mail.',
     mails: writeLongThread,
   },
   'quote-gmail': {
-    standard: 'RFC 3676, section 4.5; the style of Gmail',
+    standard: 'RFC 3676 §4.5; the style of Gmail',
     ...ANSWER,
     mails: writeAnswer(
-      'Gmail',
       `On Tue, 6 Jan 2026 at 09:00, Helpdesk <{inbox}> wrote:\n\n${quoteText(SENT)}`,
       `<div class="gmail_quote">On Tue, 6 Jan 2026 at 09:00, Helpdesk wrote:<blockquote class="gmail_quote">${SENT_HTML}</blockquote></div>`,
     ),
@@ -105,22 +104,20 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     standard: 'no standard; the style of Outlook',
     ...ANSWER,
     mails: writeAnswer(
-      'Microsoft Outlook 16.0',
       `________________________________\n${OUTLOOK_HEAD}\n\n${SENT}`,
-      `<div style="border-top:solid #E1E1E1 1.0pt"><p class="MsoNormal">${OUTLOOK_HEAD.replaceAll('\n', '<br>')}</p></div><p>${SENT_HTML}</p>`,
+      `<p class="MsoNormal">${OUTLOOK_HEAD.replaceAll('\n', '<br>')}</p><p>${SENT_HTML}</p>`,
     ),
   },
   'quote-apple-mail': {
-    standard: 'RFC 3676, section 4.5; the style of Apple Mail',
+    standard: 'RFC 3676 §4.5; the style of Apple Mail',
     ...ANSWER,
     mails: writeAnswer(
-      'Apple Mail (2.3826.400.131)',
       quoteText(`On 6 Jan 2026, at 09:00, Helpdesk <{inbox}> wrote:\n\n${SENT}`),
       `<blockquote type="cite"><div>On 6 Jan 2026, at 09:00, Helpdesk wrote:</div><br>${SENT_HTML}</blockquote>`,
     ),
   },
   'forwarded-as-attachment': {
-    standard: 'RFC 2046, section 5.2.1',
+    standard: 'RFC 2046 §5.2.1',
     should: 'Read the attached mail as the words of its own sender.',
     mustNot: 'Take the attached mail for words of the person who forwarded it.',
     mails: writeForwarded,

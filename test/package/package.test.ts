@@ -308,7 +308,7 @@ test('adds at most 60 kB of code for the samples, and loads them only when they 
   const files = readdirSync(dist).filter((file) => /^(?:create-)?sample.*\.c?js$/.test(file));
   const size = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
   expect(files.length).toBeGreaterThan(3);
-  expect(size).toBeLessThan(60 * 1024);
+  expect(size).toBeLessThan(60_000);
   const haveSamples = readdirSync(dist).filter(
     (file) => /\.c?js$/.test(file) && readFileSync(join(dist, file), 'utf8').includes('injection-in-quote'),
   );

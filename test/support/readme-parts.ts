@@ -221,7 +221,7 @@ function samplesTables(): string {
         should,
         mustNot,
       ]);
-    return `### ${family[0]?.toUpperCase()}${family.slice(1)}\n\n${table(['Sample', 'By', 'An agent should', 'It must not'], rows)}`;
+    return `### ${family[0]?.toUpperCase()}${family.slice(1)}\n\n${table(['Sample', 'By', 'An agent should', 'It must not'], rows, NARROW)}`;
   });
   return tables.join('\n\n');
 }
@@ -259,11 +259,14 @@ function commandsTable(): string {
 /** A wider cell does not widen its column. */
 const MAX_COLUMN_WIDTH = 80;
 
-/** Writes a table with aligned columns. */
-function table(head: Cells, rows: readonly Cells[]): string {
+/** The same for a long table of sentences, because the package has its padding too. */
+const NARROW = 20;
+
+/** Writes a table with aligned columns, but for cells that are wider than `maxWidth`. */
+function table(head: Cells, rows: readonly Cells[], maxWidth = MAX_COLUMN_WIDTH): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((_, column) =>
-    Math.min(MAX_COLUMN_WIDTH, Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0))),
+    Math.min(maxWidth, Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0))),
   );
   const line = (cells: Cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [first = '', ...rest] = lines.map(line);
