@@ -85,7 +85,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     should: 'Read the text of the HTML, without its styles.',
     mustNot: 'Take the mail for empty, because it has no plain text.',
     mails: (context) => {
-      const html = '<style>p { color: #333 }</style><p>Is order <b>{number}</b> on its way?</p>';
+      const html = '<style>p { margin: 0 }</style><p>Is order <b>{number}</b> on its way?</p>';
       return [writeMail(context, { Subject: 'Order {number}' }, textPart('text/html', fill(html, context)))];
     },
   },
