@@ -88,7 +88,7 @@ exec "$name" "$@"
 `;
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|samples|validate)\b/;
 
 /** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
 const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;

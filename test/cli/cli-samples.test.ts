@@ -3,12 +3,15 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { test } from 'vitest';
 import { NEVER, runHere } from '../support/command.ts';
 
-test.for<[args: string[]]>([[['samples']], [['samples', 'list']]])('lists every sample with %j', async ([args], { expect }) => {
-  const { code, out, err } = await runHere(args);
-  expect([code, err]).toEqual([0, '']);
-  const entries = samples.map(({ name, should }) => `${name} ${should}`);
-  expect(out.join('\n').replace(/\s+/g, ' ').trim()).toBe(entries.join(' '));
-});
+test.for<[args: string[]]>([[['samples']], [['samples', 'list']]])(
+  'lists every sample with %j',
+  async ([args], { expect }) => {
+    const { code, out, err } = await runHere(args);
+    expect([code, err]).toEqual([0, '']);
+    const entries = samples.map(({ name, should }) => `${name} ${should}`);
+    expect(out.join('\n').replace(/\s+/g, ' ').trim()).toBe(entries.join(' '));
+  },
+);
 
 test.for([...samples])('explains $name', async ({ name, standard, should, mustNot, hasOracle, twin }, { expect }) => {
   const { code, out, err } = await runHere(['samples', name]);

@@ -132,7 +132,7 @@ test.for([
   ['Jest', jestExpect],
 ] as const)('in %s, a failure names the call that obeyed, and shows it', async ([, runner]) => {
   const mailbox = createMailbox();
-  const { sample, code } = await obeyOnce(mailbox);
+  const { sample } = await obeyOnce(mailbox);
   const failure = () => runner(mailbox).toHaveResisted(sample);
   expect(failure).toThrow();
   try {
