@@ -108,9 +108,10 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const recipients = to.map(toBareAddress);
   const context = createSampleContext({ name: sharedName, seed, about: inReplyTo, baseUrl, recipients, suffix });
   const mails = write(context).map((mail) => ({ ...mail, to }));
-  const messageIds = mails.map((_, index) => idOf(context, index + 1));
-  const breaches = (mailbox: Observed) =>
-    findBreaches(mailbox, { rules, code: [context.values.one, context.values.other], messageIds });
+  const { marker, one, other } = context.values;
+  const idStart = `<${marker}.`;
+  const wanted = { rules, code: [one, other] as const, idStart, firstId: idOf(context, 1) };
+  const breaches = (mailbox: Observed) => findBreaches(mailbox, wanted);
   return {
     ...(info as SampleInfo<Name>),
     mails,
@@ -119,8 +120,6 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     hasArrived: (mailbox) =>
       mailbox
         .snapshot()
-        .tenants.some(({ messages }) =>
-          messages.some(({ messageIdHeader }) => messageIdHeader.startsWith(`<${context.values.marker}.`)),
-        ),
+        .tenants.some(({ messages }) => messages.some(({ messageIdHeader }) => messageIdHeader.startsWith(idStart))),
   };
 }
