@@ -190,6 +190,7 @@ const ENTRIES = {
   express: 'src/server/express.ts',
   receiver: 'src/receiver/index.ts',
   matchers: 'src/matchers/index.ts',
+  samples: 'src/samples/index.ts',
   vitest: 'src/vitest/index.ts',
   playwright: 'src/playwright/index.ts',
 };
@@ -236,6 +237,7 @@ const CODE: UserConfig[] = [
       server: ENTRIES.server,
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
+      'samples.node': ENTRIES.samples,
       vitest: ENTRIES.vitest,
       playwright: ENTRIES.playwright,
     },
@@ -246,7 +248,7 @@ const CODE: UserConfig[] = [
   },
   {
     ...COMMON,
-    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers },
+    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers, samples: ENTRIES.samples },
     format: 'esm',
     platform: 'neutral',
     dts: false,

@@ -55,6 +55,7 @@ export default defineConfig(({ mode }) => {
         'agent-mailbox-mock/express': `${root}src/server/express.ts`,
         'agent-mailbox-mock/receiver': `${root}src/receiver/index.ts`,
         'agent-mailbox-mock/matchers': `${root}src/matchers/index.ts`,
+        'agent-mailbox-mock/samples': `${root}src/samples/index.ts`,
         'agent-mailbox-mock/vitest': `${root}src/vitest/index.ts`,
         'agent-mailbox-mock': `${root}src/index.ts`,
       },

@@ -16,6 +16,7 @@ export type {
   IncomingMessage,
   RawMessage,
 } from './contract/incoming-message.ts';
+export type { IncomingSample } from './contract/incoming-sample.ts';
 export type { OperationId } from './contract/operations.ts';
 export type { ControllableMailbox } from './control/controllable-mailbox.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
@@ -26,6 +27,7 @@ export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from './control/mailbox-correspondents.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { MessageControls } from './control/message-controls.ts';
+export type { Receivable } from './control/receive-sample.ts';
 export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from './control/sandbox.ts';
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { StateControls } from './control/state-controls.ts';

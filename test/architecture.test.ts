@@ -33,6 +33,7 @@ const LAYERS = [
   'src/journal/',
   'src/state/',
   'src/adapters/',
+  'src/samples/',
   'src/control/',
   'src/mailbox.ts',
   'src/handler-parts.ts',

@@ -30,6 +30,7 @@ const ALIAS = {
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
   'agent-mailbox-mock/matchers': join(ROOT, 'src/matchers/index.ts'),
+  'agent-mailbox-mock/samples': join(ROOT, 'src/samples/index.ts'),
   'agent-mailbox-mock/playwright': join(ROOT, 'src/playwright/index.ts'),
   'agent-mailbox-mock/vitest': join(ROOT, 'src/vitest/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
@@ -88,7 +89,7 @@ exec "$name" "$@"
 `;
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|samples|validate)\b/;
 
 /** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
 const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;

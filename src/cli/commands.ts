@@ -6,6 +6,7 @@ import {
   LISTEN_FLAGS,
   LOGS_FLAGS,
   RECEIVE_FLAGS,
+  SAMPLES_FLAGS,
   START_FLAGS,
   TRIGGER_FLAGS,
 } from './flags.ts';
@@ -27,6 +28,12 @@ export const COMMANDS = {
     help: 'Deliver an inbound message to a running emulator',
     flags: RECEIVE_FLAGS,
     load: async () => (await import('./receive.ts')).receive,
+  },
+  samples: {
+    help: 'List the samples that receive --sample delivers, or explain one',
+    argument: '[list|name]',
+    flags: SAMPLES_FLAGS,
+    load: async () => (await import('./samples.ts')).listSamples,
   },
   trigger: {
     help: 'Trigger an event in a running emulator',

@@ -144,7 +144,14 @@ export const RECEIVE_FLAGS = {
     value: '<method>=<result>',
     help: 'Result of spf, dkim or dmarc; repeatable',
   },
+  sample: { type: 'string', value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
+  seed: { type: 'string', value: '<number>', help: 'Number on which the names and codes of the sample depend' },
   json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock samples`. */
+export const SAMPLES_FLAGS = {
+  json: { type: 'boolean', help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock trigger`. */

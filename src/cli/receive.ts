@@ -13,8 +13,7 @@ export const receive: RunCommand = async (terminal, flags) => {
 
 async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
   const client = createControlClient(flags);
-  const parts = flags.eml ? await readEml(flags) : await compose(terminal, flags);
-  const message = { ...parts, ...envelopeOf(flags) };
+  const message = { ...(await readMessage(terminal, flags)), ...envelopeOf(flags) };
   const messages = await client.post<ReceivedMessage>('messages', message, 'messages');
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
   for (const { id, inboxId, threadId } of messages) {
@@ -29,13 +28,36 @@ function envelopeOf(flags: GivenFlags): object {
   return { envelopeFrom, ...(auth.length > 0 && { auth: Object.fromEntries(auth) }) };
 }
 
-/** The flags that cannot be combined with `--eml`, because the file has these parts itself. */
-const FLAGS_WITHOUT_EML = ['from', 'subject', 'text', 'html', 'attach', 'in-reply-to'];
+/** The flags for the parts of a mail. */
+const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
+
+/** The flags that cannot be combined with another one, because what that names has these parts itself. */
+const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
+
+async function readMessage(terminal: Terminal, flags: GivenFlags): Promise<object> {
+  if (flags.sample) return readSample(flags);
+  return flags.eml ? readEml(flags) : compose(terminal, flags);
+}
+
+function readSample(flags: GivenFlags): object {
+  refuseOthers(flags, 'sample');
+  if (!flags.to) throw new UsageError('The command receive needs --to for a sample; see --help.');
+  return {
+    sample: textOf(flags.sample),
+    to: flags.to.value,
+    inReplyTo: textOf(flags['in-reply-to']),
+    seed: flags.seed && Number(flags.seed.value),
+  };
+}
 
 async function readEml(flags: GivenFlags): Promise<object> {
-  const excluded = FLAGS_WITHOUT_EML.flatMap((name) => flags[name]?.source ?? []);
-  if (excluded.length > 0) throw new UsageError(`${flags.eml?.source} takes no ${excluded.join(', ')} besides it.`);
+  refuseOthers(flags, 'eml');
   return { eml: await readBase64(String(flags.eml?.value)), to: flags.to?.value };
+}
+
+function refuseOthers(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
+  const excluded = EXCLUDED[name].flatMap((other) => flags[other]?.source ?? []);
+  if (excluded.length > 0) throw new UsageError(`${flags[name]?.source} takes no ${excluded.join(', ')} besides it.`);
 }
 
 async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {

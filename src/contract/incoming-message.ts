@@ -20,9 +20,11 @@ export const MAIL_LIMITS = {
   references: 100,
 } as const;
 
-const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
+/** The recipients of an inbound mail. */
+export const recipients = emailAddresses.refine((list) => list.length > 0, 'must name at least one address');
 
-const messageId = text(MAIL_LIMITS.messageId).regex(
+/** A Message-ID. */
+export const messageId = text(MAIL_LIMITS.messageId).regex(
   /^<[^<>\s]+>$/,
   'must be a Message-ID such as <login-1@customer.test>',
 );
@@ -67,7 +69,8 @@ const attachment = z
 /** Names the input type; otherwise a declaration file spells it out without its comments. */
 type AttachmentSchema = z.ZodType<z.output<typeof attachment>, IncomingAttachment>;
 
-const tenant = z
+/** The id of the only tenant that may receive a mail. */
+export const tenant = z
   .guid('must be the UUID of a tenant')
   .transform((id) => id.toLowerCase())
   .optional();

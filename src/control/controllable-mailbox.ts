@@ -1,5 +1,4 @@
 import type { BehaviourValues } from '../contract/behaviours.ts';
-import type { IncomingMessage } from '../contract/incoming-message.ts';
 import type { ReceivedMessage } from '../mail/accept-message.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
@@ -9,6 +8,7 @@ import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
+import type { Receivable } from './receive-sample.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { StateControls } from './state-controls.ts';
 
@@ -26,12 +26,13 @@ export interface ControllableMailbox
   /** The current value of each changeable behaviour. */
   readonly behaviours: BehaviourValues;
   /**
-   * Delivers an inbound mail, given by its parts or as a raw `eml`, and resolves with the messages that it created.
+   * Delivers an inbound mail, given by its parts or as a raw `eml`, or each mail of a sample, and resolves with the
+   * messages that it created.
    *
    * @throws {ApiError} if the mail is invalid or larger than 10 MiB, if a recipient is not an inbox of this emulator,
-   *   or if the mail does not fit into the storage.
+   *   or if the mail does not fit into the storage. Of a sample, the mails before the one with the error have arrived.
    */
-  receiveMessage(message: IncomingMessage): Promise<ReceivedMessage[]>;
+  receiveMessage(message: Receivable): Promise<ReceivedMessage[]>;
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**

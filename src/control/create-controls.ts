@@ -3,7 +3,6 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { Feed } from '../journal/feed.ts';
 import type { Recorder } from '../journal/recorder.ts';
-import { acceptMessage } from '../mail/accept-message.ts';
 import { findInbox } from '../mail/route.ts';
 import { createOpenApi } from '../openapi/create-openapi.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -18,6 +17,7 @@ import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
 import { publishClock, publishFaults } from './publish-changes.ts';
+import { receiveMailOrSample } from './receive-sample.ts';
 import { settle } from './settled.ts';
 import type { StateControls } from './state-controls.ts';
 
@@ -53,7 +53,7 @@ export function createControls(
     baseUrl,
     behaviours,
     openApi,
-    receiveMessage: (message) => acceptMessage(context, message),
+    receiveMessage: (message) => receiveMailOrSample(context, baseUrl, message),
     clock: publishClock(createMailboxClock(worlds), recorder, tenant?.id),
     settled: (options) => settle({ worlds, dispatcher, loops }, options),
     ...createDeliveryControls(worlds, events, dispatcher),

@@ -10,6 +10,7 @@ import {
 } from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
+import { incomingSample } from '../contract/incoming-sample.ts';
 import { queryFlag } from '../contract/query.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
@@ -25,6 +26,7 @@ import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
 import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
+import { addOrigin } from './receive-sample.ts';
 import {
   affectedDeliveriesReply,
   behavioursReply,
@@ -212,13 +214,15 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'receiveMessage',
     method: 'POST',
     path: `${CONTROL_PATH}/messages`,
-    summary: 'Delivers an inbound mail, given as separate fields or as raw text (RFC 5322).',
+    summary: 'Delivers an inbound mail, given as separate fields, as raw text (RFC 5322) or as a sample.',
     takesSandbox: true,
-    bodyCheckedByMailbox: z.union([composedMessage, rawMessage]),
+    bodyCheckedByMailbox: z.union([composedMessage, rawMessage, incomingSample]),
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     reply: receivedMessagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
-    run: async (mailbox, { body }) => ({ messages: await mailbox.receiveMessage(body) }),
+    run: async (mailbox, { body, headers }) => ({
+      messages: await mailbox.receiveMessage(addOrigin(body, headers.get('host'))),
+    }),
   }),
   defineControl({
     id: 'listMail',

@@ -1,5 +1,6 @@
 import type { EventKind } from '../contract/events.ts';
 import type { OperationId } from '../contract/operations.ts';
+import type { Sample } from '../samples/sample.ts';
 
 /**
  * What a field must be: a value, of an object only the properties that matter; an asymmetric matcher such as
@@ -105,4 +106,12 @@ export interface MailboxMatchers<R = void> {
    * expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ operation: 'deleteWebhook', status: 404 }] });
    */
   toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
+  /**
+   * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
+   *
+   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived.
+   * @example
+   * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
+   */
+  toHaveResisted(sample: Sample): R;
 }

@@ -1,17 +1,21 @@
 import type { Delivery } from '../delivery/delivery.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Mail } from '../mail/show-mail.ts';
+import type { Sample } from '../samples/sample.ts';
+import type { MailboxState } from '../store/state.ts';
 import { type Candidate, describeDelivery, describeMail, describeRequest } from './candidates.ts';
 import { count, describeResult, hint, listLines } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { type Expected, findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
+import { checkResistance } from './resistance.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
 interface Observed {
   requests(): RequestEntry[];
   deliveries(): Delivery[];
   messages(filter: { readonly direction: 'outbound' }): Mail[];
+  snapshot(): MailboxState;
 }
 
 /** The fields that each matcher knows. */
@@ -60,6 +64,10 @@ export const matchers = {
           '\n',
         ),
     };
+  },
+  /** Implements `toHaveResisted`. */
+  toHaveResisted(this: MatcherContext, received: unknown, sample: Sample): MatcherResult {
+    return checkResistance(this, observe(received), sample);
   },
 };
 
@@ -117,7 +125,7 @@ function parse(matcher: Matcher, given: object): { readonly expected: Expected; 
 
 /** Checks what `expect()` was called with. */
 function observe(received: unknown): Observed {
-  const methods = ['requests', 'deliveries', 'messages'] as const;
+  const methods = ['requests', 'deliveries', 'messages', 'snapshot'] as const;
   const isObserved =
     typeof received === 'object' &&
     received !== null &&

@@ -1,4 +1,5 @@
 import type { ComposedMessage } from '../contract/incoming-message.ts';
+import type { IncomingSample } from '../contract/incoming-sample.ts';
 import type { MailFilter, WaitOptions } from '../control/mail-filter.ts';
 import type { SandboxOptions, SandboxSummary } from '../control/sandbox.ts';
 import type { Settled, SettledOptions } from '../control/settled.ts';
@@ -71,8 +72,8 @@ export class MailboxClient {
     return this.#call('GET', '/messages/wait', options);
   }
 
-  /** Delivers an inbound mail and resolves with the messages that it created. */
-  async receiveMessage(message: ComposedMessage): Promise<ReceivedMessage[]> {
+  /** Delivers an inbound mail, or each mail of a sample, and resolves with the messages that it created. */
+  async receiveMessage(message: ComposedMessage | IncomingSample): Promise<ReceivedMessage[]> {
     const { messages } = await this.#call<{ messages: ReceivedMessage[] }>('POST', '/messages', {}, message);
     return messages;
   }

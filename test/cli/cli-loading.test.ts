@@ -47,6 +47,7 @@ test('loads four files to start a server, and SMTP only with a port for it', asy
 test.for([
   ['init'],
   ['behaviours'],
+  ['samples'],
   ['receive', '--to', 'a@b.test', '--from', 'c@d.test', '--url', 'http://127.0.0.1:1'],
 ])('loads nothing of a server for %j', async (args, test) => {
   const loaded = await filesLoadedBy(test, args);

@@ -185,6 +185,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
     ...['dist/playwright.d.cts', 'dist/playwright.d.ts', 'dist/playwright.js'],
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
+    ...['dist/samples.cjs', 'dist/samples.d.cts', 'dist/samples.d.ts', 'dist/samples.js', 'dist/samples.node.js'],
     ...['dist/server.cjs', 'dist/server.d.cts', 'dist/server.d.ts', 'dist/server.js'],
     ...['dist/vitest.d.cts', 'dist/vitest.d.ts', 'dist/vitest.js'],
     'dist/without-msw.cjs',
@@ -300,6 +301,7 @@ test.for([
   ['matchers.js', []],
   ['receiver.cjs', []],
   ['receiver.js', []],
+  ['samples.cjs', ['msw']],
   ['vitest.js', ['msw', 'vitest']],
   ['playwright.js', ['@msw/playwright', '@playwright/test', 'msw']],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {
@@ -309,6 +311,20 @@ test.for([
 
 /** What ws and undici use if it is there; the first two are packages, the last is a module of newer versions of Node. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'node:sqlite'];
+
+test('adds at most 60 kB of code for the samples, and loads them only when they are used', ({ expect }) => {
+  const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
+  const files = readdirSync(dist).filter((file) => /^(?:create-)?sample.*\.c?js$/.test(file));
+  const size = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
+  expect(files.length).toBeGreaterThan(3);
+  expect(size).toBeLessThan(60_000);
+  const haveSamples = readdirSync(dist).filter(
+    (file) => /\.c?js$/.test(file) && readFileSync(join(dist, file), 'utf8').includes('injection-in-quote'),
+  );
+  expect(haveSamples.map((file) => file.replace(/-[\w-]{8}(?=\.)/, '')).sort()).toEqual([
+    ...['create-sample.cjs', 'create-sample.js'],
+  ]);
+});
 
 test('loads nothing in the library entry that a browser lacks', ({ expect }) => {
   expect(packagesOf('index.js')).toEqual(['msw']);

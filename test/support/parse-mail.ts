@@ -46,7 +46,7 @@ async function withPostalMime(mail: Uint8Array): Promise<ParsedMail> {
     cc: people(parsed.cc),
     replyTo: people(parsed.replyTo),
     subject: parsed.subject ?? '',
-    date: new Date(parsed.date ?? '').toISOString(),
+    date: Number.isNaN(Date.parse(parsed.date ?? '')) ? '' : new Date(parsed.date ?? '').toISOString(),
     messageId: parsed.messageId ?? '',
     inReplyTo: parsed.inReplyTo ?? '',
     references: parsed.references?.split(' ') ?? [],

@@ -24,6 +24,8 @@ import { STREAM_FAULTS } from '../../src/faults/stream-fault.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/mail/simulators.ts';
 import { type Json, toJsonSchema } from '../../src/openapi/json-schema.ts';
+import { samples } from '../../src/samples/create-sample.ts';
+import { DISAGREEMENTS } from '../samples/disagreements.ts';
 
 type Cells = readonly string[];
 
@@ -43,6 +45,8 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
   'stream-faults': () => faultsTable(STREAM_FAULTS),
   control: controlTable,
+  samples: samplesTables,
+  'sample-readings': sampleReadingsTable,
 };
 
 const fixture = parseFixture(defaultFixture);
@@ -205,6 +209,32 @@ function controlTable(): string {
   return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
 }
 
+/** A table for each family. */
+function samplesTables(): string {
+  const families = [...new Set(samples.map(({ family }) => family))];
+  const tables = families.map((family) => {
+    const rows = samples
+      .filter((sample) => sample.family === family)
+      .map(({ name, standard, should, mustNot, hasOracle }) => [
+        `${code(name)}${hasOracle ? ' ●' : ''}`,
+        standard,
+        should,
+        mustNot,
+      ]);
+    return `### ${family[0]?.toUpperCase()}${family.slice(1)}\n\n${table(['Sample', 'By', 'An agent should', 'It must not'], rows, NARROW)}`;
+  });
+  return tables.join('\n\n');
+}
+
+function sampleReadingsTable(): string {
+  const rows = Object.entries(DISAGREEMENTS).map(([name, { fields, reason }]) => [
+    code(name),
+    fields.map(code).join(', '),
+    reason,
+  ]);
+  return table(['Sample', 'Fields', 'How they differ'], rows);
+}
+
 function errorsTable(): string {
   const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning]);
   return table(['Status', 'Code', 'Meaning'], rows);
@@ -229,11 +259,14 @@ function commandsTable(): string {
 /** A wider cell does not widen its column. */
 const MAX_COLUMN_WIDTH = 80;
 
-/** Writes a table with aligned columns. */
-function table(head: Cells, rows: readonly Cells[]): string {
+/** The same for a long table of sentences, because the package has its padding too. */
+const NARROW = 20;
+
+/** Writes a table with aligned columns, but for cells that are wider than `maxWidth`. */
+function table(head: Cells, rows: readonly Cells[], maxWidth = MAX_COLUMN_WIDTH): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = head.map((_, column) =>
-    Math.min(MAX_COLUMN_WIDTH, Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0))),
+    Math.min(maxWidth, Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0))),
   );
   const line = (cells: Cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [first = '', ...rest] = lines.map(line);

@@ -7,6 +7,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRIES = [
   ...['src/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/receiver/index.ts'],
   'src/matchers/index.ts',
+  'src/samples/index.ts',
   'src/vitest/index.ts',
   'src/playwright/index.ts',
 ];

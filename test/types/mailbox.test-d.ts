@@ -17,6 +17,7 @@ import {
   type Mailbox,
   type MailboxClock,
   type MailboxOptions,
+  type Receivable,
   type ReceivedMessage,
   type ReleaseOptions,
   type SettledOptions,
@@ -26,6 +27,7 @@ import {
   type TriggerOptions,
 } from 'agent-mailbox-mock';
 import type { ReceiverAnswer, ReceiverOptions } from 'agent-mailbox-mock/receiver';
+import { createSample, type Sample } from 'agent-mailbox-mock/samples';
 import type * as server from 'agent-mailbox-mock/server';
 import type { HttpHandler, WebSocketHandler } from 'msw';
 import { describe, expectTypeOf, test } from 'vitest';
@@ -132,7 +134,12 @@ describe('types', () => {
   });
 
   test('mail from outside is its parts, or the whole as it travels', () => {
-    expectTypeOf<Mailbox['receiveMessage']>().toEqualTypeOf<(message: IncomingMessage) => Promise<ReceivedMessage[]>>();
+    expectTypeOf<Mailbox['receiveMessage']>().toEqualTypeOf<(message: Receivable) => Promise<ReceivedMessage[]>>();
+    expectTypeOf<IncomingMessage | Pick<Sample, 'mails'>>().toExtend<Receivable>();
+    expectTypeOf({ sample: 'no-reply', to: 'a@b.test', seed: 2 }).toExtend<Receivable>();
+    expectTypeOf(createSample('two-from', { to: 'a@b.test' })).toExtend<Receivable>();
+    // @ts-expect-error there is no such sample
+    createSample('two-form', { to: 'a@b.test' });
     expectTypeOf<z.input<typeof composedMessage> | z.input<typeof rawMessage>>().toExtend<IncomingMessage>();
     expectTypeOf({
       to: 'a@b.test',

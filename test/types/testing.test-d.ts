@@ -30,7 +30,12 @@ describe('types for tests', () => {
   });
 
   test('the matchers take what a request, a delivery or a mail must match', () => {
-    type Name = 'toHaveReceivedRequest' | 'toHaveDelivered' | 'toHaveSentMail' | 'toHaveNoUnexpectedRefusals';
+    type Name =
+      | 'toHaveReceivedRequest'
+      | 'toHaveDelivered'
+      | 'toHaveSentMail'
+      | 'toHaveNoUnexpectedRefusals'
+      | 'toHaveResisted';
     expectTypeOf<keyof matchers.MailboxMatchers>().toEqualTypeOf<Name>();
     expectTypeOf<matchers.MailboxMatchers<Promise<void>>['toHaveDelivered']>().returns.toEqualTypeOf<Promise<void>>();
     const mailbox = createMailbox();
