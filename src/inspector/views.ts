@@ -1,0 +1,14 @@
+import type { ComponentType } from 'preact';
+import type { Route } from './page-route.ts';
+import { StateView } from './views/state-view.tsx';
+
+/** A part of the page, with a link in the navigation. */
+export interface View {
+  /** The first part of its URLs. */
+  readonly path: string;
+  readonly title: string;
+  readonly Component: ComponentType<{ readonly route: Route }>;
+}
+
+/** The views, in the order of the navigation. */
+export const VIEWS: readonly View[] = [{ path: 'state', title: 'State', Component: StateView }];
