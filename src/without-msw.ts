@@ -29,6 +29,7 @@ export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '.
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { StateControls } from './control/state-controls.ts';
 export type { TriggerOptions } from './control/trigger.ts';
+export type { WebhookControls, WebhookSettings } from './control/webhook-controls.ts';
 export type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery/delivery.ts';
 export type { DeliveryFilter } from './delivery/delivery-filter.ts';
 export type { DeliveryPayload } from './delivery/request.ts';

@@ -10,6 +10,7 @@ import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
 import type { Settled, SettledOptions } from './settled.ts';
+import type { WebhookControls } from './webhook-controls.ts';
 
 /** What a test can do with a whole mailbox, or with one sandbox. */
 export interface ControllableMailbox
@@ -17,7 +18,8 @@ export interface ControllableMailbox
     KeyControls,
     MailboxFaults,
     MessageControls,
-    JournalControls {
+    JournalControls,
+    WebhookControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;
   /** The current value of each changeable behaviour. */

@@ -19,6 +19,7 @@ import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
 import { publishClock, publishFaults } from './publish-changes.ts';
 import { settle } from './settled.ts';
+import { createWebhookControls } from './webhook-controls.ts';
 
 /** The parts of a mailbox that its controls and those of its sandboxes need. */
 export interface ControlledParts {
@@ -60,6 +61,7 @@ export function createControls(
     ...createKeyControls({ worlds, operationFor }, keys),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),
+    ...createWebhookControls(worlds),
     snapshot: () => readState(worlds),
   };
 }

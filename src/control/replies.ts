@@ -4,6 +4,7 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { TIERS } from '../contract/tiers.ts';
 import { DELIVERY_STATES } from '../delivery/delivery.ts';
 import type { DeliveryPayload } from '../delivery/request.ts';
+import { DELIVERY_FAULT_KINDS } from '../faults/delivery-fault.ts';
 import { anyFault } from '../faults/fault.ts';
 
 const json = z.record(z.string(), z.unknown());
@@ -101,6 +102,7 @@ const attempt = z.strictObject({
   url: z.string(),
   requestHeaders: headers,
   requestBody: z.string(),
+  fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
   status: z.int().nullable().describe('The status of the response; null if there was none.'),
   responseHeaders: headers,
   responseBody: z.string().describe('At most the first 16 KiB.'),

@@ -49,6 +49,7 @@ import { sandboxOptions } from './sandbox-options.ts';
 import { settledOptions } from './settled.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { triggerOptions } from './trigger.ts';
+import { WEBHOOK_ROWS } from './webhook-rows.ts';
 
 const tenant = tenantField.optional();
 
@@ -295,6 +296,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
   }),
+  ...WEBHOOK_ROWS,
   defineControl({
     id: 'listKeys',
     method: 'GET',

@@ -95,6 +95,7 @@ export class Schedule {
       if (start) start(job, fault);
       else this.#attemptNow(job);
     });
+    this.#publishNew(job);
     return delivery.id;
   }
 
@@ -222,6 +223,12 @@ export class Schedule {
   #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
     this.#finish(job, state, reason);
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
+  }
+
+  #publishNew(job: Job): void {
+    const { state, reason } = this.log.get(job.id) ?? {};
+    if (!state || reason === undefined || !this.#jobs.has(job)) return;
+    this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, { state, reason }) });
   }
 
   #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
