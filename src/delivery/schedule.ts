@@ -95,7 +95,8 @@ export class Schedule {
       if (start) start(job, fault);
       else this.#attemptNow(job);
     });
-    this.#publishNew(job);
+    const created = this.log.get(job.id);
+    if (created) this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, created) });
     return delivery.id;
   }
 
@@ -225,19 +226,13 @@ export class Schedule {
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishNew(job: Job): void {
-    const { state, reason } = this.log.get(job.id) ?? {};
-    if (!state || reason === undefined || !this.#jobs.has(job)) return;
-    this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, { state, reason }) });
-  }
-
   #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
     const activity = this.#activityOf(job, outcome);
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: AttemptOutcome): DeliveryActivity {
+  #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 

@@ -145,7 +145,14 @@ function shorten(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
 }
 
-const PREFIXES = { standard: /^v1,/, hex: /^(v1=|sha256=)?/ } as const;
+/** How a signature may begin. */
+const PREFIXES: Readonly<Record<Scheme, readonly string[]>> = { standard: ['v1,'], hex: ['v1=', 'sha256=', ''] };
+
+/** Returns a signature without its prefix; `undefined` if it has none that the scheme allows. */
+function withoutPrefix(signature: string, scheme: Scheme): string | undefined {
+  const prefix = PREFIXES[scheme].find((each) => signature.startsWith(each));
+  return prefix === undefined ? undefined : signature.slice(prefix.length);
+}
 
 /** Adds the last two steps, and the reasons why no signature fits. */
 function finish(
@@ -155,8 +162,7 @@ function finish(
   sent: SentRequest | undefined,
 ): SignatureCheck {
   const expected = signCorrectly(parts, scheme);
-  const prefix = PREFIXES[scheme];
-  const fits = signatures.some((each) => prefix.test(each) && each.replace(prefix, '') === expected);
+  const fits = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
   const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
   const result = expected === undefined ? 'There is no key.' : prefixed;
   const reasons = fits ? [] : findReasons(signatures, parts, scheme, sent);
@@ -183,7 +189,7 @@ function findReasons(
     const signature = text.replace(/^(v\d+[,=]|sha256=)/, '');
     const mistakes = findMistakes(signature, parts, scheme, 'received');
     if (!mistakes) continue;
-    const isPrefixed = PREFIXES[scheme].test(text);
+    const isPrefixed = withoutPrefix(text, scheme) !== undefined;
     return isPrefixed ? mistakes : [...mistakes, 'The signature lacks its prefix v1, with a comma after v1.'];
   }
   const changes = sent ? findChanges(parts, sent, signatures) : [];
