@@ -8,13 +8,16 @@ const MAX_HEADER_LENGTH = 256 * 1024;
 
 /** Returns the header fields of a message by lower-case name, unfolded; of fields with one name, the last. */
 export function readHeaders(message: MessageRow): Record<string, string> {
+  return Object.fromEntries(listHeaders(message).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Returns every header field of a message in order, unfolded, as name and value. */
+export function listHeaders(message: MessageRow): (readonly [name: string, value: string])[] {
   const fields = message.raw === null ? fieldsOf(message) : splitHeader(message.raw);
-  return Object.fromEntries(
-    fields.flatMap((field): [string, string][] => {
-      const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
-      return name === undefined || value === undefined ? [] : [[name.toLowerCase(), value.trim()]];
-    }),
-  );
+  return fields.flatMap((field) => {
+    const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value.trim()] as const];
+  });
 }
 
 /** Splits the header of a raw mail, in base64, into its fields. */
