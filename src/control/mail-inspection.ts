@@ -2,7 +2,7 @@ import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { linksOf } from '../mail/links-of.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
-import { listHeaders } from '../mail/mime/read-headers.ts';
+import { type HeaderField, listHeaders } from '../mail/mime/read-headers.ts';
 import { showMessage } from '../operations/replies/show-message.ts';
 import { canonicalAddress, primaryAddress } from '../store/inbox-address.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
@@ -71,8 +71,8 @@ export interface MailDetails
   readonly deletedAt: string | null;
   /** When a bounce was detected; null if it did not bounce. */
   readonly bouncedAt: string | null;
-  /** The header fields in order, each with its name and its value. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The header fields, in order. */
+  readonly headers: readonly HeaderField[];
   /** The files, without their bytes. */
   readonly files: readonly Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'>[];
   /** The web addresses that it links to, each once. */

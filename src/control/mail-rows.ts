@@ -44,7 +44,7 @@ const detailsReply = summary.extend({
   ...{ plainBody: z.string(), htmlBody: z.string().nullable() },
   ...{ messageIdHeader: z.string(), inReplyTo: z.string().nullable(), references: texts },
   ...{ isArchived: z.boolean(), deletedAt: time.nullable(), bouncedAt: time.nullable() },
-  headers: z.array(z.tuple([z.string(), z.string()])).describe('Name and value of each field, in order.'),
+  headers: z.array(z.strictObject({ name: z.string(), value: z.string() })).describe('Each field, in order.'),
   files: z.array(file),
   links: texts.describe('The web addresses that it links to, each once.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),

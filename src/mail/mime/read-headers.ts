@@ -8,15 +8,23 @@ const MAX_HEADER_LENGTH = 256 * 1024;
 
 /** Returns the header fields of a message by lower-case name, unfolded; of fields with one name, the last. */
 export function readHeaders(message: MessageRow): Record<string, string> {
-  return Object.fromEntries(listHeaders(message).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(listHeaders(message).map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
-/** Returns every header field of a message in order, unfolded, as name and value. */
-export function listHeaders(message: MessageRow): (readonly [name: string, value: string])[] {
+/** A header field of a message. */
+export interface HeaderField {
+  /** The name, as the mail writes it. */
+  readonly name: string;
+  /** The value, unfolded. */
+  readonly value: string;
+}
+
+/** Returns every header field of a message, in order. */
+export function listHeaders(message: MessageRow): HeaderField[] {
   const fields = message.raw === null ? fieldsOf(message) : splitHeader(message.raw);
   return fields.flatMap((field) => {
     const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
-    return name === undefined || value === undefined ? [] : [[name, value.trim()] as const];
+    return name === undefined || value === undefined ? [] : [{ name, value: value.trim() }];
   });
 }
 
