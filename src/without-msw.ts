@@ -22,6 +22,14 @@ export type { DeliveryControls, ReleaseOptions } from './control/delivery-contro
 export type { JournalControls } from './control/journal-controls.ts';
 export type { Exposure, KeyControls } from './control/key-controls.ts';
 export type { MailFilter, WaitOptions } from './control/mail-filter.ts';
+export type {
+  InboxSummary,
+  MailDetails,
+  MailInspection,
+  TenantSummary,
+  WorkspaceSummary,
+} from './control/mail-inspection.ts';
+export type { MailPage, MailSearch, MailSummary } from './control/mail-search.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
 export type { MessageControls } from './control/message-controls.ts';

@@ -6,6 +6,7 @@ import type { MailboxState } from '../store/state.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
 import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
+import type { MailInspection } from './mail-inspection.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
@@ -18,6 +19,7 @@ export interface ControllableMailbox
     KeyControls,
     MailboxFaults,
     MessageControls,
+    MailInspection,
     JournalControls,
     WebhookControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */

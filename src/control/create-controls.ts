@@ -14,6 +14,7 @@ import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal-controls.ts';
 import { createKeyControls } from './key-controls.ts';
+import { createMailInspection } from './mail-inspection.ts';
 import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
@@ -59,6 +60,7 @@ export function createControls(
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder, tenant?.id),
     ...createKeyControls({ worlds, operationFor }, keys),
+    ...createMailInspection(worlds, context.readBehaviour),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),
     ...createWebhookControls(worlds),

@@ -23,6 +23,7 @@ import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
 import { mailQuery, waitQuery } from './mail-filter.ts';
+import { MAIL_ROWS } from './mail-rows.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import {
   affectedDeliveriesReply,
@@ -241,6 +242,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     errors: ['NOT_FOUND', 'CONFLICT'],
     run: (mailbox, { query }) => mailbox.waitForMessage(query),
   }),
+  ...MAIL_ROWS,
   defineControl({
     id: 'triggerEvent',
     method: 'POST',

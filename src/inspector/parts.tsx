@@ -41,9 +41,14 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   return <Code text={JSON.stringify(value, null, 2)} label={label} />;
 }
 
-/** Shows a time as the emulator writes it, in a short form. */
-export function Time({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{at.replace('T', ' ').replace(/\.\d+Z$/, '')}</time>;
+/** Shows a time as the emulator writes it, in UTC; in a list without the year and the seconds. */
+export function Time({ at, isShort = false }: { readonly at: string; readonly isShort?: boolean }) {
+  const text = at.replace('T', ' ').replace(/\.\d+Z$/, '');
+  return (
+    <time dateTime={at} title={at}>
+      {isShort ? text.slice(5, 16) : text}
+    </time>
+  );
 }
 
 /** A labelled field of a form. */

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Route } from './page-route.ts';
+import { MailView } from './views/mail-view.tsx';
 import { StateView } from './views/state-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
@@ -11,4 +12,7 @@ export interface View {
 }
 
 /** The views, in the order of the navigation. */
-export const VIEWS: readonly View[] = [{ path: 'state', title: 'State', Component: StateView }];
+export const VIEWS: readonly View[] = [
+  { path: 'mail', title: 'Mail', Component: MailView },
+  { path: 'state', title: 'State', Component: StateView },
+];
