@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Route } from './page-route.ts';
 import { MailView } from './views/mail-view.tsx';
 import { StateView } from './views/state-view.tsx';
+import { WebhooksView } from './views/webhooks-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
 export interface View {
@@ -14,5 +15,6 @@ export interface View {
 /** The views, in the order of the navigation. */
 export const VIEWS: readonly View[] = [
   { path: 'mail', title: 'Mail', Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
   { path: 'state', title: 'State', Component: StateView },
 ];

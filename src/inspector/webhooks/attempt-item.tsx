@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { Code, Time } from '../parts.tsx';
+import { explainSignature } from '../signature/explain-signature.ts';
+import { countBytes } from './explain-delivery.ts';
+import { SignatureResult } from './signature-result.tsx';
+import type { Attempt } from './webhook-types.ts';
+
+interface AttemptItemProps {
+  readonly attempt: Attempt;
+  readonly number: number;
+  readonly isLast: boolean;
+  /** The secret of the webhook; `undefined` if the webhook is gone. */
+  readonly secret: string | undefined;
+}
+
+/** One attempt in the timeline: what was sent and what the receiver answered. */
+export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProps) {
+  const { at, status, error, durationMs, fault } = attempt;
+  const result = status === null ? 'no answer' : `answered ${status}`;
+  return (
+    <li class={error === null ? 'attempt good-edge' : 'attempt bad-edge'}>
+      <details open={isLast}>
+        <summary>
+          <strong>Attempt {number}</strong> <span class={error === null ? 'good' : 'bad'}>{result}</span> in{' '}
+          {durationMs} ms <Time at={at} />
+        </summary>
+        {error !== null && <p class="bad">{error}</p>}
+        {fault !== null && (
+          <p class="warn">
+            The fault <code>{fault}</code> applied to this attempt.
+          </p>
+        )}
+        <Sent attempt={attempt} />
+        <Answer attempt={attempt} />
+        {secret !== undefined && <SignatureSteps attempt={attempt} secret={secret} />}
+      </details>
+    </li>
+  );
+}
+
+function Sent({ attempt: { url, requestHeaders, requestBody } }: { readonly attempt: Attempt }) {
+  return (
+    <>
+      <h3>Sent</h3>
+      <Code label="Request" text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
+      <h3>Body, {countBytes(requestBody)} bytes, as it was sent</h3>
+      <Code label="Body of the request" text={requestBody} />
+    </>
+  );
+}
+
+function Answer({ attempt: { status, responseHeaders, responseBody } }: { readonly attempt: Attempt }) {
+  if (status === null) return null;
+  return (
+    <>
+      <h3>Answer of the receiver</h3>
+      <Code label="Answer" text={`${status}\n${writeHeaders(responseHeaders)}\n\n${responseBody || '(no body)'}`} />
+    </>
+  );
+}
+
+/** Writes headers in lines. */
+export function writeHeaders(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+/** The signature of an attempt, computed again when somebody opens it. */
+function SignatureSteps({ attempt, secret }: { readonly attempt: Attempt; readonly secret: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { requestHeaders, requestBody, at } = attempt;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>The signature, step by step</summary>
+      {isOpen && (
+        <SignatureResult
+          checks={explainSignature({
+            headers: writeHeaders(requestHeaders),
+            body: requestBody,
+            secret,
+            now: new Date(at),
+          })}
+        />
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,170 @@
+import { useInspector } from '../inspector.ts';
+import { replyOf } from '../inspector-client.ts';
+import { linkTo, type Route } from '../page-route.ts';
+import { Failure, Time } from '../parts.tsx';
+import { useAction } from '../use-action.ts';
+import { useLoaded } from '../use-loaded.ts';
+import { AttemptItem } from './attempt-item.tsx';
+import { urlOf } from './delivery-list.tsx';
+import { causeOf, formatSpan, markOf, summarise } from './explain-delivery.ts';
+import { webhookLink } from './webhook-link.ts';
+import type { Delivery, Webhook } from './webhook-types.ts';
+
+interface DeliveryDetailProps {
+  readonly delivery: Delivery;
+  readonly webhooks: readonly Webhook[];
+  readonly route: Route;
+  /** Loads the deliveries again. */
+  readonly reload: () => void;
+}
+
+/** One delivery: what became of it and why, what can be done, and each attempt. */
+export function DeliveryDetail({ delivery, webhooks, route, reload }: DeliveryDetailProps) {
+  const { event, attempts, webhookId } = delivery;
+  const webhook = webhooks.find(({ id }) => id === webhookId);
+  const { text, tone } = markOf(delivery);
+  return (
+    <>
+      <h1>
+        {event} <span class={`mark ${tone}`}>{text}</span>
+      </h1>
+      <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
+      <Reason delivery={delivery} route={route} />
+      <Actions delivery={delivery} route={route} reload={reload} />
+      <h2>Attempts</h2>
+      <ol class="timeline" aria-label="Attempts">
+        {attempts.map((attempt, index) => (
+          <AttemptItem
+            key={`${index} ${attempt.at}`}
+            attempt={attempt}
+            number={index + 1}
+            isLast={index === attempts.length - 1}
+            secret={webhook?.secret}
+          />
+        ))}
+        <NextAttempt delivery={delivery} reload={reload} />
+      </ol>
+      <Facts delivery={delivery} webhook={webhook} />
+    </>
+  );
+}
+
+/** Why the delivery is in its state, and what often causes that. */
+function Reason({ delivery, route }: { readonly delivery: Delivery; readonly route: Route }) {
+  const last = delivery.attempts.at(-1);
+  const cause = delivery.state === 'delivered' ? undefined : last && causeOf(last);
+  const { tone } = markOf(delivery);
+  return (
+    <div class={`reason ${tone}-edge`} role="status">
+      <p>
+        <strong>{summarise(delivery)}</strong>
+      </p>
+      {last && last.fault !== null && last.error !== null && (
+        <p>
+          The fault <code>{last.fault}</code> changed this attempt, so a failure is expected.
+        </p>
+      )}
+      {cause && (
+        <p>
+          {cause.advice}{' '}
+          {cause.isAboutSignature && (
+            <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>Check the signature</a>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ActionsProps {
+  readonly delivery: Delivery;
+  readonly route: Route;
+  readonly reload: () => void;
+}
+
+/** The label of the button that sends the delivery; the others have ended. */
+const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
+
+function Actions({ delivery: { id, state }, route, reload }: ActionsProps) {
+  const { client } = useInspector();
+  const { run, error, isRunning } = useAction();
+  const send = async () => {
+    await run(() => replyOf(client.POST('/__mock/deliveries/{id}/redeliver', { params: { path: { id } } })));
+    reload();
+  };
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" class="primary" disabled={isRunning} onClick={send}>
+          {SEND_LABELS[state] ?? 'Send again'}
+        </button>
+        <a class="button" href={webhookLink(route, undefined, { open: 'event', from: id })}>
+          Send an edited copy
+        </a>
+        <a class="button" href={webhookLink(route, undefined, { open: 'signature', from: id })}>
+          Check a signature
+        </a>
+      </p>
+      <Failure error={error} />
+    </>
+  );
+}
+
+/** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
+function NextAttempt({ delivery, reload }: { readonly delivery: Delivery; readonly reload: () => void }) {
+  const { client } = useInspector();
+  const { run, error, isRunning } = useAction();
+  const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
+  const load = () => replyOf(client.GET('/__mock/clock', { params: { query: { tenant } } }));
+  const { value: clock } = useLoaded(load, `${delivery.id} ${nextAttemptAt}`, ({ kind }) => kind === 'clock');
+  if (nextAttemptAt === null || !clock) return null;
+  const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
+  const advance = async () => {
+    await run(() => replyOf(client.POST('/__mock/clock', { body: { advance: Math.max(leftMs, 0), tenant } })));
+    reload();
+  };
+  return (
+    <li class="attempt soft-edge">
+      <p>
+        <strong>Attempt {attempts.length + 1}</strong> is due at <Time at={nextAttemptAt} />, {formatSpan(leftMs)} after{' '}
+        <Time at={clock.now} />, the time of the tenant{clock.frozen && ', which is frozen'}.
+      </p>
+      <button type="button" disabled={isRunning} onClick={advance}>
+        Advance the clock to it
+      </button>
+      <Failure error={error} />
+    </li>
+  );
+}
+
+function Facts({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook | undefined }) {
+  const { id, eventId, webhookId, createdAt, payload } = delivery;
+  const { messageId } = payload as { readonly messageId?: string };
+  return (
+    <>
+      <h2>Details</h2>
+      <dl class="keys">
+        <Fact label="Delivery" text={id} />
+        <Fact label="Event" text={eventId} />
+        <Fact label="Webhook" text={webhook ? webhookId : `${webhookId} (deleted)`} />
+        {webhook && <Fact label="Its events" text={webhook.events.join(', ')} />}
+        {webhook && !webhook.isActive && <Fact label="Its state" text="inactive: it gets no events" />}
+        <Fact label="Created" text={createdAt} />
+      </dl>
+      {messageId && (
+        <p>
+          <a href={linkTo('mail', messageId)}>Open the mail of this event</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Fact({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div>
+      <dt class="soft">{label}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
