@@ -27,12 +27,20 @@ const HOSTILE_PAGE = {
   ].join('; '),
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  // Otherwise a browser looks up the hosts of links.
+  'x-dns-prefetch-control': 'off',
   'cache-control': 'no-store',
 };
 
+/** The elements that can make a browser connect to a server although the policy forbids every request. */
+const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
+
 /** Returns the page that shows a mail: its HTML, or else its text. */
 export function mailPageOf({ htmlBody, plainBody }: { readonly htmlBody: string | null; readonly plainBody: string }) {
-  return htmlBody ?? `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+  return (
+    htmlBody?.replace(CONNECTING_ELEMENT, '<x-') ??
+    `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`
+  );
 }
 
 /** Sends a file so that a browser saves it, and never shows it as a page of this origin. */

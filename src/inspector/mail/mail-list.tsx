@@ -83,11 +83,24 @@ function Tools({ route }: { readonly route: Route }) {
   );
 }
 
+/** Returns the name in a display form such as `Dana <dana@customer.test>`, or else the address. */
+function nameOf(person: string): string {
+  return /^\s*(.*?)\s*<[^<>]+>\s*$/.exec(person)?.[1] || person;
+}
+
+function noteOf({ messagesInThread, attachments }: MailLine): string {
+  const notes = [
+    messagesInThread > 1 && `${messagesInThread} in thread`,
+    attachments > 0 && (attachments === 1 ? '1 file' : `${attachments} files`),
+  ];
+  return notes.filter(Boolean).join(', ');
+}
+
 /** One mail of the list; an empty row until it is loaded. */
 function MailRow({ line, route }: { readonly line: MailLine | undefined; readonly route: Route }) {
   if (!line) return <span class="row soft">…</span>;
   const isUnread = line.direction === 'inbound' && !line.isRead;
-  const other = line.direction === 'inbound' ? line.from : `To ${line.to.join(', ')}`;
+  const other = line.direction === 'inbound' ? nameOf(line.from) : `To ${line.to.map(nameOf).join(', ')}`;
   return (
     <a
       class={isUnread ? 'row unread' : 'row'}
@@ -95,16 +108,13 @@ function MailRow({ line, route }: { readonly line: MailLine | undefined; readonl
       aria-current={route.id === line.id ? 'true' : undefined}
     >
       <span>{other}</span>
-      <Time at={line.receivedAt} />
+      <Time at={line.receivedAt} isShort />
       <span>
         {isUnread && <span class="hidden">Unread: </span>}
         {line.isStarred && '★ '}
         {line.subject || '(no subject)'}
       </span>
-      <span class="soft">
-        {line.messagesInThread > 1 && `${line.messagesInThread} in thread`}{' '}
-        {line.attachments > 0 && `📎${line.attachments}`}
-      </span>
+      <span class="soft">{noteOf(line)}</span>
       <span class="soft wide">{line.snippet}</span>
     </a>
   );
