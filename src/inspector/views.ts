@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Route } from './page-route.ts';
 import { MailView } from './views/mail-view.tsx';
+import { RequestsView } from './views/requests-view.tsx';
 import { StateView } from './views/state-view.tsx';
 import { WebhooksView } from './views/webhooks-view.tsx';
 
@@ -16,5 +17,6 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { path: 'mail', title: 'Mail', Component: MailView },
   { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
+  { path: 'requests', title: 'Requests', Component: RequestsView },
   { path: 'state', title: 'State', Component: StateView },
 ];
