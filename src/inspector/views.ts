@@ -1,7 +1,10 @@
 import type { ComponentType } from 'preact';
 import type { Route } from './page-route.ts';
+import { ChoicesView } from './views/choices-view.tsx';
+import { KeysView } from './views/keys-view.tsx';
 import { MailView } from './views/mail-view.tsx';
 import { StateView } from './views/state-view.tsx';
+import { TimeView } from './views/time-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
 export interface View {
@@ -14,5 +17,8 @@ export interface View {
 /** The views, in the order of the navigation. */
 export const VIEWS: readonly View[] = [
   { path: 'mail', title: 'Mail', Component: MailView },
+  { path: 'keys', title: 'Keys', Component: KeysView },
+  { path: 'time', title: 'Time and faults', Component: TimeView },
+  { path: 'choices', title: 'Choices', Component: ChoicesView },
   { path: 'state', title: 'State', Component: StateView },
 ];
