@@ -147,6 +147,7 @@ export const faultsReply = z.strictObject({ faults: z.array(anyFault) });
 
 /** What a leak of one key exposes. */
 const exposure = z.strictObject({
+  id: z.string().nullable().describe("Null for the operator's key."),
   key: z.string().describe('The first nine characters of the key, and `…`.'),
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   tier: z.enum(TIERS),

@@ -313,6 +313,17 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     }),
   }),
   defineControl({
+    id: 'rotateKey',
+    method: 'POST',
+    path: `${CONTROL_PATH}/keys/{id}/rotate`,
+    summary: 'Replaces a key of a tenant, workspace or inbox, which closes its streams.',
+    takesSandbox: true,
+    params: z.object({ id: z.string().describe('The id of a key, as GET /__mock/keys shows it.') }),
+    reply: z.strictObject({ id: z.string(), key: z.string().describe('The whole new key.') }),
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { params }) => mailbox.rotateKey(params.id),
+  }),
+  defineControl({
     id: 'listFaults',
     method: 'GET',
     path: `${CONTROL_PATH}/faults`,

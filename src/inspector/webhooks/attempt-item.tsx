@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Code, Time } from '../parts.tsx';
-import { explainSignature } from '../signature/explain-signature.ts';
+import { explainSignature, type SignatureCheck } from '../signature/explain-signature.ts';
 import { countBytes } from './explain-delivery.ts';
 import { SignatureResult } from './signature-result.tsx';
 import type { Attempt } from './webhook-types.ts';
@@ -41,9 +41,9 @@ export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProp
 function Sent({ attempt: { url, requestHeaders, requestBody } }: { readonly attempt: Attempt }) {
   return (
     <>
-      <h3>Sent</h3>
+      <h3>Request</h3>
       <Code label="Request" text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
-      <h3>Body, {countBytes(requestBody)} bytes, as it was sent</h3>
+      <h3>Body, {countBytes(requestBody)} bytes</h3>
       <Code label="Body of the request" text={requestBody} />
     </>
   );
@@ -66,23 +66,23 @@ export function writeHeaders(headers: Readonly<Record<string, string>>): string 
     .join('\n');
 }
 
+/** Verifies the signatures of an attempt, at the time at which it was made. */
+function checkAttempt({ requestHeaders, requestBody, at }: Attempt, secret: string): SignatureCheck[] {
+  return explainSignature({ headers: writeHeaders(requestHeaders), body: requestBody, secret, now: new Date(at) });
+}
+
+/** Returns whether the signatures of an attempt verify with a secret. */
+export function isSignedWith(attempt: Attempt, secret: string): boolean {
+  return checkAttempt(attempt, secret).every(({ problems }) => problems.length === 0);
+}
+
 /** The signature of an attempt, computed again when somebody opens it. */
 function SignatureSteps({ attempt, secret }: { readonly attempt: Attempt; readonly secret: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { requestHeaders, requestBody, at } = attempt;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>The signature, step by step</summary>
-      {isOpen && (
-        <SignatureResult
-          checks={explainSignature({
-            headers: writeHeaders(requestHeaders),
-            body: requestBody,
-            secret,
-            now: new Date(at),
-          })}
-        />
-      )}
+      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} />}
     </details>
   );
 }

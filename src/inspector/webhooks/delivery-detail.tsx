@@ -4,7 +4,7 @@ import { linkTo, type Route } from '../page-route.ts';
 import { Failure, Time } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
-import { AttemptItem } from './attempt-item.tsx';
+import { AttemptItem, isSignedWith } from './attempt-item.tsx';
 import { urlOf } from './delivery-list.tsx';
 import { causeOf, formatSpan, markOf, summarise } from './explain-delivery.ts';
 import { webhookLink } from './webhook-link.ts';
@@ -29,47 +29,57 @@ export function DeliveryDetail({ delivery, webhooks, route, reload }: DeliveryDe
         {event} <span class={`mark ${tone}`}>{text}</span>
       </h1>
       <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
-      <Reason delivery={delivery} route={route} />
+      <Reason delivery={delivery} secret={webhook?.secret} route={route} />
       <Actions delivery={delivery} route={route} reload={reload} />
       <h2>Attempts</h2>
-      <ol class="timeline" aria-label="Attempts">
-        {attempts.map((attempt, index) => (
+      <ol class="timeline" aria-label="Attempts, the newest first">
+        <NextAttempt delivery={delivery} reload={reload} />
+        {attempts.toReversed().map((attempt, index) => (
           <AttemptItem
-            key={`${index} ${attempt.at}`}
+            key={attempts.length - index}
             attempt={attempt}
-            number={index + 1}
-            isLast={index === attempts.length - 1}
+            number={attempts.length - index}
+            isLast={index === 0}
             secret={webhook?.secret}
           />
         ))}
-        <NextAttempt delivery={delivery} reload={reload} />
       </ol>
       <Facts delivery={delivery} webhook={webhook} />
     </>
   );
 }
 
+interface ReasonProps {
+  readonly delivery: Delivery;
+  /** The secret of the webhook; `undefined` if the webhook is gone. */
+  readonly secret: string | undefined;
+  readonly route: Route;
+}
+
 /** Why the delivery is in its state, and what often causes that. */
-function Reason({ delivery, route }: { readonly delivery: Delivery; readonly route: Route }) {
+function Reason({ delivery, secret, route }: ReasonProps) {
   const last = delivery.attempts.at(-1);
-  const cause = delivery.state === 'delivered' ? undefined : last && causeOf(last);
-  const { tone } = markOf(delivery);
+  const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
+  const cause = failed && causeOf(failed);
   return (
-    <div class={`reason ${tone}-edge`} role="status">
+    <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
       <p>
         <strong>{summarise(delivery)}</strong>
       </p>
-      {last && last.fault !== null && last.error !== null && (
+      {failed && failed.fault !== null && (
         <p>
-          The fault <code>{last.fault}</code> changed this attempt, so a failure is expected.
+          The fault <code>{failed.fault}</code> applied to this attempt, so the failure may be intended.
         </p>
       )}
-      {cause && (
+      {cause && <p>{cause.advice}</p>}
+      {failed && cause?.isAboutSignature && secret !== undefined && (
         <p>
-          {cause.advice}{' '}
-          {cause.isAboutSignature && (
-            <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>Check the signature</a>
-          )}
+          {isSignedWith(failed, secret)
+            ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the body before it verifies it.'
+            : 'The signature of this attempt is not correct.'}{' '}
+          <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>
+            Find out why your code does not verify it
+          </a>
         </p>
       )}
     </div>

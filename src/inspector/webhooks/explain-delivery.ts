@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
 
 /** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
 export function markOf({ state, attempts }: Delivery): StateMark {
-  return state === 'pending' && attempts.length > 0 ? { text: 'Failed, tries again', tone: 'bad' } : MARKS[state];
+  return state === 'pending' && attempts.length > 0 ? { text: 'Failing', tone: 'bad' } : MARKS[state];
 }
 
 /** Says in one sentence what became of a delivery. */
