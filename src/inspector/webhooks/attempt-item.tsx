@@ -30,31 +30,39 @@ export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProp
             The fault <code>{fault}</code> applied to this attempt.
           </p>
         )}
-        <Sent attempt={attempt} />
-        <Answer attempt={attempt} />
+        <Sent attempt={attempt} number={number} />
+        <Answer attempt={attempt} number={number} />
         {secret !== undefined && <SignatureSteps attempt={attempt} secret={secret} />}
       </details>
     </li>
   );
 }
 
-function Sent({ attempt: { url, requestHeaders, requestBody } }: { readonly attempt: Attempt }) {
+interface PartProps {
+  readonly attempt: Attempt;
+  readonly number: number;
+}
+
+function Sent({ attempt: { url, requestHeaders, requestBody }, number }: PartProps) {
   return (
     <>
       <h3>Request</h3>
-      <Code label="Request" text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
+      <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
       <h3>Body, {countBytes(requestBody)} bytes</h3>
-      <Code label="Body of the request" text={requestBody} />
+      <Code label={`Body of attempt ${number}`} text={requestBody} />
     </>
   );
 }
 
-function Answer({ attempt: { status, responseHeaders, responseBody } }: { readonly attempt: Attempt }) {
+function Answer({ attempt: { status, responseHeaders, responseBody }, number }: PartProps) {
   if (status === null) return null;
   return (
     <>
       <h3>Answer of the receiver</h3>
-      <Code label="Answer" text={`${status}\n${writeHeaders(responseHeaders)}\n\n${responseBody || '(no body)'}`} />
+      <Code
+        label={`Answer to attempt ${number}`}
+        text={`${status}\n${writeHeaders(responseHeaders)}\n\n${responseBody || '(no body)'}`}
+      />
     </>
   );
 }

@@ -75,8 +75,13 @@ export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProp
         </p>
       </form>
       <div role="status">
-        {result?.computed !== undefined && <p class="reason warn-edge">{result.computed}</p>}
-        {result && <SignatureResult checks={result.checks} />}
+        {result && (
+          <>
+            <h2>Result</h2>
+            {result.computed !== undefined && <p class="reason warn-edge">{result.computed}</p>}
+            <SignatureResult checks={result.checks} />
+          </>
+        )}
       </div>
     </>
   );
