@@ -28,6 +28,8 @@ export interface StartSettings {
   readonly maxMailBytes: number | undefined;
   readonly journalSize: number | undefined;
   readonly seed: number | undefined;
+  /** Whether the inspector is opened in a browser. */
+  readonly opensInspector: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -58,6 +60,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
     journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
     seed: parseOne(START_FLAGS.seed, flags.seed),
+    opensInspector: flags.open?.value === true,
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
   };

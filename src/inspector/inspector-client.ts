@@ -8,7 +8,7 @@ export type ControlClient = Client<paths>;
 const TOKEN_KEY = 'agent-mailbox-mock.token';
 
 /** The headers of each call. A server without a token needs any value if its host name is not a loopback name. */
-export function tokenHeaders(): Record<string, string> {
+export function tokenHeaders(): { readonly 'x-mock-token': string } {
   return { 'x-mock-token': sessionStorage.getItem(TOKEN_KEY) ?? 'inspector' };
 }
 

@@ -30,9 +30,16 @@ export function VirtualList({ label, total, rowHeight, selected, rowAt, open, sh
   const last = Math.min(total, Math.ceil((top + height) / rowHeight) + MARGIN);
   useEffect(() => shown?.(first, last), [first, last, shown]);
   useEffect(() => scrollTo(box.current, selected * rowHeight, rowHeight), [selected, rowHeight]);
+  // Somebody may press a key several times before the first item is open.
+  const target = useRef(selected);
+  useEffect(() => {
+    target.current = selected;
+  }, [selected]);
   const move = (step: number) => {
-    const next = Math.max(0, Math.min(total - 1, selected + step));
-    if (total > 0 && next !== selected) open(next);
+    const next = Math.max(0, Math.min(total - 1, target.current + step));
+    if (total === 0 || next === target.current) return;
+    target.current = next;
+    open(next);
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);

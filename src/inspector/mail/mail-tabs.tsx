@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { addressWithProof } from '../framed-page.ts';
 import { useInspector } from '../inspector.ts';
 import { type ControlClient, replyOf } from '../inspector-client.ts';
 import { Code, Failure, Json } from '../parts.tsx';
@@ -38,7 +39,7 @@ export const MAIL_TABS: readonly MailTab[] = [
 
 /** The HTML, in a frame that runs nothing, loads nothing, and can open nothing. */
 function HtmlTab({ mail }: TabProps) {
-  const page = `/__mock/messages/${mail.id}.html`;
+  const page = addressWithProof(`/__mock/messages/${mail.id}.html`);
   return (
     <>
       <iframe key={mail.id} class="mail" title="HTML of the mail" sandbox="" referrerpolicy="no-referrer" src={page} />

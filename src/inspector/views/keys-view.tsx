@@ -4,12 +4,17 @@ import type { paths } from '../control-plane.d.ts';
 import { useInspector } from '../inspector.ts';
 import { type ControlClient, replyOf } from '../inspector-client.ts';
 import type { Tenant } from '../mail/mail-types.ts';
-import { linkTo, type Route } from '../page-route.ts';
+import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure, Time } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 
 type Key = paths['/__mock/keys']['get']['responses']['200']['content']['application/json']['keys'][number];
+
+interface RotatedKey {
+  readonly id: string;
+  readonly key: string;
+}
 
 interface Data {
   readonly keys: readonly Key[];
@@ -28,6 +33,12 @@ async function load(client: ControlClient): Promise<Data> {
 export function KeysView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const { value, error, reload } = useLoaded(() => load(client), 'keys');
+  const [latest, setLatest] = useState<RotatedKey>();
+  const rotated = (next: RotatedKey) => {
+    setLatest(next);
+    open(linkTo('keys', next.id), { replace: true });
+    reload();
+  };
   const chosen = value?.keys.find((key) => linkIdOf(key) === route.id);
   return (
     <>
@@ -44,7 +55,12 @@ export function KeysView({ route }: { readonly route: Route }) {
               ← Back to the keys
             </a>
           )}
-          {value && chosen && <KeyDetail key={chosen.id} apiKey={chosen} data={value} reload={reload} />}
+          {latest && latest.id === route.id && (
+            <p role="status">
+              The new key is <code>{latest.key}</code>
+            </p>
+          )}
+          {value && chosen && <KeyDetail key={chosen.id} apiKey={chosen} data={value} rotated={rotated} />}
           {value && !chosen && (
             <p class="hint">
               {route.id ? 'This key is not valid any more.' : 'Choose a key to see what its leak exposes.'}
@@ -110,19 +126,17 @@ function KeyTree({ data, chosen }: { readonly data: Data; readonly chosen: strin
 interface DetailProps {
   readonly apiKey: Key;
   readonly data: Data;
-  reload(): void;
+  rotated(next: RotatedKey): void;
 }
 
 /** What a leak of one key exposes. */
-function KeyDetail({ apiKey, data, reload }: DetailProps) {
+function KeyDetail({ apiKey, data, rotated }: DetailProps) {
   const { client } = useInspector();
   const action = useAction();
-  const [rotated, setRotated] = useState<string>();
   const { id, tenantId } = apiKey;
   const rotate = async (keyId: string) => {
-    const { key } = await replyOf(client.POST('/__mock/keys/{id}/rotate', { params: { path: { id: keyId } } }));
-    setRotated(key);
-    reload();
+    const next = await replyOf(client.POST('/__mock/keys/{id}/rotate', { params: { path: { id: keyId } } }));
+    rotated(next);
   };
   const workspaces = data.tenants.flatMap((tenant) => tenant.workspaces);
   const inboxes = workspaces.flatMap((workspace) => workspace.inboxes);
@@ -142,11 +156,6 @@ function KeyDetail({ apiKey, data, reload }: DetailProps) {
         <button type="button" disabled={action.isRunning} onClick={() => action.run(() => rotate(id))}>
           Rotate
         </button>
-      )}
-      {rotated && (
-        <p role="status">
-          The new key is <code>{rotated}</code>
-        </p>
       )}
       <h2>Whoever has this key can reach</h2>
       <Reach

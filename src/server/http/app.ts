@@ -113,7 +113,7 @@ export class App implements ServerApp {
     guardTarget(message);
     const request = readRequest(message);
     if (isInside(request.path, CONTROL_PATH) && !isForInspector(request)) {
-      guardControl(message.headers, this.#options.controlToken);
+      guardControl(message.headers, this.#options.controlToken, request);
     }
     return request;
   }
