@@ -161,6 +161,7 @@ test('what the emulator sent shows what was changed', () => {
     headers: { 'webhook-id': ID, 'webhook-timestamp': TIMESTAMP, 'webhook-signature': SIGNATURE },
     body: BODY,
     secret: SECRET,
+    fault: null,
   };
   expect(problemsOf({ sent, secret: OTHER_SECRET })).toEqual(['The secret is wrong: it is not that of the webhook.']);
   expect(problemsOf({ sent, body: BODY.replace('Größe', 'Grösse') })).toEqual([
@@ -168,10 +169,15 @@ test('what the emulator sent shows what was changed', () => {
       /^The body was changed, from character 43: the emulator sent ".*Größe.*", and this is ".*Grösse/,
     ),
   ]);
+  const forged = new StandardWebhook(OTHER_SECRET).sign(ID, NOW, BODY);
+  const faulty = { ...sent, headers: { ...sent.headers, 'webhook-signature': forged }, fault: 'wrong-secret' };
+  expect(problemsOf({ sent: faulty, headers: lines(forged) })).toEqual([
+    'The emulator made it not verify on purpose, by the fault wrong-secret.',
+  ]);
   expect(problemsOf({ sent, headers: lines().replace(ID, 'evt_2') })).toEqual([
     'The header webhook-id was changed; the emulator sent evt_1.',
   ]);
-  expect(problemsOf({ sent, headers: lines(new StandardWebhook(OTHER_SECRET).sign(ID, NOW, BODY)) })).toEqual([
+  expect(problemsOf({ sent, headers: lines(forged) })).toEqual([
     'The signature was changed; it is not the one that the emulator sent.',
   ]);
 });

@@ -2,6 +2,7 @@ import type { RequestEntry } from '../../journal/request-entry.ts';
 import type { paths } from '../control-plane.d.ts';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
+import { linkTo } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
 import { useLoaded } from '../use-loaded.ts';
 
@@ -62,7 +63,8 @@ function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
         <p>Here: {behaviour.assumption}</p>
       )}
       <p class="soft">
-        {ORIGINS[origin]} (section {section}).
+        {ORIGINS[origin]} (section {section}).{' '}
+        <a href={linkTo('choices', undefined, { search: id })}>Show it in Choices</a>
       </p>
       {'choices' in behaviour ? (
         <OtherValues behaviour={behaviour} used={used} />

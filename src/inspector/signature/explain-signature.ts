@@ -10,6 +10,8 @@ export interface SentRequest {
   readonly body: string;
   /** The secret of the webhook; undefined if the webhook is gone. */
   readonly secret: string | undefined;
+  /** The fault that applied to it; null if none did. */
+  readonly fault: string | null;
 }
 
 /** A request as its receiver has it, and the secret with which the receiver verifies it. */
@@ -106,7 +108,7 @@ function findTimeProblem(timestamp: string, now: Date): string | undefined {
   const seconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
   if (Math.abs(seconds) <= TOLERANCE_SECONDS) return undefined;
   const direction = seconds > 0 ? 'before' : 'after';
-  return `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(seconds))} ${direction} the time of the receiver, and at most 5 minutes are allowed.`;
+  return `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(seconds))} ${direction} the time of the receiver, and at most 5 minutes are allowed. Deliveries are signed by the clock of the tenant, which a test can change.`;
 }
 
 const UNITS: readonly (readonly [seconds: number, name: string])[] = [
@@ -198,16 +200,18 @@ function findReasons(
 
 /** Compares the request with the one that the emulator sent. */
 function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly string[]): string[] {
-  const { headers, body, secret } = sent;
+  const { headers, body, secret, fault } = sent;
   const names = { 'webhook-id': parts.id, 'webhook-timestamp': parts.timestamp };
   const changed = Object.entries(names).filter(([name, value]) => value !== '' && headers[name] !== value);
   const isOwn = Object.values(headers).some((value) => signatures.some((each) => value.includes(each)));
-  return [
+  const changes = [
     ...(secret !== undefined && secret !== parts.secret ? ['The secret is wrong: it is not that of the webhook.'] : []),
     ...(body === parts.body ? [] : [describeDifference(body, parts.body)]),
     ...changed.map(([name]) => `The header ${name} was changed; the emulator sent ${headers[name]}.`),
     ...(isOwn ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
   ];
+  const isIntended = changes.length === 0 && fault !== null;
+  return isIntended ? [`The emulator made it not verify on purpose, by the fault ${fault}.`] : changes;
 }
 
 /** Says where two bodies begin to differ. */

@@ -61,9 +61,10 @@ export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<strin
 
 function isChosen(delivery: Delivery, url: string, { options: { search = '', state, webhook } }: Route): boolean {
   if ((state && delivery.state !== state) || (webhook && delivery.webhookId !== webhook)) return false;
+  if (search === '') return true;
   const { id, eventId, event, payload } = delivery;
   const texts = [id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
-  return search === '' || texts.join('\n').toLowerCase().includes(search.toLowerCase());
+  return texts.join('\n').toLowerCase().includes(search.toLowerCase());
 }
 
 /** Chooses what the list shows. */

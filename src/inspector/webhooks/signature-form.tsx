@@ -115,6 +115,7 @@ function findSent(
     found && {
       headers: found.attempt.requestHeaders,
       body: found.attempt.requestBody,
+      fault: found.attempt.fault,
       secret: webhooks.find(({ id }) => id === found.webhookId)?.secret,
     }
   );
