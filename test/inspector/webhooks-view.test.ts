@@ -129,7 +129,7 @@ test('the box finds out why a signature does not verify', async (context) => {
   await server.mailbox.settled();
   const [delivery] = server.mailbox.deliveries();
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
-  await detail(page).getByRole('link', { name: 'Check a signature' }).click();
+  await detail(page).getByRole('link', { name: 'Check its signature' }).click();
   const check = page.getByRole('button', { name: 'Check', exact: true });
   const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
   await check.click();
@@ -171,7 +171,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
     .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
 });
 
-test('a list of 1,000 deliveries scrolls without a frame of more than 50 ms', async (context) => {
+test('of a list of 1,000 deliveries, only the visible rows are rendered', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);
   const { id } = await createWebhook(server, 'http://127.0.0.1:9/none');

@@ -112,7 +112,7 @@ function Actions({ delivery: { id, state }, route, reload }: ActionsProps) {
           Send an edited copy
         </a>
         <a class="button" href={webhookLink(route, undefined, { open: 'signature', from: id })}>
-          Check a signature
+          Check its signature
         </a>
       </p>
       <Failure error={error} />

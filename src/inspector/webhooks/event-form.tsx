@@ -41,31 +41,9 @@ export function EventForm({ webhooks, start, route, reload }: EventFormProps) {
           void run(trigger);
         }}
       >
-        <Field label="Event">
-          <select value={event} onChange={({ currentTarget }) => setEvent(currentTarget.value as typeof event)}>
-            {EVENTS.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Webhook">
-          <select value={webhookId} onChange={({ currentTarget }) => setWebhookId(currentTarget.value)}>
-            <option value="">every webhook that gets such events</option>
-            {webhooks.map(({ id, url, isActive }) => (
-              <option key={id} value={id}>
-                {isActive ? url : `${url} (inactive)`}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Fields of the payload, as JSON; the others are filled in">
-          <textarea
-            class="tall"
-            spellcheck={false}
-            value={payload}
-            onInput={({ currentTarget }) => setPayload(currentTarget.value)}
-          />
-        </Field>
+        <Select label="Event" value={event} options={EVENTS.map((name) => [name, name])} choose={setEvent} />
+        <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
+        <Payload value={payload} change={setPayload} />
         <Failure error={error} />
         <p>
           <button type="submit" class="primary" disabled={isRunning}>
@@ -74,6 +52,47 @@ export function EventForm({ webhooks, start, route, reload }: EventFormProps) {
         </p>
       </form>
     </>
+  );
+}
+
+function Payload({ value, change }: { readonly value: string; readonly change: (text: string) => void }) {
+  return (
+    <Field label="Fields of the payload, as JSON; the others are filled in">
+      <textarea
+        class="tall"
+        spellcheck={false}
+        value={value}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
+function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: string][] {
+  return [
+    ['', 'every webhook that gets such events'],
+    ...webhooks.map(({ id, url, isActive }): [string, string] => [id, isActive ? url : `${url} (inactive)`]),
+  ];
+}
+
+interface SelectProps<Value> {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, text: string])[];
+  readonly choose: (value: Value) => void;
+}
+
+function Select<Value extends string>({ label, value, options, choose }: SelectProps<Value>) {
+  return (
+    <Field label={label}>
+      <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Value)}>
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
   );
 }
 

@@ -18,28 +18,29 @@ interface SignatureFormProps {
   readonly start: Delivery | undefined;
 }
 
-interface Result {
-  readonly checks: readonly SignatureCheck[];
-  readonly computed: string | undefined;
-}
+type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
+
+/** The fields of the form. Long texts have more than one line. */
+const FIELDS: readonly (readonly [name: keyof Texts, label: string, isLong?: boolean])[] = [
+  ['headers', 'Headers, as your code prints them', true],
+  ['body', 'Body, as your code verifies it', true],
+  ['secret', 'Secret of the webhook'],
+  ['computed', 'Signature that your code computed (may be empty)'],
+];
 
 /** A form that says why a signature does not verify, from what the receiver has. */
 export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProps) {
-  const [input, setInput] = useState(() => inputFrom(start, webhooks));
-  const [computed, setComputed] = useState('');
-  const [result, setResult] = useState<Result>();
-  const change = (name: keyof typeof input) => (event: { currentTarget: { value: string } }) => {
-    setInput({ ...input, [name]: event.currentTarget.value });
+  const [texts, setTexts] = useState(() => textsFrom(start, webhooks));
+  const [result, setResult] = useState<ResultProps>();
+  const change = (name: keyof Texts, text: string) => {
+    setTexts({ ...texts, [name]: text });
     setResult(undefined);
   };
   const check = (event: Event) => {
     event.preventDefault();
-    const sent = findSent(input.headers, deliveries, webhooks);
-    const full: SignatureInput = { ...input, now: new Date(), sent };
-    setResult({
-      checks: explainSignature(full),
-      computed: computed === '' ? undefined : describeComputed(computed, full),
-    });
+    const { computed, ...request } = texts;
+    const input = { ...request, now: new Date(), sent: findSent(texts.headers, deliveries, webhooks) };
+    setResult({ checks: explainSignature(input), computed: describeComputed(computed, input) });
   };
   return (
     <>
@@ -48,52 +49,61 @@ export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProp
         Paste what your receiver has. The page says why its signature does not verify. Nothing is sent.
       </p>
       <form class="fields" onSubmit={check}>
-        <Field label="Headers, as your code prints them">
-          <textarea spellcheck={false} required value={input.headers} onInput={change('headers')} />
-        </Field>
-        <Field label="Body, as your code verifies it">
-          <textarea spellcheck={false} value={input.body} onInput={change('body')} />
-        </Field>
-        <Field label="Secret of the webhook">
-          <input spellcheck={false} autocomplete="off" value={input.secret} onInput={change('secret')} />
-        </Field>
-        <Field label="Signature that your code computed (may be empty)">
-          <input
-            spellcheck={false}
-            autocomplete="off"
-            value={computed}
-            onInput={({ currentTarget }) => {
-              setComputed(currentTarget.value);
-              setResult(undefined);
-            }}
-          />
-        </Field>
+        {FIELDS.map(([name, label, isLong]) => (
+          <Field key={name} label={label}>
+            <Input isLong={isLong} value={texts[name]} change={(text) => change(name, text)} />
+          </Field>
+        ))}
         <p>
           <button type="submit" class="primary">
             Check
           </button>
         </p>
       </form>
-      <div role="status">
-        {result && (
-          <>
-            <h2>Result</h2>
-            {result.computed !== undefined && <p class="reason warn-edge">{result.computed}</p>}
-            <SignatureResult checks={result.checks} />
-          </>
-        )}
-      </div>
+      <div role="status">{result && <Result {...result} />}</div>
     </>
   );
 }
 
-function inputFrom(start: Delivery | undefined, webhooks: readonly Webhook[]) {
+interface InputProps {
+  readonly isLong: boolean | undefined;
+  readonly value: string;
+  readonly change: (text: string) => void;
+}
+
+function Input({ isLong, value, change }: InputProps) {
+  const props = { value, spellcheck: false, autocomplete: 'off' } as const;
+  return isLong ? (
+    <textarea {...props} onInput={({ currentTarget }) => change(currentTarget.value)} />
+  ) : (
+    <input {...props} onInput={({ currentTarget }) => change(currentTarget.value)} />
+  );
+}
+
+interface ResultProps {
+  readonly checks: readonly SignatureCheck[];
+  /** How the receiver's code computed its signature; `undefined` if that is not asked. */
+  readonly computed: string | undefined;
+}
+
+function Result({ checks, computed }: ResultProps) {
+  return (
+    <>
+      <h2>Result</h2>
+      {computed !== undefined && <p class="reason warn-edge">{computed}</p>}
+      <SignatureResult checks={checks} />
+    </>
+  );
+}
+
+function textsFrom(start: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
   const attempt = start?.attempts.at(-1);
   const webhook = webhooks.find(({ id }) => id === start?.webhookId);
   return {
     headers: attempt ? writeHeaders(attempt.requestHeaders) : '',
     body: attempt?.requestBody ?? '',
     secret: webhook?.secret ?? '',
+    computed: '',
   };
 }
 
@@ -121,7 +131,8 @@ function findSent(
   );
 }
 
-function describeComputed(computed: string, input: SignatureInput): string {
+function describeComputed(computed: string, input: SignatureInput): string | undefined {
+  if (computed === '') return undefined;
   const mistakes = explainComputed(computed, input);
   if (!mistakes) return 'Your code computed this signature in a way that this page does not know.';
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
