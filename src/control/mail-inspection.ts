@@ -1,4 +1,5 @@
 import type { BehaviourReader } from '../contract/behaviour-reader.ts';
+import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { linksOf } from '../mail/links-of.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
@@ -127,7 +128,7 @@ export function createMailInspection(
     },
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);
-      if (file?.messageId !== id) throw notFound('file of this message');
+      if (file?.messageId !== id) throw new ApiError('NOT_FOUND', 'The message has no file with this id.');
       return file;
     },
   };

@@ -25,9 +25,9 @@ const MARGIN = 8;
 /** A list of any length, of which only the visible rows are rendered. */
 export function VirtualList({ label, total, rowHeight, selected, rowAt, open, shown }: VirtualListProps) {
   const box = useRef<HTMLElement>(null);
-  const { top, height } = useScroll(box);
-  const first = Math.max(0, Math.min(Math.floor(top / rowHeight) - MARGIN, total - 1));
-  const last = Math.min(total, Math.ceil((top + height) / rowHeight) + MARGIN);
+  const { firstVisible, visible } = useVisibleRows(box, rowHeight);
+  const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
+  const last = Math.min(total, firstVisible + visible + MARGIN);
   useEffect(() => shown?.(first, last), [first, last, shown]);
   useEffect(() => scrollTo(box.current, selected * rowHeight, rowHeight), [selected, rowHeight]);
   // Somebody may press a key several times before the first item is open.
@@ -61,13 +61,17 @@ export function VirtualList({ label, total, rowHeight, selected, rowAt, open, sh
   );
 }
 
-/** Returns how far an element is scrolled, and its height. */
-function useScroll(box: { readonly current: HTMLElement | null }) {
-  const [scroll, setScroll] = useState({ top: 0, height: 0 });
+/** Returns the index of the first visible row, and how many rows are visible. */
+function useVisibleRows(box: { readonly current: HTMLElement | null }, rowHeight: number) {
+  const [firstVisible, setFirstVisible] = useState(0);
+  const [visible, setVisible] = useState(0);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const update = () => setScroll({ top: element.scrollTop, height: element.clientHeight });
+    const update = () => {
+      setFirstVisible(Math.floor(element.scrollTop / rowHeight));
+      setVisible(Math.ceil(element.clientHeight / rowHeight) + 1);
+    };
     const observer = new ResizeObserver(update);
     observer.observe(element);
     element.addEventListener('scroll', update, { passive: true });
@@ -75,8 +79,8 @@ function useScroll(box: { readonly current: HTMLElement | null }) {
       observer.disconnect();
       element.removeEventListener('scroll', update);
     };
-  }, [box]);
-  return scroll;
+  }, [box, rowHeight]);
+  return { firstVisible, visible };
 }
 
 /** Scrolls no further than is needed to show a row. */

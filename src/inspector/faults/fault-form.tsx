@@ -61,19 +61,27 @@ export function FaultForm({ added }: { added(): void }) {
           ))}
         </select>
       </Field>
-      {Object.entries(schema?.properties ?? {})
-        .filter(([name]) => name !== 'on')
-        .map(([name, field]) => (
-          <Field key={`${on} ${name}`} label={name}>
-            <Input name={name} schema={field} isRequired={schema?.required?.includes(name) ?? false} />
-          </Field>
-        ))}
+      <Inputs key={on} schema={schema ?? {}} />
       <span>
         <button type="submit" class="primary" disabled={action.isRunning}>
           Add the fault
         </button>
       </span>
     </form>
+  );
+}
+
+/** The fields of the kind of fault that is chosen. */
+function Inputs({ schema: { properties = {}, required = [] } }: { readonly schema: Schema }) {
+  const fields = Object.entries(properties).filter(([name]) => name !== 'on');
+  return (
+    <>
+      {fields.map(([name, field]) => (
+        <Field key={name} label={name}>
+          <Input name={name} schema={field} isRequired={required.includes(name)} />
+        </Field>
+      ))}
+    </>
   );
 }
 

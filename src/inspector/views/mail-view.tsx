@@ -1,5 +1,5 @@
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
+import { type ControlClient, replyOf } from '../inspector-client.ts';
 import { ComposeForm } from '../mail/compose-form.tsx';
 import { MailDetail } from '../mail/mail-detail.tsx';
 import { mailLink } from '../mail/mail-link.ts';
@@ -14,8 +14,7 @@ import { useLoaded } from '../use-loaded.ts';
 /** The mail of every inbox: what to choose from, the list, and the open mail or a form for a new one. */
 export function MailView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
-  const { value, error } = useLoaded(() => replyOf(client.GET('/__mock/tenants')), 'tenants');
-  const tenants = value?.tenants ?? [];
+  const { value: tenants = [], error } = useLoaded(() => loadTenants(client), 'tenants');
   const isComposing = route.options.compose !== undefined;
   const isOpen = isComposing || route.id !== undefined;
   useShortcuts({ Escape: () => isOpen && open(mailLink(route, undefined)) });
@@ -43,6 +42,16 @@ export function MailView({ route }: { readonly route: Route }) {
       </div>
     </>
   );
+}
+
+/** Resolves with the tenants and the sandboxes; a sandbox has its own name, if it has one, instead of its tenant's. */
+async function loadTenants(client: ControlClient): Promise<Tenant[]> {
+  const [{ tenants }, { sandboxes }] = await Promise.all([
+    replyOf(client.GET('/__mock/tenants')),
+    replyOf(client.GET('/__mock/sandboxes')),
+  ]);
+  const names = new Map(sandboxes.map(({ id, name }) => [id, name]));
+  return tenants.map((tenant) => ({ ...tenant, name: names.get(tenant.id) ?? tenant.name }));
 }
 
 /** The address of the chosen inbox, or of the first one in what is chosen. */

@@ -16,7 +16,7 @@ export function TimeView() {
   const clock = useLoaded(() => replyOf(client.GET('/__mock/clock')), 'clock');
   return (
     <div class="page">
-      <h1>Time</h1>
+      <h1>Time and faults</h1>
       <Clock clock={clock} />
       <Due />
       <Faults />

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { HttpResponse, http } from 'msw';
 import { describe, test } from 'vitest';
 import { startBuiltServer } from '../../inspector/open-inspector.ts';
@@ -29,7 +30,10 @@ describe('the files of the inspector', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     const sources = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source);
     expect(sources.length).toBeGreaterThan(2);
-    for (const source of sources) expect((await get(server.url + source)).status).toBe(200);
+    const files = await Promise.all(sources.map((source) => get(server.url + source)));
+    expect(files.map(({ status }) => status)).toEqual(sources.map(() => 200));
+    const bytes = await Promise.all(files.map(async (file) => gzipSync(await file.arrayBuffer()).byteLength));
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(120_000);
   });
 
   test('are where / and /__mock lead a browser, and no other client', async ({ expect }) => {
