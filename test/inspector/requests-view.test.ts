@@ -33,6 +33,9 @@ test('a request appears at once, and the page says why it got 403', async (conte
   await expect
     .poll(() => detail(page).locator('.reason').textContent())
     .toBe('Why: This ak_ key may not call POST /v1/webhooks; use a tk_ or wk_ key.');
+  await expect
+    .poll(() => detail(page).locator('dd').allTextContents())
+    .toContain(`helpdesk@acme.test, ${server.mailbox.ids.acme.inboxes.helpdesk}`);
   expect(page.url()).toBe(`${server.control}/#/requests/req_1`);
 });
 

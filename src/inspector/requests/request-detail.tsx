@@ -66,14 +66,15 @@ function errorOf({ body }: RequestContent): string | undefined {
 
 function Facts({ entry }: { readonly entry: RequestEntry }) {
   const { id, operation, principal, key, at, realTime, durationMs } = entry;
+  const nameOf = useNames();
   const facts = [
     ['Request', id],
     ['Operation', operation ?? 'none: no operation has this method and path'],
     ['Key', key ?? 'none was sent'],
     ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
-    ['Its tenant', principal?.tenantId],
-    ['Its workspace', principal?.workspaceId],
-    ['Its inbox', principal?.inboxId],
+    ['Its tenant', nameOf(principal?.tenantId)],
+    ['Its workspace', nameOf(principal?.workspaceId)],
+    ['Its inbox', nameOf(principal?.inboxId)],
     ['Duration', `${durationMs.toFixed(1)} ms`],
   ].filter(([, text]) => text);
   return (
@@ -100,6 +101,20 @@ function Facts({ entry }: { readonly entry: RequestEntry }) {
       </dl>
     </>
   );
+}
+
+/** Returns a function that shows an id of a tenant, workspace or inbox with its name. */
+function useNames(): (id: string | null | undefined) => string | undefined {
+  const { client } = useInspector();
+  const { value } = useLoaded(() => replyOf(client.GET('/__mock/tenants')), 'tenants');
+  const names = new Map(
+    value?.tenants.flatMap(({ id, name, workspaces }) => [
+      [id, name] as const,
+      ...workspaces.map((workspace) => [workspace.id, workspace.name] as const),
+      ...workspaces.flatMap(({ inboxes }) => inboxes.map(({ id, address }) => [id, address] as const)),
+    ]),
+  );
+  return (id) => (id == null ? undefined : [names.get(id), id].filter(Boolean).join(', '));
 }
 
 interface ContentProps {
