@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import { linkTo, type Route } from '../page-route.ts';
@@ -61,6 +62,7 @@ function Reason({ delivery, secret, route }: ReasonProps) {
   const last = delivery.attempts.at(-1);
   const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
   const cause = failed && causeOf(failed);
+  const isSigned = useMemo(() => failed && secret && isSignedWith(failed, secret), [failed, secret]);
   return (
     <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
       <p>
@@ -74,7 +76,7 @@ function Reason({ delivery, secret, route }: ReasonProps) {
       {cause && <p>{cause.advice}</p>}
       {failed && cause?.isAboutSignature && secret !== undefined && (
         <p>
-          {isSignedWith(failed, secret)
+          {isSigned
             ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the body before it verifies it.'
             : 'The signature of this attempt is not correct.'}{' '}
           <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>

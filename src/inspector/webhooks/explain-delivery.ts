@@ -29,7 +29,9 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
   const parts = [last?.error, reason === last?.error ? null : reason];
   const known = parts.filter((part) => part !== null && part !== undefined).join(' ');
   if (known !== '') return known;
-  return nextAttemptAt === null ? 'It is being sent.' : 'It has not been sent yet.';
+  return nextAttemptAt === null
+    ? 'It is being sent, or waits until the one before it has been sent.'
+    : 'It has not been sent yet.';
 }
 
 /** What often causes a failure, and what to do about it. */
