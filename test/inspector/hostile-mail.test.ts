@@ -105,7 +105,7 @@ test('a mail of attacks runs nothing, loads nothing and changes nothing', { time
   context.expect(server.mailbox.export()).toEqual(before);
 });
 
-test('the page of a mail alone runs nothing and loads nothing', { timeout: 120_000 }, async (context) => {
+test('the page of a mail alone runs nothing and loads nothing', async (context) => {
   const { page, server } = await open(context);
   await using attacker = await startAttacker();
   const ids = await deliverAttacks(server, attacker.origin);

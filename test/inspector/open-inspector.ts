@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { inject, type TestContext } from 'vitest';
+import { inject, type TestContext, vi } from 'vitest';
 import type { MailboxServer, ServerOptions } from '../../src/server/start-server.ts';
 import { useBrowser } from '../support/browser.ts';
 
@@ -33,6 +33,8 @@ export function startBuiltServer(options: ServerOptions = {}): Promise<MailboxSe
 
 /** Call once at the top of a test file. Returns a function that opens the inspector of a new server for one test. */
 export function useInspector(): (test: TestContext, how?: OpenOptions) => Promise<OpenInspector> {
+  // A browser takes long if other tests run too.
+  vi.setConfig({ testTimeout: 120_000 });
   const openProfile = useBrowser();
   return async (test, { hash = '', options, width = 1280, dark = false, isRefused = false } = {}) => {
     const profile = await openProfile(test);

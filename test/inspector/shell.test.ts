@@ -37,7 +37,7 @@ describe('the inspector', () => {
   for (const dark of [false, true]) {
     for (const width of [1280, 400]) {
       const title = `has no problem that axe finds, ${dark ? 'dark' : 'light'} and ${width} pixels wide`;
-      test(title, { timeout: 120_000 }, async (context) => {
+      test(title, async (context) => {
         const { page, server } = await open(context, { dark, width });
         for (const [path, text] of PAGES) {
           await page.goto(`${server.control}/#/${path}`);
@@ -81,7 +81,7 @@ describe('the inspector', () => {
     context.expect(page.url()).toMatch(/#\/mail$/);
   });
 
-  test('renders only the rows that are visible of 10,000 messages', { timeout: 120_000 }, async (context) => {
+  test('renders only the rows that are visible of 10,000 messages', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/state' });
     for (let number = 1; number <= 10_000; number += 1) {

@@ -75,6 +75,7 @@ describe('the other views of the inspector', () => {
     await page.getByRole('searchbox').fill('wrong-tier');
     await page.getByText('1 choices').waitFor();
     await page.getByText('404, as for a route that does not exist Now').waitFor();
+    await page.getByText('Changed at the start', { exact: true }).waitFor();
   });
 
   test('save a checkpoint, show what differs from it, and reset', async (context) => {
@@ -82,11 +83,13 @@ describe('the other views of the inspector', () => {
     const { page, server } = await open(context, { hash: '#/state' });
     await page.getByLabel('Name').fill('before');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Compare with now' }).click();
+    await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Nothing differs.').waitFor();
     await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'New' });
     await page.getByRole('region', { name: 'added' }).getByText('"subject": "New"').waitFor();
 
+    await page.getByRole('region', { name: 'Difference' }).getByRole('combobox').selectOption('before');
+    await page.getByText('Nothing differs.').waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
     expect((await download).suggestedFilename()).toBe('mailbox.json');

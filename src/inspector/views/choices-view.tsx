@@ -89,6 +89,7 @@ function Values({
           </div>
         ))}
       </dl>
+      {value !== usual && <span class="mark">Changed at the start</span>}
       {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
       {!(value in choices) && (
         <p>

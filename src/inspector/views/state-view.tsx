@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
-import { linkTo, type Route } from '../page-route.ts';
+import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure, Field, Json, Time } from '../parts.tsx';
 import { saveFile } from '../save-file.ts';
 import { type Action, useAction } from '../use-action.ts';
@@ -36,7 +36,13 @@ export function StateView({ route }: { readonly route: Route }) {
           <Checkpoint key={name} name={name} createdAt={createdAt} run={run} />
         ))}
       </ul>
-      {route.id !== undefined && <Difference from={route.id} to={route.options.to ?? 'now'} />}
+      {route.id !== undefined && (
+        <Difference
+          from={route.id}
+          to={route.options.to ?? 'now'}
+          names={value?.checkpoints.map(({ name }) => name) ?? []}
+        />
+      )}
     </div>
   );
 }
@@ -81,7 +87,7 @@ function Checkpoint({ name, createdAt, run }: CheckpointProps) {
     <li>
       <strong>{name}</strong> <Time at={createdAt} />
       <span class="buttons">
-        <a href={linkTo('state', name)}>Compare with now</a>
+        <a href={linkTo('state', name)}>Compare</a>
         <button
           type="button"
           onClick={() => run(() => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params })))}
@@ -101,17 +107,29 @@ function Checkpoint({ name, createdAt, run }: CheckpointProps) {
 
 const CHANGES = ['added', 'removed', 'changed'] as const;
 
+interface DifferenceProps {
+  readonly from: string;
+  readonly to: string;
+  /** The names of all checkpoints. */
+  readonly names: readonly string[];
+}
+
 /** Shows what differs between a checkpoint and another one, or the present state. */
-function Difference({ from, to }: { readonly from: string; readonly to: string }) {
+function Difference({ from, to, names }: DifferenceProps) {
   const { client } = useInspector();
   const load = () => replyOf(client.GET('/__mock/checkpoints/{from}/diff/{to}', { params: { path: { from, to } } }));
   const { value, error } = useLoaded(load, `${from}/${to}`);
   const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
   return (
     <section aria-label="Difference">
-      <h2>
-        From {from} to {to}
-      </h2>
+      <h2>What differs from {from}</h2>
+      <Field label="In">
+        <select value={to} onChange={({ currentTarget }) => open(linkTo('state', from, { to: currentTarget.value }))}>
+          {['now', ...names].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </Field>
       <Failure error={error} />
       {kinds?.length === 0 && <p class="hint">Nothing differs.</p>}
       {kinds?.map((change) => (
