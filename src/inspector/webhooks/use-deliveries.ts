@@ -18,7 +18,7 @@ type ById = ReadonlyMap<string, Delivery>;
 
 type Show = (state: { byId?: ById; error?: string }) => void;
 
-/** Events come in large numbers, so the page loads again at most this often, in milliseconds. */
+/** Events come in large numbers, so the page waits this long before it loads again, in milliseconds. */
 const INTERVAL_MS = 200;
 
 /** If more deliveries than this have changed, all are loaded again. */
@@ -51,6 +51,7 @@ class DeliveryLoader {
   readonly #changed = new Set<string>();
   #known: ById = new Map();
   #isAllChanged = true;
+  #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ client, feed }: Inspector, show: Show) {
@@ -65,6 +66,7 @@ class DeliveryLoader {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
   }
@@ -83,16 +85,24 @@ class DeliveryLoader {
   }
 
   #loadSoon(delayMs: number): void {
-    this.#timer ??= setTimeout(async () => {
-      try {
-        this.#known = await this.#load();
-        this.#show({ byId: this.#known });
-      } catch (error) {
-        this.#show({ byId: this.#known, error: (error as Error).message });
-      }
+    this.#timer ??= setTimeout(() => this.#loadAndShow(), delayMs);
+  }
+
+  async #loadAndShow(): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      this.#known = await this.#load();
+      this.#show({ byId: this.#known });
+    } catch (error) {
+      this.#show({ byId: this.#known, error: (error as Error).message });
+    }
+    if (this.#isStopped) return;
+    // A large log takes long to load, and the emulator has other work to do.
+    const pauseMs = Math.max(INTERVAL_MS, 2 * (performance.now() - startedMs));
+    this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#isAllChanged || this.#changed.size > 0) this.#loadSoon(INTERVAL_MS);
-    }, delayMs);
+      if (this.#isAllChanged || this.#changed.size > 0) this.#loadSoon(0);
+    }, pauseMs);
   }
 
   async #load(): Promise<ById> {
