@@ -12,6 +12,11 @@ export function tokenHeaders(): { readonly 'x-mock-token': string } {
   return { 'x-mock-token': sessionStorage.getItem(TOKEN_KEY) ?? 'inspector' };
 }
 
+/** Whether a token was given in this tab. */
+export function hasToken(): boolean {
+  return sessionStorage.getItem(TOKEN_KEY) !== null;
+}
+
 /** Keeps the token of the control plane for this tab. */
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token);

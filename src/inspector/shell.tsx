@@ -1,9 +1,10 @@
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { Help } from './help.tsx';
 import { useInspector } from './inspector.ts';
-import { keepToken } from './inspector-client.ts';
+import { hasToken, keepToken } from './inspector-client.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
+import { Failure } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { VIEWS } from './views.ts';
 
@@ -97,6 +98,7 @@ function TokenForm() {
       }}
     >
       <h1>This emulator needs a token</h1>
+      <Failure error={hasToken() ? 'The token that you gave is not the token of this emulator.' : undefined} />
       <p>It was printed at the start, behind “Token”, or was set with --token. It is kept until you close this tab.</p>
       <label>
         Token

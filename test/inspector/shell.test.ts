@@ -100,6 +100,9 @@ describe('the inspector', () => {
   test('asks once for the token, and keeps it for the tab', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { options: { controlToken: TOKEN }, isRefused: true });
+    await page.getByLabel('Token').fill('another-token-of-it');
+    await page.keyboard.press('Enter');
+    await page.getByText('The token that you gave is not the token of this emulator.').waitFor();
     await page.getByLabel('Token').fill(TOKEN);
     await page.keyboard.press('Enter');
     await page.getByText('Invoice 1042').first().waitFor();

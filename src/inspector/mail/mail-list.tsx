@@ -56,7 +56,11 @@ function Tools({ route }: { readonly route: Route }) {
   const change = (changes: Record<string, string | undefined>) => open(mailLink(route, route.id, changes));
   return (
     <div class="tools">
-      <SearchField label="Search mail" value={route.options.search ?? ''} search={(search) => change({ search })} />
+      <SearchField
+        label="Search mail"
+        value={route.options.search ?? ''}
+        search={(search) => open(mailLink(route, route.id, { search }), { replace: true })}
+      />
       <select
         aria-label="Folder"
         value={route.options.folder ?? 'all'}

@@ -109,7 +109,10 @@ const MAX_DUE = 10;
 /** The deliveries that are sent next. */
 function Due() {
   const { client } = useInspector();
-  const { value, error } = useLoaded(() => replyOf(client.GET('/__mock/deliveries')), 'deliveries');
+  const { value, error } = useLoaded(
+    () => replyOf(client.GET('/__mock/deliveries', { params: { query: { state: 'pending' } } })),
+    'deliveries',
+  );
   const due = (value?.deliveries ?? [])
     .flatMap(({ id, event, nextAttemptAt }) => (nextAttemptAt === null ? [] : [{ id, event, at: nextAttemptAt }]))
     .sort((one, other) => (one.at < other.at ? -1 : 1));
