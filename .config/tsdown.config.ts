@@ -119,8 +119,8 @@ const constantsComputedNow: Plugin = {
   },
 };
 
-/** Writes the licence of each bundled package into the package. */
-const thirdPartyLicences: Plugin = {
+/** Writes the licence of each bundled package into a file of the package. */
+const thirdPartyLicences = (fileName: string): Plugin => ({
   name: 'third-party-licences',
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []));
@@ -129,7 +129,18 @@ const thirdPartyLicences: Plugin = {
       .sort()
       .map(describeLicence)
       .join(`\n\n${'-'.repeat(80)}\n\n`);
-    this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source });
+    this.emitFile({ type: 'asset', fileName, source });
+  },
+});
+
+/** Copies the files of the inspector that need no bundler. */
+const inspectorFiles: Plugin = {
+  name: 'inspector-files',
+  generateBundle() {
+    for (const name of ['index.html', 'inspector.css', 'icon.svg']) {
+      const source = readFileSync(`${root}src/inspector/${name}`, 'utf8');
+      this.emitFile({ type: 'asset', fileName: `inspector/${name}`, source });
+    }
   },
 };
 
@@ -228,7 +239,7 @@ const CODE: UserConfig[] = [
     dts: false,
     minify: true,
     outputOptions: { codeSplitting: { groups: FILES_OF_A_START } },
-    plugins: [...BUNDLED, thirdPartyLicences],
+    plugins: [...BUNDLED, thirdPartyLicences('THIRD-PARTY-LICENSES')],
   },
   {
     ...COMMON,
@@ -254,6 +265,16 @@ const CODE: UserConfig[] = [
     dts: false,
     minify: true,
     plugins: BUNDLED,
+  },
+  {
+    ...COMMON,
+    name: 'inspector',
+    entry: { 'inspector/inspector': 'src/inspector/main.tsx' },
+    format: 'esm',
+    platform: 'browser',
+    dts: false,
+    minify: true,
+    plugins: [inspectorFiles, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },
 ];
 

@@ -23,6 +23,7 @@ const WITH_PROCESSES = [
   'test/readme.test.ts',
   'test/package/*.test.ts',
   'test/browser/*.test.ts',
+  'test/inspector/*.test.ts',
   'test/cli/cli{,-loading}.test.ts',
   'test/state/state-file.test.ts',
 ];
@@ -65,6 +66,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: availableParallelism(),
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
       testTimeout: 30_000,
+      // A browser shows a result late if other tests run too.
+      expect: { poll: { timeout: 20_000 } },
       hookTimeout: 120_000,
       reporters: ['default', createSuiteReporter(suite), ...reportFor(process.env.SUITE_REPORT)],
       ...(suite.isContractChecked && { testNamePattern: suite.pattern }),

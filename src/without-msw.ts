@@ -21,8 +21,16 @@ export type { OperationId } from './contract/operations.ts';
 export type { ControllableMailbox } from './control/controllable-mailbox.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { JournalControls } from './control/journal-controls.ts';
-export type { Exposure, KeyControls } from './control/key-controls.ts';
+export type { Exposure, KeyControls, RotatedKey } from './control/key-controls.ts';
 export type { MailFilter, WaitOptions } from './control/mail-filter.ts';
+export type {
+  InboxSummary,
+  MailDetails,
+  MailInspection,
+  TenantSummary,
+  WorkspaceSummary,
+} from './control/mail-inspection.ts';
+export type { MailPage, MailSearch, MailSummary } from './control/mail-search.ts';
 export type { MailboxClock, TenantOption } from './control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from './control/mailbox-correspondents.ts';
 export type { MailboxFaults } from './control/mailbox-faults.ts';
@@ -32,6 +40,7 @@ export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '.
 export type { Settled, SettledOptions } from './control/settled.ts';
 export type { StateControls } from './control/state-controls.ts';
 export type { TriggerOptions } from './control/trigger.ts';
+export type { WebhookControls, WebhookSettings } from './control/webhook-controls.ts';
 export type {
   Correspondent,
   CorrespondentKind,

@@ -45,6 +45,7 @@ const LAYERS = [
   'src/server/',
   'src/playwright/',
   'src/cli/',
+  'src/inspector/',
 ];
 
 /** What stands for the name of a module that only the running program knows. */
@@ -63,13 +64,14 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^uuid$/, allowed: ['src/fixture/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
-  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/request.ts'] },
+  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/request.ts', 'src/inspector/'] },
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
   { packages: /^vitest$/, allowed: ['src/vitest/'] },
   { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/playwright/'] },
+  { packages: /^(preact|openapi-fetch)(\/|$)/, allowed: ['src/inspector/'] },
   { packages: /^msw\/node$/, allowed: ['src/vitest/'] },
   {
     packages: /^msw$/,
@@ -118,7 +120,7 @@ interface Import {
 }
 
 const FILES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('control-plane.d.ts'))
   .map((file) => parseFile(`src/${file.split(sep).join('/')}`));
 
 const IMPORTS = FILES.flatMap(importsOf);
@@ -149,6 +151,14 @@ test('no file imports itself by way of others, types included', () => {
 test('the contract imports nothing of ours', () => {
   const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, ['src/contract/']));
   expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(['postal-mime', 'zod']);
+});
+
+test('the inspector imports only types from other layers', () => {
+  const values = IMPORTS.filter(
+    ({ from, to, typesOnly }) =>
+      isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, ['src/inspector/']),
+  );
+  expect(values.map(show)).toEqual([]);
 });
 
 test('packages are imported only where they belong', () => {

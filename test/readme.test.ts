@@ -41,6 +41,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install': 'it made the tree that this test runs in; .ci/run does it afresh',
   'npm test': 'it is what runs this test',
   'npm pack': 'the package test runs it',
+  'npx agent-mailbox-mock --open': 'it opens a browser; a test of the command lets it open another program',
   'npx agent-mailbox-mock listen --forward-to http://127.0.0.1:3000/hooks':
     'it does not end; a test of the command runs it',
   "npx agent-mailbox-mock --mail 'mails/**/*.eml' --mail archive.mbox": 'tests of the command start it with mail files',
@@ -55,6 +56,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** The files on the pages that no test runs or uses, with the reason. */
 const NOT_USED: Readonly<Record<string, string>> = {
+  'confirm.spec.ts': "its mail is the reader's; types are checked",
   'inbox.spec.ts': "its page is the reader's; types are checked",
   'jest.config.mjs': 'Jest is not installed here; the test of the recipe does what it says',
   'preview.ts': 'Storybook is not installed here; types are checked',

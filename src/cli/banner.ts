@@ -26,6 +26,7 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
     ['Control', server.control],
+    ['Inspector', `${server.control}/`],
     ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
     ['Write to', exampleKeys.inbox?.name],

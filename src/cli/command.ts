@@ -8,6 +8,11 @@ export interface Terminal {
   err(line: string): void;
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
+  /**
+   * Calls a function with each line that a person types, until the returned function is called; `undefined` if stdin or
+   * stdout is not a terminal.
+   */
+  readonly typedLines?: ((receive: (line: string) => void) => () => void) | undefined;
   /** Resolves with the signal that ends the command; with `undefined` if the package runner has ended. */
   readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }

@@ -5,8 +5,8 @@ import { describeActivity, type Line, toPrintable } from '../server/log/activity
 /** The kinds of events that only the feed has, and not the log of the server. */
 type OwnKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
 
-/** Describes an event of the feed in one line, as the log of the server does. */
-export function describeEvent(event: FeedItem): Line {
+/** Describes an event of the feed in one line, as the log of the server does; `undefined` if the log has no line for it. */
+export function describeEvent(event: FeedItem): Line | undefined {
   if (!isOwn(event)) return describeActivity(event);
   const { text, status } = WRITERS[event.kind](event as never);
   return { text: toPrintable(text), status };

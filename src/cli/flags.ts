@@ -92,11 +92,12 @@ export const START_FLAGS = {
     fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
     parse: parseSeed,
   },
+  open: { type: 'boolean', help: 'Open the inspector in a browser' },
   json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
 } as const satisfies Record<string, Flag>;
 
-const { json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
+const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
 
 /** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the other command. */
 export const EXEC_FLAGS = {

@@ -1,6 +1,7 @@
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import type { Attempt, Delivery } from '../delivery/delivery.ts';
 import type { AttemptActivity } from '../events/activity.ts';
+import type { FeedEvent } from '../journal/feed-event.ts';
 import { formatAttempt } from '../server/log/activity-log.ts';
 import { NAME } from '../version.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from './command.ts';
@@ -53,13 +54,17 @@ async function* watchAttempts(
   // The emulator refuses an invalid id. Hardly any delivery is held.
   await client.list(`deliveries?${new URLSearchParams({ ...filter, state: 'held' })}`, 'deliveries');
   for await (const event of readFeed(client, {}, start)) {
-    if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event).text}.`);
+    if (event.kind === 'gap') warn(describeGap(event));
     if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
     const delivery = await client.get<Delivery>(`deliveries/${event.deliveryId}`);
     const attempt = delivery?.attempts[event.attempt - 1];
     if (delivery && attempt) yield { delivery, attempt };
     else warn(`${NAME}: The delivery ${event.deliveryId} is no longer in the log of the emulator.`);
   }
+}
+
+function describeGap(gap: FeedEvent): string {
+  return `${NAME}: ${describeEvent(gap)?.text}.`;
 }
 
 function parseTarget({ value, source }: GivenFlag): string {

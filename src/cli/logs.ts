@@ -24,7 +24,7 @@ function printJson({ out }: Terminal): (event: FeedEvent) => void {
 function printLine({ out, err, colour }: Terminal): (event: FeedEvent) => void {
   const log = createLog({ write: out, isColoured: colour, report: (error) => err(String(error)) });
   return (event) => {
-    const { text, status } = describeEvent(event);
-    log(text, status, new Date(event.realTime));
+    const line = describeEvent(event);
+    if (line) log(line.text, line.status, new Date(event.realTime));
   };
 }

@@ -31,6 +31,8 @@ export interface StartSettings {
   readonly journalSize: number | undefined;
   readonly loopLimit: number | undefined;
   readonly seed: number | undefined;
+  /** Whether the inspector is opened in a browser. */
+  readonly opensInspector: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -63,6 +65,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
     loopLimit: parseOne(START_FLAGS['loop-limit'], flags['loop-limit']),
     seed: parseOne(START_FLAGS.seed, flags.seed),
+    opensInspector: flags.open?.value === true,
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,
   };

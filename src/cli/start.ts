@@ -8,7 +8,7 @@ import type { ListenOptions } from '../server/start-server.ts';
 import { StateFileError } from '../server/state/state-file-error.ts';
 import type { AnyServer } from './any-server.ts';
 import { bannerText, readyLine } from './banner.ts';
-import { CannotRunError, type RunCommand, UsageError } from './command.ts';
+import { CannotRunError, type RunCommand, type Terminal, UsageError } from './command.ts';
 import { connectionVariables } from './connection-variables.ts';
 import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
@@ -18,15 +18,30 @@ import type { WatchedFixture } from './watch-fixture.ts';
 /** Runs the emulator until it is interrupted. */
 export const start: RunCommand = async (terminal, flags) => {
   const settings = parseStartSettings(flags);
-  const { json, quiet, controlToken, envFile } = settings;
+  const { json, quiet, controlToken, envFile, opensInspector } = settings;
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = quiet ? {} : { log: json ? terminal.err : terminal.out, colour: terminal.colour && !json };
   await using server = await listen({ ...settings, fixtures }, { say: terminal.err, ...log });
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   terminal.out(json ? readyLine(started) : bannerText(started, terminal.colour));
-  await terminal.interrupted;
+  if (opensInspector) await openInspector(server, terminal);
+  using typed = json ? undefined : await followTerminal(server, terminal);
+  await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
+
+/** Opens the inspector in a browser. The code is loaded only for that. */
+async function openInspector({ control }: AnyServer, { env, err }: Terminal): Promise<void> {
+  const { openBrowser } = await import('./open-browser.ts');
+  openBrowser(`${control}/`, env, err);
+}
+
+/** Does what a person types, if there is a terminal. */
+async function followTerminal(server: AnyServer, terminal: Terminal) {
+  if (!terminal.typedLines) return undefined;
+  const { followTypedCommands } = await import('./typed-commands.ts');
+  return followTypedCommands(server, terminal);
+}
 
 /** Writes the connection into a file. The writer is loaded only for that. */
 export async function writeVariables(path: string, server: AnyServer): Promise<AsyncDisposable> {
@@ -41,7 +56,17 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
 export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
-  const { json: _, quiet: __, envFile: ___, fixtures: file, mail, watch, handlers, ...options } = settings;
+  const {
+    json: _,
+    quiet: __,
+    envFile: ___,
+    opensInspector: ____,
+    fixtures: file,
+    mail,
+    watch,
+    handlers,
+    ...options
+  } = settings;
   if (watch && file === undefined)
     throw new UsageError('The flag --watch needs a fixture file; name one with --fixtures <file>.');
   const read = async () => withMail(file === undefined ? defaultFixture : await loadFixture(file, say), mail);

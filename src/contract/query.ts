@@ -7,7 +7,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;
 
 /** A whole number in a query: digits only, because `Number` also accepts texts such as `1e3`. */
-function wholeNumber(least: number, most: number) {
+export function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   return z.preprocess(toNumber, z.int(message).min(least, message).max(most, message));
 }

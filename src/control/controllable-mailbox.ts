@@ -4,6 +4,7 @@ import type { OpenApiDocument } from '../openapi/document.ts';
 import type { DeliveryControls } from './delivery-controls.ts';
 import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
+import type { MailInspection } from './mail-inspection.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
@@ -11,6 +12,7 @@ import type { MessageControls } from './message-controls.ts';
 import type { Receivable } from './receive-sample.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { StateControls } from './state-controls.ts';
+import type { WebhookControls } from './webhook-controls.ts';
 
 /** What a test can do with a whole mailbox, or with one sandbox. */
 export interface ControllableMailbox
@@ -19,7 +21,9 @@ export interface ControllableMailbox
     MailboxFaults,
     MailboxCorrespondents,
     MessageControls,
+    MailInspection,
     JournalControls,
+    WebhookControls,
     StateControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;

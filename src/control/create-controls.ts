@@ -12,6 +12,7 @@ import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal-controls.ts';
 import { createKeyControls } from './key-controls.ts';
+import { createMailInspection } from './mail-inspection.ts';
 import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
@@ -20,6 +21,7 @@ import { publishClock, publishFaults } from './publish-changes.ts';
 import { receiveMailOrSample } from './receive-sample.ts';
 import { settle } from './settled.ts';
 import type { StateControls } from './state-controls.ts';
+import { createWebhookControls } from './webhook-controls.ts';
 
 /** The parts of a mailbox that its controls and those of its sandboxes need. */
 export interface ControlledParts {
@@ -60,8 +62,10 @@ export function createControls(
     ...publishFaults(faultControls, recorder, tenant?.id),
     ...createMailboxCorrespondents({ worlds, correspondents, tenantId: tenant?.id, findInbox: locate }),
     ...createKeyControls({ worlds, operationFor }, keys),
+    ...createMailInspection(worlds, context.readBehaviour),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),
+    ...createWebhookControls(worlds),
   };
 }
 

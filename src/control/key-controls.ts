@@ -1,3 +1,4 @@
+import { createKey } from '../access/create-key.ts';
 import { idsInScope } from '../access/find-in-scope.ts';
 import { mayCall } from '../access/policy.ts';
 import { findPrincipal, type Principal, tenantIdOf } from '../access/principal.ts';
@@ -9,6 +10,8 @@ import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
 export interface Exposure {
+  /** The id of the key, for `rotateKey`; null for the operator's key. */
+  readonly id: string | null;
   /** The first nine characters of the key, and `…`. */
   readonly key: string;
   /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
@@ -27,6 +30,14 @@ export interface Exposure {
   readonly operations: readonly OperationId[];
 }
 
+/** The key that has replaced another one. */
+export interface RotatedKey {
+  /** The id of the new key. */
+  readonly id: string;
+  /** The whole new key. */
+  readonly key: string;
+}
+
 /** The control methods for keys. */
 export interface KeyControls {
   /**
@@ -39,6 +50,13 @@ export interface KeyControls {
   exposure(key: string): Exposure;
   /** Returns what a leak of each valid key exposes. */
   exposures(): Exposure[];
+  /**
+   * Replaces a key of a tenant, workspace or inbox. The old one becomes invalid at once, and its streams are closed.
+   * `mailbox.keys` still has the old one.
+   *
+   * @throws {ApiError} NOT_FOUND for an unknown id.
+   */
+  rotateKey(id: string): RotatedKey;
 }
 
 /** The kinds of resources that an exposure lists. Each is also the first part of the paths of its operations. */
@@ -50,7 +68,8 @@ export function createKeyControls(
   fixtureKeys: object,
 ): KeyControls {
   function exposure(key: string): Exposure {
-    if (!worlds.findKey(key)) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
+    const holder = worlds.findKey(key);
+    if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
     const operations = OPERATION_IDS.filter((id) => {
       const { tiers } = operationFor(id);
@@ -60,6 +79,7 @@ export function createKeyControls(
       reachableIds(principal, kind, operations),
     );
     return {
+      id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
       handle: handleOf(key, fixtureKeys),
       tier: principal.tier,
@@ -71,7 +91,17 @@ export function createKeyControls(
     };
   }
 
-  return { exposure, exposures: () => worlds.keys().map(exposure) };
+  return { exposure, exposures: () => worlds.keys().map(exposure), rotateKey: (id) => rotateKey(worlds, id) };
+}
+
+function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
+  const world = worlds.all().find(({ apiKeys }) => apiKeys.get(id));
+  const previous = world?.apiKeys.get(id);
+  if (!world || !previous)
+    throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
+  const added = world.addKey(createKey(world.environment, previous));
+  world.removeKey(id);
+  return { id: added.id, key: added.key };
 }
 
 /** Returns the ids of a kind in the scope of a key that may call at least one operation on this kind. */

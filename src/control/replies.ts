@@ -4,6 +4,7 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { TIERS } from '../contract/tiers.ts';
 import { DELIVERY_STATES } from '../delivery/delivery.ts';
 import type { DeliveryPayload } from '../delivery/request.ts';
+import { DELIVERY_FAULT_KINDS } from '../faults/delivery-fault.ts';
 import { anyFault } from '../faults/fault.ts';
 
 const json = z.record(z.string(), z.unknown());
@@ -102,6 +103,7 @@ const attempt = z.strictObject({
   url: z.string(),
   requestHeaders: headers,
   requestBody: z.string(),
+  fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
   status: z.int().nullable().describe('The status of the response; null if there was none.'),
   responseHeaders: headers,
   responseBody: z.string().describe('At most the first 16 KiB.'),
@@ -156,6 +158,7 @@ export const faultsReply = z.strictObject({ faults: z.array(anyFault) });
 
 /** What a leak of one key exposes. */
 const exposure = z.strictObject({
+  id: z.string().nullable().describe("Null for the operator's key."),
   key: z.string().describe('The first nine characters of the key, and `…`.'),
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   tier: z.enum(TIERS),

@@ -7,7 +7,7 @@ import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { SandboxControls } from './sandbox.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
-export type ContentType = 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream';
+export type ContentType = 'application/json' | 'text/html' | 'application/octet-stream' | 'text/event-stream';
 
 /** The parsed input of a control call. */
 interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {

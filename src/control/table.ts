@@ -25,6 +25,7 @@ import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
 import { mailQuery, waitQuery } from './mail-filter.ts';
+import { MAIL_ROWS } from './mail-rows.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
 import { addOrigin } from './receive-sample.ts';
 import {
@@ -52,6 +53,7 @@ import { sandboxOptions } from './sandbox-options.ts';
 import { settledOptions } from './settled.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { triggerOptions } from './trigger.ts';
+import { WEBHOOK_ROWS } from './webhook-rows.ts';
 
 const tenant = tenantField.optional();
 
@@ -247,6 +249,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     errors: ['NOT_FOUND', 'CONFLICT'],
     run: (mailbox, { query }) => mailbox.waitForMessage(query),
   }),
+  ...MAIL_ROWS,
   defineControl({
     id: 'triggerEvent',
     method: 'POST',
@@ -302,6 +305,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     errors: ['NOT_FOUND'],
     run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
   }),
+  ...WEBHOOK_ROWS,
   defineControl({
     id: 'listKeys',
     method: 'GET',
@@ -314,6 +318,17 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     run: (mailbox, { query: { key } }) => ({
       keys: key === undefined ? mailbox.exposures() : [mailbox.exposure(key)],
     }),
+  }),
+  defineControl({
+    id: 'rotateKey',
+    method: 'POST',
+    path: `${CONTROL_PATH}/keys/{id}/rotate`,
+    summary: 'Replaces a key of a tenant, workspace or inbox, which closes its streams.',
+    takesSandbox: true,
+    params: z.object({ id: z.string().describe('The id of a key, as GET /__mock/keys shows it.') }),
+    reply: z.strictObject({ id: z.string(), key: z.string().describe('The whole new key.') }),
+    errors: ['NOT_FOUND'],
+    run: (mailbox, { params }) => mailbox.rotateKey(params.id),
   }),
   defineControl({
     id: 'listFaults',

@@ -1,4 +1,5 @@
-import { type AnyReply, jsonReply, streamReply, textReply } from '../pipeline/http.ts';
+import { filenameParameters } from '../contract/content-disposition.ts';
+import { type AnyReply, bytesReply, jsonReply, streamReply, textReply } from '../pipeline/http.ts';
 import type { ContentType, ControlRow } from './row.ts';
 
 /** Creates the reply of a row in its media type. */
@@ -8,10 +9,53 @@ export function writeReply({ content = 'application/json' }: ControlRow, value: 
 
 const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
   'application/json': (value) => jsonReply(200, value),
-  'text/plain': (value) => textReply(200, String(value), 'text/plain; charset=utf-8'),
-  'text/html': (value) => textReply(200, String(value), 'text/html; charset=utf-8'),
+  'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),
+  'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
   'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
 };
+
+/** Mail is hostile, but may be opened in a tab of its own. A person may click its links; they open in a new tab. */
+const HOSTILE_PAGE = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-popups allow-popups-to-escape-sandbox',
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  // Otherwise a browser looks up the hosts of links.
+  'x-dns-prefetch-control': 'off',
+  'cache-control': 'no-store',
+};
+
+/** The elements that can make a browser connect to a server although the policy forbids every request. */
+const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
+
+/** Returns the page that shows a mail: its HTML, or else its text. */
+export function mailPageOf({ htmlBody, plainBody }: { readonly htmlBody: string | null; readonly plainBody: string }) {
+  return (
+    htmlBody?.replace(CONNECTING_ELEMENT, '<x-') ??
+    `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`
+  );
+}
+
+/** Sends a file so that a browser saves it, and never shows it as a page of this origin. */
+function writeFile({ filename, content }: { readonly filename: string; readonly content: Uint8Array }): AnyReply {
+  return bytesReply(200, content, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; ${filenameParameters(filename)}`,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  });
+}
+
+function withHeaders(reply: AnyReply, headers: Readonly<Record<string, string>>): AnyReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
 
 /**
  * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes that of the

@@ -111,6 +111,7 @@ export class AttemptSender {
       url: webhook.url,
       requestHeaders: headers,
       requestBody: body,
+      fault: fault ?? null,
       ...result,
       durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
     };

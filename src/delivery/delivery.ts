@@ -1,4 +1,5 @@
 import type { EventKind } from '../contract/events.ts';
+import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
 import type { DeliveryPayload } from './request.ts';
 
 /** Every state of a delivery. */
@@ -22,6 +23,8 @@ export interface Attempt {
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** The body exactly as it was sent, in UTF-8. */
   readonly requestBody: string;
+  /** The fault that applied to it, such as `wrong-secret`; null if none did. */
+  readonly fault: DeliveryFaultKind | null;
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   /** The headers of the response, by lower-case name; empty if there was no response. */

@@ -95,6 +95,8 @@ export class Schedule {
       if (start) start(job, fault);
       else this.#attemptNow(job);
     });
+    const created = this.log.get(job.id);
+    if (created) this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, created) });
     return delivery.id;
   }
 
@@ -230,7 +232,7 @@ export class Schedule {
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: AttemptOutcome): DeliveryActivity {
+  #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
     return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
   }
 

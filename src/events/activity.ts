@@ -14,7 +14,7 @@ export interface DeliveryActivity {
   readonly event: EventKind;
   /** The state of the delivery. */
   readonly state: string;
-  /** Why it ended, in a sentence; null if it has not ended or was delivered. */
+  /** Why it is held or has ended, in a sentence; null otherwise, and if it was delivered. */
   readonly reason: string | null;
 }
 
@@ -38,6 +38,12 @@ export interface AttemptActivity extends DeliveryActivity {
 export interface EndedDeliveryActivity extends DeliveryActivity {
   /** Always `delivery-ended`. */
   readonly kind: 'delivery-ended';
+}
+
+/** A new delivery, which was not tried yet. */
+export interface NewDeliveryActivity extends DeliveryActivity {
+  /** Always `delivery-created`. */
+  readonly kind: 'delivery-created';
 }
 
 /** A mail that arrived in an inbox. */
@@ -94,6 +100,7 @@ interface FailureActivity {
 
 /** Something that happened in a mailbox. The log shows it. */
 export type ActivityEntry =
+  | NewDeliveryActivity
   | AttemptActivity
   | EndedDeliveryActivity
   | MailActivity

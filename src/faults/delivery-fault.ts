@@ -21,13 +21,14 @@ export const DELIVERY_FAULTS = {
 /** The kind of a delivery fault. */
 export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 
-const KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
+/** Every kind of delivery fault. */
+export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
 const ownOptions = {
   /** What the fault applies to: deliveries to webhooks. */
   on: z.literal('delivery'),
   /** The kind of the fault. */
-  kind: z.enum(KINDS, `must be one of ${KINDS.join(', ')}`),
+  kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
   /** The id of the webhook that it applies to. Default: any webhook. */
   webhookId: webhookField.optional(),
   /** Only for `delay`: the length of the delay. Default: one minute. */
@@ -47,7 +48,7 @@ const ownFields = {
   /** What the fault happens to: `delivery`. */
   on: z.literal('delivery'),
   /** What goes wrong. */
-  kind: z.enum(KINDS),
+  kind: z.enum(DELIVERY_FAULT_KINDS),
   /** The id of the only webhook that it applies to; null for any. */
   webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
   /** The delay in milliseconds; 0 unless the kind is `delay`. */

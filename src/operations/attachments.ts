@@ -1,6 +1,7 @@
 import { outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import { fromBase64 } from '../contract/base64.ts';
+import { filenameParameters } from '../contract/content-disposition.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
 import type { Run } from './context.ts';
 import { showAttachment } from './replies/show-message.ts';
@@ -32,13 +33,3 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
     },
   };
 };
-
-/** Returns the file name in ASCII for old clients and, if it differs, also in UTF-8 for all others (RFC 6266). */
-function filenameParameters(filename: string): string {
-  const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
-  const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
-  return plain === filename ? `filename="${plain}"` : `filename="${plain}"; filename*=UTF-8''${encoded}`;
-}

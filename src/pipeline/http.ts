@@ -74,7 +74,11 @@ export function countBytes(text: string): number {
 }
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
-function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): ApiReply {
+export function bytesReply(
+  status: number,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ApiReply {
   const body = new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }

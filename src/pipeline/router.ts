@@ -1,4 +1,4 @@
-/** A row that the router can find: a method and a path with parameters in braces. */
+/** A row that the router can find: a method and a path with parameters in braces, such as `{id}` or `{id}.html`. */
 export interface Routable {
   readonly method: string;
   readonly path: string;
@@ -13,7 +13,8 @@ export type Router<Row extends Routable> = (segments: readonly string[]) => Rows
 interface Node<Row> {
   readonly literals: Map<string, Node<Row>>;
   readonly rows: Map<string, Row>;
-  parameter?: Node<Row>;
+  /** What follows a parameter, with the fixed ending of its segment; the longest ending comes first. */
+  readonly parameters: { readonly ending: string; readonly node: Node<Row> }[];
 }
 
 /** Compiles a table into a tree of path segments, so that the look-up time does not grow with the table. */
@@ -32,28 +33,34 @@ export function splitPath(path: string): string[] {
 export function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [index, segment] of splitPath(row.path).entries()) {
-    if (isParameter(segment)) params[segment.slice(1, -1)] = segments[index] ?? '';
+    const [, name, ending = ''] = PARAMETER.exec(segment) ?? [];
+    if (name !== undefined) params[name] = (segments[index] ?? '').slice(0, -ending.length || undefined);
   }
   return params;
 }
 
-function isParameter(segment: string): boolean {
-  return segment.startsWith('{');
-}
+/** A segment with a parameter, and the fixed ending behind it. */
+const PARAMETER = /^\{(\w+)\}(.*)$/;
 
 function createNode<Row>(): Node<Row> {
-  return { literals: new Map(), rows: new Map() };
+  return { literals: new Map(), rows: new Map(), parameters: [] };
 }
 
 function addRow<Row extends Routable>(root: Node<Row>, row: Row): void {
-  const step = (node: Node<Row>, segment: string) =>
-    isParameter(segment) ? parameterOf(node) : literalOf(node, segment);
+  const step = (node: Node<Row>, segment: string) => {
+    const ending = PARAMETER.exec(segment)?.[2];
+    return ending === undefined ? literalOf(node, segment) : parameterOf(node, ending);
+  };
   splitPath(row.path).reduce(step, root).rows.set(row.method, row);
 }
 
-function parameterOf<Row>(node: Node<Row>): Node<Row> {
-  node.parameter ??= createNode();
-  return node.parameter;
+function parameterOf<Row>({ parameters }: Node<Row>, ending: string): Node<Row> {
+  const known = parameters.find((parameter) => parameter.ending === ending);
+  if (known) return known.node;
+  const node = createNode<Row>();
+  parameters.push({ ending, node });
+  parameters.sort((one, other) => other.ending.length - one.ending.length);
+  return node;
 }
 
 function literalOf<Row>(node: Node<Row>, segment: string): Node<Row> {
@@ -72,5 +79,9 @@ function findRows<Row extends Routable>(
   if (segment === undefined) return node.rows.size > 0 ? node.rows : undefined;
   const literal = node.literals.get(segment);
   const found = literal && findRows(literal, segments, index + 1);
-  return found ?? (node.parameter && segment !== '' ? findRows(node.parameter, segments, index + 1) : undefined);
+  if (found) return found;
+  const isMatch = ({ ending }: { readonly ending: string }) =>
+    segment.length > ending.length && segment.endsWith(ending);
+  const parameter = node.parameters.find(isMatch);
+  return parameter && findRows(parameter.node, segments, index + 1);
 }

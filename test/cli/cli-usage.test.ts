@@ -32,6 +32,7 @@ const DEFAULTS = {
   seed: undefined as number | undefined,
   json: false,
   quiet: false,
+  opensInspector: false,
 };
 
 /** The flags of `start`, or the rule that they break. */
@@ -99,6 +100,7 @@ test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<t
   ['--seed', ['--seed', '42'], {}, { seed: 42 }],
   ['--json', ['--json'], {}, { json: true }],
   ['-q', ['-q'], {}, { quiet: true }],
+  ['--open', ['--open'], {}, { opensInspector: true }],
   ['a switch that is on', [], { AGENT_MAILBOX_QUIET: 'yes' }, { quiet: true }],
   ['a switch that is off', [], { AGENT_MAILBOX_QUIET: '0', AGENT_MAILBOX_JSON: 'False' }, {}],
 ])('reads %s', ([, args, env, told], { expect }) => {

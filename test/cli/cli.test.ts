@@ -100,8 +100,9 @@ test.for(['SIGINT', 'SIGTERM'] as const)('prints the banner, and ends with 0 aft
   test
     .expect(rest)
     .toEqual([
-      `  Control   ${origin}/__mock`,
-      '  Write to  helpdesk@acme.test',
+      `  Control    ${origin}/__mock`,
+      `  Inspector  ${origin}/__mock/`,
+      '  Write to   helpdesk@acme.test',
       '',
       `  operator   the platform        ${operator}`,
       `  tenant     Acme                ${acme.tenant}`,

@@ -147,6 +147,7 @@ everywhere('the log has every field of a delivery and of its attempts', async (s
       'x-webhook-signature': expect.stringMatching(/^v1=[0-9a-f]{64}$/),
     },
     requestBody: JSON.stringify(first?.payload),
+    fault: null,
     durationMs: expect.any(Number),
   });
   const expected = {

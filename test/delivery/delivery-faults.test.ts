@@ -6,6 +6,17 @@ import { after, START } from '../support/webhooks.ts';
 
 interceptRequests();
 
+everywhere('an attempt names the fault that applied to it', async (service) => {
+  await using one = await target(service);
+  await addFault(service, { kind: 'wrong-secret', webhookId: one.id });
+  const id = one.fire('a');
+  await service.mailbox.clock.advance('5s');
+  expect(service.mailbox.delivery(id).attempts).toMatchObject([
+    { status: 401, fault: 'wrong-secret' },
+    { status: 200, fault: null },
+  ]);
+});
+
 everywhere('a duplicate is sent twice, with the same id and signed both times', async (service) => {
   await using one = await target(service);
   await addFault(service, { kind: 'duplicate', webhookId: one.id });

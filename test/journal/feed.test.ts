@@ -66,6 +66,7 @@ test('the feed has requests, mail, deliveries, faults, changes of the time and r
   expect(first).toMatchObject({ kind: 'request', request: { id: 'req_1', operation: 'createWebhook', status: 201 } });
   expect(rest).toMatchObject([
     { kind: 'mail', inbox: 'helpdesk@acme.test', subject: 'Hi' },
+    { kind: 'delivery-created', event: 'message.received', state: 'pending', reason: null },
     { kind: 'attempt', attempt: 1, event: 'message.received', state: 'delivered', status: 200 },
     { kind: 'clock', action: 'freeze', tenantId: IDS.acme.tenant, now: '2026-03-01T09:00:00.000Z' },
     { kind: 'clock', action: 'advance', tenantId: null },
@@ -74,6 +75,16 @@ test('the feed has requests, mail, deliveries, faults, changes of the time and r
     { kind: 'fault', action: 'removed', fault: { id } },
     { kind: 'fault', action: 'cleared', fault: null },
     { kind: 'reset' },
+  ]);
+});
+
+test('the feed says at once that a delivery is held', async () => {
+  const mailbox = createMailbox();
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  const [held] = mailbox.trigger('message.received', { webhookId: mailbox.ids.acme.webhooks.support });
+  const events = await pastEvents(mailbox);
+  expect(events.slice(1, 2)).toMatchObject([
+    { kind: 'delivery-created', deliveryId: held?.id, state: 'held', reason: 'It is held until it is released.' },
   ]);
 });
 

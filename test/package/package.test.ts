@@ -108,6 +108,15 @@ const USE_OVER_HTTP = `
   console.log(JSON.stringify([response.status, webhooks.length, closed]));
 `;
 
+const USE_INSPECTOR = `
+  import { startServer } from 'agent-mailbox-mock/server';
+
+  const server = await startServer({ port: 0 });
+  const statusOf = async (path) => (await fetch(server.control + path, { headers: { accept: 'text/html' } })).status;
+  console.log(JSON.stringify([await statusOf('/'), await statusOf('/inspector/inspector.js')]));
+  await server.close();
+`;
+
 const USE_MIDDLEWARE = `
   import { once } from 'node:events';
   import { createServer } from 'node:http';
@@ -181,6 +190,9 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['dist/express.cjs', 'dist/express.d.cts', 'dist/express.d.ts', 'dist/express.js'],
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts', 'dist/index.js', 'dist/index.node.js'],
+    ...['THIRD-PARTY-LICENSES', 'icon.svg', 'index.html', 'inspector.css', 'inspector.js'].map(
+      (name) => `dist/inspector/${name}`,
+    ),
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
     ...['dist/playwright.d.cts', 'dist/playwright.d.ts', 'dist/playwright.js'],
@@ -210,6 +222,10 @@ test('starts with the rows that the source computes', async ({ expect }) => {
 
 test('serves over HTTP', async ({ expect }) => {
   expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, true]);
+});
+
+test('serves the inspector', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_INSPECTOR)).toEqual([200, 200]);
 });
 
 test('serves as a middleware', async ({ expect }) => {

@@ -12,18 +12,33 @@ const MAX_HEADER_LENGTH = 256 * 1024;
  * else the last.
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
+  return Object.fromEntries(listHeaders(message).map(({ name, value }) => [name.toLowerCase(), value]));
+}
+
+/** A header field of a message. */
+export interface HeaderField {
+  /** The name, as the mail writes it. */
+  readonly name: string;
+  /** The value, unfolded. */
+  readonly value: string;
+}
+
+/** Returns every header field of a message, in order. */
+export function listHeaders(message: MessageRow): HeaderField[] {
   const fields = message.raw === null ? fieldsOf(message) : splitHeader(message.raw);
-  return readFields([...fields, ...writeTrace(message)]);
+  return splitFields([...fields, ...writeTrace(message)]);
 }
 
 /** Returns the values of header fields by lower-case name, unfolded; of fields with one name, the last. */
 export function readFields(fields: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    fields.flatMap((field): [string, string][] => {
-      const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
-      return name === undefined || value === undefined ? [] : [[name.toLowerCase(), value.trim()]];
-    }),
-  );
+  return Object.fromEntries(splitFields(fields).map(({ name, value }) => [name.toLowerCase(), value]));
+}
+
+function splitFields(fields: readonly string[]): HeaderField[] {
+  return fields.flatMap((field) => {
+    const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
+    return name === undefined || value === undefined ? [] : [{ name, value: value.trim() }];
+  });
 }
 
 /** Splits the header of a raw mail, in base64, into its fields. */

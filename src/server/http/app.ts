@@ -6,6 +6,7 @@ import type { MailboxInternals } from '../../mailbox.ts';
 import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
 import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/check-stream-access.ts';
+import { isForInspector } from '../inspector/page-request.ts';
 import type { Log } from '../log/log-format.ts';
 import { logRequest } from '../log/request-log.ts';
 import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
@@ -80,6 +81,7 @@ export class App implements ServerApp {
   /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
   async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
     const request = this.#guard(message);
+    if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
     if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#callControl(request));
     if (this.#mayPageCall(message.headers.origin, request.path)) {
       setCorsHeaders(message, response);
@@ -88,8 +90,10 @@ export class App implements ServerApp {
     const upgrade = this.upgrades.get(message);
     if (upgrade && isStreamPath(request.path)) return this.#openStream({ message, request, response, upgrade });
     const { internals, userHandlers } = this.#options;
-    const handle = async () =>
-      userHandlers ? userHandlers(message, response, internals.handle) : internals.handle(request);
+    // A handler of the user may replace the path /, too.
+    const next = (request: ApiRequest) =>
+      isForInspector(request) ? serveInspector(request) : internals.handle(request);
+    const handle = async () => (userHandlers ? userHandlers(message, response, next) : next(request));
     return internals.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
@@ -111,7 +115,9 @@ export class App implements ServerApp {
     this.#guardHost(message.headers);
     guardTarget(message);
     const request = readRequest(message);
-    if (isInside(request.path, CONTROL_PATH)) guardControl(message.headers, this.#options.controlToken);
+    if (isInside(request.path, CONTROL_PATH) && !isForInspector(request)) {
+      guardControl(message.headers, this.#options.controlToken, request);
+    }
     return request;
   }
 
@@ -132,6 +138,12 @@ export class App implements ServerApp {
 }
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
+
+/** Serves the inspector. Its code is loaded only when somebody opens it. */
+async function serveInspector(request: ApiRequest): Promise<ApiResult> {
+  const { serveInspector } = await import('../inspector/serve-inspector.ts');
+  return { reply: await serveInspector(request) };
+}
 
 /** Whether a path is in a folder. It ignores case, so that no other spelling of a path can bypass a guard. */
 function isInside(path: string, folder: string): boolean {

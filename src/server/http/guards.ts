@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/control-path.ts';
+import type { ApiRequest } from '../../pipeline/http.ts';
 import { NAME } from '../../version.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 
@@ -44,11 +45,25 @@ export function wrongMethod(method: string): ApiError {
  * call must send it in the header `X-Mock-Token`. Otherwise a call needs this header, with any value, only if its host
  * name is not a loopback name.
  */
-export function guardControl(headers: IncomingHttpHeaders, token: string | undefined): void {
+export function guardControl(headers: IncomingHttpHeaders, token: string | undefined, request: ApiRequest): void {
   guardFromDeliveries(headers);
   guardFromOtherOrigins(headers);
+  if (isFramedPage(request, token)) return;
   if (token === undefined) guardControlHost(headers);
   else guardControlToken(headers, token);
+}
+
+/**
+ * Returns whether a request is for a page that the inspector shows in a frame. A frame cannot send the token, so its
+ * address has a proof instead: the HMAC of its path with the token. If a link leaks the proof, only this page is open.
+ */
+function isFramedPage({ method, path, query }: ApiRequest, token: string | undefined): boolean {
+  const proof = query.get('proof');
+  if (method !== 'GET' || proof === null || !path.endsWith('.html')) return false;
+  query.delete('proof');
+  if (token === undefined) return true;
+  const { createHmac } = process.getBuiltinModule('node:crypto');
+  return isSame(proof, createHmac('sha256', token).update(path).digest('hex'));
 }
 
 /** Refuses pages of other origins. Without CORS they could not read replies, but they could reset the emulator. */
@@ -84,13 +99,18 @@ function guardControlHost(headers: IncomingHttpHeaders): void {
 
 /** Requires the token of this server. */
 function guardControlToken(headers: IncomingHttpHeaders, token: string): void {
-  // Only a server with a token needs this module of Node.
-  const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto');
-  // Hashes can be compared in constant time, whatever the lengths of the texts are.
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  if (timingSafeEqual(digest(String(headers[CONTROL_TOKEN_HEADER])), digest(token))) return;
+  if (isSame(String(headers[CONTROL_TOKEN_HEADER]), token)) return;
   throw new ApiError(
     'UNAUTHORIZED',
     'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
   );
+}
+
+/** Compares secrets in constant time. */
+function isSame(one: string, other: string): boolean {
+  // Only a server with a token needs this module of Node.
+  const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto');
+  // Hashes can be compared in constant time, whatever the lengths of the texts are.
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }

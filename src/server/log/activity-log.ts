@@ -10,15 +10,15 @@ type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error'
 /** Writes a log line for each future entry of a mailbox's activity. */
 export function logActivity(activity: Activity, log: Log): void {
   activity.subscribe((entry) => {
-    const { text, status } = describeActivity(entry);
-    log(text, status);
+    const line = describeActivity(entry);
+    if (line) log(line.text, line.status);
   });
 }
 
-/** Describes an entry in one line. */
-export function describeActivity(entry: ActivityEntry): Line {
-  const { text, status } = WRITERS[entry.kind](entry as never);
-  return { text: toPrintable(text), status };
+/** Describes an entry in one line; `undefined` for a delivery that is sent at once, because its attempt has a line. */
+export function describeActivity(entry: ActivityEntry): Line | undefined {
+  const line = WRITERS[entry.kind](entry as never);
+  return line && { text: toPrintable(line.text), status: line.status };
 }
 
 /** One line of the log. */
@@ -28,7 +28,11 @@ export interface Line {
   readonly status?: number | undefined;
 }
 
-const WRITERS: { readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line } = {
+const WRITERS: {
+  readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
+} = {
+  'delivery-created': (entry) =>
+    entry.state === 'held' ? { text: `${deliveryPrefix(entry)} held: ${entry.reason}`, status: 403 } : undefined,
   attempt: (entry) => ({
     text: `${deliveryPrefix(entry)} ${formatAttempt(entry)}`,
     status: entry.status ?? (entry.state === 'refused' ? 403 : 504),

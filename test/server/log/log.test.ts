@@ -64,6 +64,15 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   ]);
 });
 
+test('the log says at once that a delivery is held', async () => {
+  await using logged = await startLogged();
+  const { mailbox } = logged.server;
+  const { id, start } = await logged.hook('http://127.0.0.1:1/in');
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await fire({ mailbox }, id);
+  expect(rest(logged)).toEqual([`${start} held: It is held until it is released.`]);
+});
+
 test('the log has a line for each incoming mail, without secrets or control characters', async () => {
   await using logged = await startLogged();
   const { mailbox } = logged.server;

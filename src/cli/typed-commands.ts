@@ -1,0 +1,45 @@
+import type { AnyServer } from './any-server.ts';
+import type { Terminal } from './command.ts';
+import { openBrowser } from './open-browser.ts';
+
+interface TypedCommand {
+  readonly help: string;
+  run(): void;
+}
+
+/** Does what a person types while the server runs. The promise resolves when they want to end it. */
+export function followTypedCommands({ mailbox, control }: AnyServer, terminal: Terminal) {
+  const inspector = `${control}/`;
+  const { promise: ended, resolve: end } = createPromise();
+  const commands: Readonly<Record<string, TypedCommand>> = {
+    o: { help: 'open the inspector', run: () => openBrowser(inspector, terminal.env, terminal.err) },
+    r: {
+      help: 'reset all data',
+      run() {
+        mailbox.reset();
+        terminal.out('All data were reset.');
+      },
+    },
+    q: { help: 'end', run: end },
+    h: { help: 'show this help', run: () => terminal.out(help) },
+  };
+  const help = Object.entries(commands)
+    .map(([key, command]) => `${key} + Enter: ${command.help}`)
+    .join('\n');
+  const stop = terminal.typedLines?.((line) => {
+    const key = line.trim();
+    const command = Object.hasOwn(commands, key) ? commands[key] : undefined;
+    if (command) command.run();
+    else if (key !== '') terminal.out(help);
+  });
+  if (stop) terminal.out('Type h and Enter for help.');
+  return { ended, [Symbol.dispose]: () => stop?.() };
+}
+
+function createPromise() {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolvePromise) => {
+    resolve = resolvePromise;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,77 @@
+import { useInspector } from '../inspector.ts';
+import { replyOf } from '../inspector-client.ts';
+import { Failure } from '../parts.tsx';
+import { useAction } from '../use-action.ts';
+import type { Key, KeyData, RotatedKey } from './key-data.ts';
+
+interface DetailProps {
+  readonly apiKey: Key;
+  readonly data: KeyData;
+  rotated(next: RotatedKey): void;
+}
+
+/** What a leak of one key exposes, and a button that rotates it. */
+export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
+  const { client } = useInspector();
+  const action = useAction();
+  const { id, tenantId } = apiKey;
+  const rotate = async (keyId: string) => {
+    const next = await replyOf(client.POST('/__mock/keys/{id}/rotate', { params: { path: { id: keyId } } }));
+    rotated(next);
+  };
+  const tenant = data.tenants.find((candidate) => candidate.id === tenantId);
+  return (
+    <>
+      <h1>
+        <code>{apiKey.key}</code>
+      </h1>
+      <p>
+        A key of the tier {apiKey.tier}
+        {tenant && ` of ${tenant.name}`}
+        {apiKey.handle && `, ${apiKey.handle} in mailbox.keys`}.
+      </p>
+      <Failure error={action.error} />
+      {id !== null && (
+        <button type="button" disabled={action.isRunning} onClick={() => action.run(() => rotate(id))}>
+          Rotate
+        </button>
+      )}
+      <Reaches apiKey={apiKey} data={data} />
+    </>
+  );
+}
+
+/** Everything that the key can reach. */
+function Reaches({ apiKey, data }: Omit<DetailProps, 'rotated'>) {
+  const workspaces = data.tenants.flatMap((tenant) => tenant.workspaces);
+  const inboxes = workspaces.flatMap((workspace) => workspace.inboxes);
+  const names = new Map([
+    ...workspaces.map(({ id, name }) => [id, name] as const),
+    ...inboxes.map(({ id, address }) => [id, address] as const),
+  ]);
+  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
+  return (
+    <>
+      <h2>Whoever has this key can reach</h2>
+      <Reach title="workspaces" items={namesOf(apiKey.workspaces)} />
+      <Reach title="inboxes" items={namesOf(apiKey.inboxes)} />
+      <Reach title="webhooks" items={apiKey.webhooks} />
+      <Reach title="operations" items={apiKey.operations} />
+    </>
+  );
+}
+
+function Reach({ title, items }: { readonly title: string; readonly items: readonly string[] }) {
+  return (
+    <details open={items.length > 0 && items.length < 20}>
+      <summary>
+        {items.length} {title}
+      </summary>
+      <ul>
+        {items.map((item, index) => (
+          <li key={`${index} ${item}`}>{item}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks';
+import { toBase64 } from '../file-content.ts';
+import { useInspector } from '../inspector.ts';
+import { type ControlClient, replyOf } from '../inspector-client.ts';
+import { open, type Route } from '../page-route.ts';
+import { Failure, Field } from '../parts.tsx';
+import { useAction } from '../use-action.ts';
+import { mailLink } from './mail-link.ts';
+
+/** What a new mail starts with. */
+export interface NewMail {
+  readonly from?: string;
+  readonly to: string;
+  readonly subject?: string;
+  readonly text?: string;
+  readonly inReplyTo?: string;
+  readonly references?: readonly string[];
+}
+
+interface ComposeProps {
+  readonly start: NewMail;
+  readonly route: Route;
+}
+
+/** A form for a mail from outside, which arrives as if somebody had sent it. */
+export function ComposeForm({ start, route }: ComposeProps) {
+  const { client } = useInspector();
+  const action = useAction();
+  const [isRaw, setRaw] = useState(false);
+  const send = async (form: HTMLFormElement) => {
+    const data = new FormData(form);
+    const messages = await (isRaw ? deliverFile(client, data) : deliverParts(client, data, start));
+    open(mailLink(route, messages[0]?.id));
+  };
+  return (
+    <form
+      class="fields"
+      aria-label="New mail"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        void action.run(() => send(form));
+      }}
+    >
+      <h1>{start.inReplyTo ? `Answer as ${start.from}` : 'New mail from outside'}</h1>
+      <Failure error={action.error} />
+      {!start.inReplyTo && (
+        <label class="check">
+          <input type="checkbox" checked={isRaw} onChange={({ currentTarget }) => setRaw(currentTarget.checked)} />
+          From an .eml file
+        </label>
+      )}
+      <Field label="To (an inbox)">
+        <input name="to" required defaultValue={start.to} />
+      </Field>
+      {isRaw ? <EmlField /> : <Parts start={start} />}
+      <span class="buttons">
+        <button type="submit" class="primary" disabled={action.isRunning}>
+          Deliver
+        </button>
+        <a href={mailLink(route, route.id)}>Cancel</a>
+      </span>
+    </form>
+  );
+}
+
+function EmlField() {
+  return (
+    <Field label="File (RFC 5322)">
+      <input name="eml" type="file" required />
+    </Field>
+  );
+}
+
+function Parts({ start }: { readonly start: NewMail }) {
+  return (
+    <>
+      <Field label="From">
+        <input name="from" required defaultValue={start.from ?? 'Dana Reyes <dana@customer.test>'} />
+      </Field>
+      <Field label="Subject">
+        <input name="subject" defaultValue={start.subject ?? ''} />
+      </Field>
+      <Field label="Text">
+        <textarea name="text" defaultValue={start.text ?? ''} />
+      </Field>
+      <Field label="HTML, if there is any">
+        <textarea name="html" />
+      </Field>
+      <Field label="Files">
+        <input name="files" type="file" multiple />
+      </Field>
+    </>
+  );
+}
+
+const textOf = (data: FormData, name: string) => String(data.get(name) ?? '');
+
+const recipientsOf = (data: FormData) => textOf(data, 'to').split(/\s*,\s*/);
+
+async function deliverFile(client: ControlClient, data: FormData) {
+  const body = { eml: await toBase64(data.get('eml') as File), to: recipientsOf(data) };
+  return (await replyOf(client.POST('/__mock/messages', { body }))).messages;
+}
+
+async function deliverParts(client: ControlClient, data: FormData, { inReplyTo, references }: NewMail) {
+  const files = data.getAll('files').filter((file): file is File => file instanceof File && file.name !== '');
+  const attachments = files.map(async (file) => ({
+    filename: file.name,
+    contentType: file.type || 'application/octet-stream',
+    content: await toBase64(file),
+  }));
+  const html = textOf(data, 'html');
+  const body = {
+    to: recipientsOf(data),
+    from: textOf(data, 'from'),
+    subject: textOf(data, 'subject'),
+    text: textOf(data, 'text'),
+    ...(html && { html }),
+    attachments: await Promise.all(attachments),
+    ...(inReplyTo && { inReplyTo, references: [...(references ?? []), inReplyTo] }),
+  };
+  return (await replyOf(client.POST('/__mock/messages', { body }))).messages;
+}

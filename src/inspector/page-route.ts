@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** What the part of the URL behind `#` names: a view, what is open in it, and how it is shown. */
+export interface Route {
+  /** The path of the view, such as `mail`. */
+  readonly view: string;
+  /** The id of what is open in the view, such as that of a message; `undefined` if nothing is. */
+  readonly id: string | undefined;
+  /** Everything else, such as the filter of a list. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** Parses the hash of a URL, such as `#/mail/3f2a?tab=source`. */
+export function parseRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?');
+  const [view = '', id = ''] = path.split('/').map(decode);
+  return { view, id: id === '' ? undefined : id, options: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** Returns the hash of a route. Options that are `undefined` or empty are left out. */
+export function linkTo(view: string, id?: string, options: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(options).filter((option): option is [string, string] => Boolean(option[1]));
+  const query = new URLSearchParams(given).toString();
+  return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query && `?${query}`}`;
+}
+
+/** Opens a route. With `replace`, the back button does not return to the present one. */
+export function open(link: string, { replace = false } = {}): void {
+  if (replace) location.replace(link);
+  else location.hash = link;
+}
+
+/** Returns the present route, and renders again when it changes. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const update = () => setRoute(parseRoute(location.hash));
+    addEventListener('hashchange', update);
+    return () => removeEventListener('hashchange', update);
+  }, []);
+  return route;
+}
+
+/** Decodes a part of a path; an invalid one, which somebody typed, is used as it is. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,32 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly search: (text: string) => void;
+}
+
+/** After this time without a key, the search starts. */
+const PAUSE_MS = 150;
+
+/** A field for a search, which the key `/` leads to. */
+export function SearchField({ label, value, search }: SearchFieldProps) {
+  const [text, setText] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onInput={({ currentTarget }) => {
+        setText(currentTarget.value);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => search(currentTarget.value), PAUSE_MS);
+      }}
+      onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+    />
+  );
+}

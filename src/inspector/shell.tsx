@@ -1,0 +1,116 @@
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { Help } from './help.tsx';
+import { useInspector } from './inspector.ts';
+import { hasToken, keepToken } from './inspector-client.ts';
+import type { FeedState } from './live-feed.ts';
+import { linkTo, open, useRoute } from './page-route.ts';
+import { Failure } from './parts.tsx';
+import { useShortcuts } from './shortcuts.ts';
+import { VIEWS } from './views.ts';
+
+/** The whole page: the navigation, and the view that the URL names. */
+export function Shell({ refusals }: { readonly refusals: EventTarget }) {
+  const route = useRoute();
+  const help = useRef<HTMLDialogElement>(null);
+  const isRefused = useRefusal(refusals);
+  const view = VIEWS.find(({ path }) => path === route.view);
+  useEffect(() => {
+    if (!view) open(linkTo(VIEWS[0]?.path ?? ''), { replace: true });
+    document.title = `${view?.title ?? ''} · Inspector`;
+  }, [view]);
+  useShortcuts({
+    '?': () => help.current?.showModal(),
+    '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
+    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
+  });
+  return (
+    <>
+      <header class="bar">
+        <nav aria-label="Views">
+          {VIEWS.map(({ path, title }) => (
+            <a key={path} href={linkTo(path)} aria-current={view?.path === path ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <Connection />
+        <button type="button" class="quiet" onClick={() => help.current?.showModal()}>
+          Help
+        </button>
+      </header>
+      <main>{isRefused ? <TokenForm /> : view && <Guarded key={view.path} view={view} route={route} />}</main>
+      <Help dialog={help} />
+    </>
+  );
+}
+
+/** Shows a view, or the failure that it had, so that the other views can still be used. */
+function Guarded({ view: { Component }, route }: { view: (typeof VIEWS)[number]; route: ReturnType<typeof useRoute> }) {
+  const [error, restart] = useErrorBoundary();
+  if (!error) return <Component route={route} />;
+  return (
+    <div class="notice" role="alert">
+      <p>This view has failed: {String(error.message)}</p>
+      <button type="button" onClick={restart}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+const STATES: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
+
+/** Shows whether the page is up to date. */
+function Connection() {
+  const { feed } = useInspector();
+  const [state, setState] = useState(feed.state);
+  useEffect(() => {
+    setState(feed.state);
+    return feed.subscribe({ state: setState });
+  }, [feed]);
+  return (
+    <span class={`connection ${state}`} role="status">
+      {STATES[state]}
+    </span>
+  );
+}
+
+function useRefusal(refusals: EventTarget): boolean {
+  const [isRefused, setRefused] = useState(false);
+  useEffect(() => {
+    const refuse = () => setRefused(true);
+    refusals.addEventListener('refused', refuse);
+    return () => refusals.removeEventListener('refused', refuse);
+  }, [refusals]);
+  return isRefused;
+}
+
+/** Asks for the token that the control plane needs. */
+function TokenForm() {
+  const [token, setToken] = useState('');
+  return (
+    <form
+      class="notice"
+      onSubmit={(event) => {
+        event.preventDefault();
+        keepToken(token);
+        location.reload();
+      }}
+    >
+      <h1>This emulator needs a token</h1>
+      <Failure error={hasToken() ? 'The token that you gave is not the token of this emulator.' : undefined} />
+      <p>It was printed at the start, behind “Token”, or was set with --token. It is kept until you close this tab.</p>
+      <label>
+        Token
+        <input
+          type="password"
+          autocomplete="off"
+          required
+          value={token}
+          onInput={(e) => setToken(e.currentTarget.value)}
+        />
+      </label>
+      <button type="submit">Open</button>
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { FeedEvent } from '../journal/feed-event.ts';
+import { useInspector } from './inspector.ts';
+
+/** What was loaded, if it could be. */
+export interface Loaded<Value> {
+  /** The latest value; `undefined` until it is there. */
+  readonly value: Value | undefined;
+  /** Why it could not be loaded, in a sentence. */
+  readonly error: string | undefined;
+  /** Loads it again. */
+  reload(): void;
+}
+
+/** Whether an event changes something that the page may show. */
+export type Test = (event: FeedEvent) => boolean;
+
+/** Events come in large numbers, so the page loads again at most this often, in milliseconds. */
+const RELOAD_INTERVAL_MS = 200;
+
+/** Returns whether an event may change data: anything except a request that only reads. */
+export const changesData: Test = (event) =>
+  event.kind !== 'request' || (event.request.method !== 'GET' && event.request.status < 400);
+
+/**
+ * Loads a value, again when `key` changes, and again when something happens that matters. The previous value stays until
+ * the next one is there, if the key is the same.
+ */
+export function useLoaded<Value>(load: () => Promise<Value>, key: string, matters: Test = changesData): Loaded<Value> {
+  const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
+  const current = useRef({ load, key });
+  current.current = { load, key };
+  const reload = useCallback(async () => {
+    const { load, key } = current.current;
+    const next = await load().then(
+      (value) => ({ key, value }),
+      (error: Error) => ({ key, error: error.message }),
+    );
+    if (current.current.key === key) setLoaded(next);
+  }, []);
+  useEffect(() => void reload(), [key]);
+  useFeedChange(reload, matters);
+  const isCurrent = loaded.key === key;
+  return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined, reload };
+}
+
+/** Calls a function after events that matter, at most once in an interval. */
+export function useFeedChange(changed: () => void, matters: Test): void {
+  const { feed } = useInspector();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const notify = () => {
+      timer = undefined;
+      changed();
+    };
+    const stop = feed.subscribe({
+      event(event) {
+        if (matters(event)) timer ??= setTimeout(notify, RELOAD_INTERVAL_MS);
+      },
+      // While the connection was lost, anything may have happened.
+      state(state) {
+        if (state === 'live') timer ??= setTimeout(notify);
+      },
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [feed, changed]);
+}

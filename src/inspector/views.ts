@@ -1,0 +1,28 @@
+import type { ComponentType } from 'preact';
+import type { Route } from './page-route.ts';
+import { ChoicesView } from './views/choices-view.tsx';
+import { KeysView } from './views/keys-view.tsx';
+import { MailView } from './views/mail-view.tsx';
+import { RequestsView } from './views/requests-view.tsx';
+import { StateView } from './views/state-view.tsx';
+import { TimeView } from './views/time-view.tsx';
+import { WebhooksView } from './views/webhooks-view.tsx';
+
+/** A part of the page, with a link in the navigation. */
+export interface View {
+  /** The first part of its URLs. */
+  readonly path: string;
+  readonly title: string;
+  readonly Component: ComponentType<{ readonly route: Route }>;
+}
+
+/** The views, in the order of the navigation. */
+export const VIEWS: readonly View[] = [
+  { path: 'mail', title: 'Mail', Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
+  { path: 'requests', title: 'Requests', Component: RequestsView },
+  { path: 'keys', title: 'Keys', Component: KeysView },
+  { path: 'time', title: 'Time and faults', Component: TimeView },
+  { path: 'choices', title: 'Choices', Component: ChoicesView },
+  { path: 'state', title: 'State', Component: StateView },
+];

@@ -1,0 +1,101 @@
+import type { paths } from '../control-plane.d.ts';
+import { useInspector } from '../inspector.ts';
+import { replyOf } from '../inspector-client.ts';
+import { linkTo, open, type Route } from '../page-route.ts';
+import { Failure } from '../parts.tsx';
+import { SearchField } from '../search-field.tsx';
+import { useLoaded } from '../use-loaded.ts';
+
+type Behaviour =
+  paths['/__mock/behaviours']['get']['responses']['200']['content']['application/json']['behaviours'][number];
+
+const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
+  document: 'The service document says so',
+  reference: 'The API reference says so',
+  assumed: 'No source says so; the emulator assumes it',
+};
+
+/** The ledger: every point at which the service could behave in more than one way. */
+export function ChoicesView({ route }: { readonly route: Route }) {
+  const { client } = useInspector();
+  const { value, error } = useLoaded(
+    () => replyOf(client.GET('/__mock/behaviours')),
+    'behaviours',
+    () => false,
+  );
+  const search = route.options.search ?? '';
+  const found = value?.behaviours.filter((each) => JSON.stringify(each).toLowerCase().includes(search.toLowerCase()));
+  const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
+  return (
+    <div class="page">
+      <h1>Choices</h1>
+      <p class="hint">
+        Where the service document is silent, the emulator behaves as listed here. What can be changed is changed at the
+        start, by --behaviour id=value.
+      </p>
+      <div class="tools">
+        <SearchField
+          label="Search choices"
+          value={search}
+          search={(text) => open(linkTo('choices', undefined, { search: text }), { replace: true })}
+        />
+        {route.id !== undefined && <a href={linkTo('choices')}>All choices</a>}
+      </div>
+      <Failure error={error} />
+      {shown && <p role="status">{shown.length} choices</p>}
+      <ul class="choices">
+        {shown?.map((behaviour) => (
+          <Choice key={behaviour.id} behaviour={behaviour} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
+  const { id, question, section, origin } = behaviour;
+  return (
+    <li>
+      <h2>
+        <a href={linkTo('choices', id)}>{id}</a>
+      </h2>
+      <p>{question}</p>
+      {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p class="answer">{behaviour.assumption}</p>}
+      <p class="soft">
+        {ORIGINS[origin]}. Section: {section}.
+      </p>
+    </li>
+  );
+}
+
+type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
+
+function Values({
+  behaviour: { choices, value, default: usual, otherValues },
+}: {
+  readonly behaviour: ChangeableBehaviour;
+}) {
+  return (
+    <>
+      <dl class="keys">
+        {Object.entries(choices).map(([name, meaning]) => (
+          <div key={name}>
+            <dt>
+              <code class={name === value ? 'chosen' : undefined}>{name}</code>
+            </dt>
+            <dd>
+              {meaning} {name === value && <strong>Now</strong>} {name === usual && <span class="soft">(default)</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {value !== usual && <span class="mark">Changed at the start</span>}
+      {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
+      {!(value in choices) && (
+        <p>
+          Now <code class="chosen">{value}</code>
+        </p>
+      )}
+    </>
+  );
+}

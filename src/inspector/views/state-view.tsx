@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks';
+import { useInspector } from '../inspector.ts';
+import { replyOf } from '../inspector-client.ts';
+import { linkTo, open, type Route } from '../page-route.ts';
+import { Failure, Field, Json, Time } from '../parts.tsx';
+import { saveFile } from '../save-file.ts';
+import { type Action, useAction } from '../use-action.ts';
+import { useLoaded } from '../use-loaded.ts';
+
+/** Resets the data, saves and compares checkpoints, and exports everything. */
+export function StateView({ route }: { readonly route: Route }) {
+  const { client } = useInspector();
+  const action = useAction();
+  const { value, error, reload } = useLoaded(() => replyOf(client.GET('/__mock/checkpoints')), 'checkpoints');
+  const run = async (work: () => Promise<unknown>) => {
+    await action.run(work);
+    reload();
+  };
+  return (
+    <div class="page">
+      <h1>State</h1>
+      <Failure error={action.error ?? error} />
+      <div class="buttons">
+        <button type="button" onClick={() => run(() => replyOf(client.POST('/__mock/reset')))}>
+          Reset all data
+        </button>
+        <button type="button" onClick={() => run(() => exportState(client))}>
+          Export as a fixture
+        </button>
+      </div>
+      <h2>Checkpoints</h2>
+      <NewCheckpoint run={run} />
+      {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
+      <ul class="rows">
+        {value?.checkpoints.map(({ name, createdAt }) => (
+          <Checkpoint key={name} name={name} createdAt={createdAt} run={run} />
+        ))}
+      </ul>
+      {route.id !== undefined && (
+        <Difference
+          from={route.id}
+          to={route.options.to ?? 'now'}
+          names={value?.checkpoints.map(({ name }) => name) ?? []}
+        />
+      )}
+    </div>
+  );
+}
+
+type Run = (work: () => Promise<unknown>) => ReturnType<Action['run']> | Promise<void>;
+
+async function exportState(client: ReturnType<typeof useInspector>['client']): Promise<void> {
+  const fixture = await replyOf(client.GET('/__mock/export'));
+  saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
+}
+
+function NewCheckpoint({ run }: { readonly run: Run }) {
+  const { client } = useInspector();
+  const [name, setName] = useState('');
+  return (
+    <form
+      class="inline"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(() => replyOf(client.POST('/__mock/checkpoints', { body: { name } })));
+        setName('');
+      }}
+    >
+      <Field label="Name">
+        <input required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+      <button type="submit">Save a checkpoint</button>
+    </form>
+  );
+}
+
+interface CheckpointProps {
+  readonly name: string;
+  readonly createdAt: string;
+  readonly run: Run;
+}
+
+function Checkpoint({ name, createdAt, run }: CheckpointProps) {
+  const { client } = useInspector();
+  const params = { path: { name } };
+  return (
+    <li>
+      <strong>{name}</strong> <Time at={createdAt} />
+      <span class="buttons">
+        <a href={linkTo('state', name)}>Compare</a>
+        <button
+          type="button"
+          onClick={() => run(() => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params })))}
+        >
+          Restore
+        </button>
+        <button
+          type="button"
+          onClick={() => run(() => replyOf(client.DELETE('/__mock/checkpoints/{name}', { params })))}
+        >
+          Remove
+        </button>
+      </span>
+    </li>
+  );
+}
+
+const CHANGES = ['added', 'removed', 'changed'] as const;
+
+interface DifferenceProps {
+  readonly from: string;
+  readonly to: string;
+  /** The names of all checkpoints. */
+  readonly names: readonly string[];
+}
+
+/** Shows what differs between a checkpoint and another one, or the present state. */
+function Difference({ from, to, names }: DifferenceProps) {
+  const { client } = useInspector();
+  const load = () => replyOf(client.GET('/__mock/checkpoints/{from}/diff/{to}', { params: { path: { from, to } } }));
+  const { value, error } = useLoaded(load, `${from}/${to}`);
+  const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
+  return (
+    <section aria-label="Difference">
+      <h2>What differs from {from}</h2>
+      <Field label="In">
+        <select value={to} onChange={({ currentTarget }) => open(linkTo('state', from, { to: currentTarget.value }))}>
+          {['now', ...names].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </Field>
+      <Failure error={error} />
+      {kinds?.length === 0 && <p class="hint">Nothing differs.</p>}
+      {kinds?.map((change) => (
+        <section key={change}>
+          <h3>{change}</h3>
+          <Json value={value?.[change]} label={change} />
+        </section>
+      ))}
+    </section>
+  );
+}

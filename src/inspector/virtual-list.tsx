@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ScrollBox } from './parts.tsx';
+import { useShortcuts } from './shortcuts.ts';
+
+interface VirtualListProps {
+  /** What the list contains, for screen readers. */
+  readonly label: string;
+  readonly total: number;
+  /** The height of each row, in pixels. */
+  readonly rowHeight: number;
+  /** The index of the open item; -1 if none is open. */
+  readonly selected: number;
+  /** Shows the row at an index, even if its data are not there yet. */
+  readonly rowAt: (index: number) => ComponentChildren;
+  /** Opens the item at an index, for the keys `j` and `k`. */
+  readonly open: (index: number) => void;
+  /** Receives the indexes of the first and last row that are shown. */
+  readonly shown?: (first: number, last: number) => void;
+}
+
+/** How many rows above and below the visible ones are rendered. */
+const MARGIN = 8;
+
+/** A list of any length, of which only the visible rows are rendered. */
+export function VirtualList({ label, total, rowHeight, selected, rowAt, open, shown }: VirtualListProps) {
+  const box = useRef<HTMLElement>(null);
+  const { firstVisible, visible } = useVisibleRows(box, rowHeight);
+  const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
+  const last = Math.min(total, firstVisible + visible + MARGIN);
+  useEffect(() => shown?.(first, last), [first, last, shown]);
+  useEffect(() => scrollTo(box.current, selected * rowHeight, rowHeight), [selected, rowHeight]);
+  // Somebody may press a key several times before the first item is open.
+  const target = useRef(selected);
+  useEffect(() => {
+    target.current = selected;
+  }, [selected]);
+  const move = (step: number) => {
+    const next = Math.max(0, Math.min(total - 1, target.current + step));
+    if (total === 0 || next === target.current) return;
+    target.current = next;
+    open(next);
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1) });
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);
+  return (
+    <ScrollBox className="list" box={box} label={label}>
+      <ul style={{ height: `${total * rowHeight}px` }}>
+        {indexes.map((index) => (
+          <li
+            key={index}
+            style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+            aria-setsize={total}
+            aria-posinset={index + 1}
+          >
+            {rowAt(index)}
+          </li>
+        ))}
+      </ul>
+    </ScrollBox>
+  );
+}
+
+/** Returns the index of the first visible row, and how many rows are visible. */
+function useVisibleRows(box: { readonly current: HTMLElement | null }, rowHeight: number) {
+  const [firstVisible, setFirstVisible] = useState(0);
+  const [visible, setVisible] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const update = () => {
+      setFirstVisible(Math.floor(element.scrollTop / rowHeight));
+      setVisible(Math.ceil(element.clientHeight / rowHeight) + 1);
+    };
+    const observer = new ResizeObserver(update);
+    observer.observe(element);
+    element.addEventListener('scroll', update, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', update);
+    };
+  }, [box, rowHeight]);
+  return { firstVisible, visible };
+}
+
+/** Scrolls no further than is needed to show a row. */
+function scrollTo(box: HTMLElement | null, top: number, height: number): void {
+  if (!box || top < 0) return;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+}

@@ -1,0 +1,109 @@
+import type { Attempt, Delivery } from './webhook-types.ts';
+
+/** What is shown about the state of a delivery. */
+export interface StateMark {
+  readonly text: string;
+  /** Its colour. */
+  readonly tone: 'good' | 'bad' | 'warn' | 'soft';
+}
+
+const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
+  pending: { text: 'Pending', tone: 'soft' },
+  held: { text: 'Held', tone: 'warn' },
+  delivered: { text: 'Delivered', tone: 'good' },
+  exhausted: { text: 'Failed', tone: 'bad' },
+  dropped: { text: 'Dropped', tone: 'bad' },
+  refused: { text: 'Refused', tone: 'bad' },
+  failed: { text: 'Error of the emulator', tone: 'bad' },
+};
+
+/** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
+export function markOf({ state, attempts }: Delivery): StateMark {
+  return state === 'pending' && attempts.length > 0 ? { text: 'Failing', tone: 'bad' } : MARKS[state];
+}
+
+/** Says in one sentence what became of a delivery. */
+export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery): string {
+  const last = attempts.at(-1);
+  if (state === 'delivered') return `The receiver answered ${attempts.find(({ error }) => error === null)?.status}.`;
+  const parts = [last?.error, reason === last?.error ? null : reason];
+  const known = parts.filter((part) => part !== null && part !== undefined).join(' ');
+  if (known !== '') return known;
+  return nextAttemptAt === null
+    ? 'It is being sent, or waits until the one before it has been sent.'
+    : 'It has not been sent yet.';
+}
+
+/** What often causes a failure, and what to do about it. */
+interface Cause {
+  readonly applies: (attempt: Attempt) => boolean;
+  readonly advice: string;
+  /** Whether the signature may be the cause. */
+  readonly isAboutSignature?: true;
+}
+
+const CAUSES: readonly Cause[] = [
+  {
+    applies: ({ status }) => status === 401 || status === 403,
+    advice: 'Receivers answer like this if the signature does not verify, or if they need a login.',
+    isAboutSignature: true,
+  },
+  {
+    applies: ({ status }) => status === 400 || status === 422,
+    advice: 'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.',
+    isAboutSignature: true,
+  },
+  {
+    applies: ({ status }) => status === 404 || status === 405,
+    advice: 'The receiver has no handler for POST at this URL. Compare the URL of the webhook with its routes.',
+  },
+  {
+    applies: ({ status }) => status !== null && status >= 300 && status < 400,
+    advice: 'Give the webhook the URL to which the redirect leads.',
+  },
+  { applies: ({ status }) => status === 429, advice: 'The receiver limits the rate of its requests.' },
+  {
+    applies: ({ status }) => status !== null && status >= 500,
+    advice: 'The receiver has failed. Its own log has the cause.',
+  },
+  {
+    applies: ({ error }) => /ECONNREFUSED/.test(error ?? ''),
+    advice: 'No program listens at this URL. Start the receiver, or correct the port.',
+  },
+  { applies: ({ error }) => /ENOTFOUND|EAI_AGAIN/.test(error ?? ''), advice: 'The host name of the URL is unknown.' },
+  {
+    applies: ({ error }) => /did not respond within/.test(error ?? ''),
+    advice: 'Answer first, and do long work afterwards.',
+  },
+];
+
+/** Returns what may have caused the failure of an attempt; `undefined` after a success, and for anything unusual. */
+export function causeOf(attempt: Attempt): Cause | undefined {
+  return attempt.error === null ? undefined : CAUSES.find(({ applies }) => applies(attempt));
+}
+
+const UNITS: readonly (readonly [ms: number, name: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+];
+
+/** Formats a span of time by its two largest units, such as `4 min 55 s`. */
+export function formatSpan(spanMs: number): string {
+  let rest = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
+  const parts: string[] = [];
+  for (const [size, name] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(`${count} ${name}`);
+  }
+  return parts.slice(0, 2).join(' ') || '0 s';
+}
+
+const encoder = new TextEncoder();
+
+/** Returns the size of a text in UTF-8, in bytes. */
+export function countBytes(text: string): number {
+  return encoder.encode(text).length;
+}

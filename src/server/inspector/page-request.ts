@@ -1,0 +1,15 @@
+import { CONTROL_PATH } from '../../control/control-path.ts';
+import type { ApiRequest } from '../../pipeline/http.ts';
+
+/** The folder of the files of the inspector. */
+const FILES_PATH = `${CONTROL_PATH}/inspector/`;
+
+/** The paths of the page itself; without `Accept: text/html`, they list the control calls. */
+const PAGE_PATHS = ['/', CONTROL_PATH, `${CONTROL_PATH}/`];
+
+/** Returns whether a request is for the inspector or one of its files. They contain no data, so they need no token. */
+export function isForInspector({ method, path, headers }: ApiRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (path.startsWith(FILES_PATH)) return true;
+  return PAGE_PATHS.includes(path) && (headers.get('accept') ?? '').includes('text/html');
+}

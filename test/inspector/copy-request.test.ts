@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { RequestEntry } from 'agent-mailbox-mock';
+import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+import { expect, test } from 'vitest';
+import { writeCurl } from '../../src/inspector/requests/write-curl.ts';
+import { writeTest } from '../../src/inspector/requests/write-test.ts';
+
+const run = promisify(execFile);
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+const WEBHOOK = { url: 'http://127.0.0.1:9/in?a=1', events: ['message.received'] };
+const TENANT = { 'X-API-Key': 'tk_acme_tenant_key' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Requests of every kind, each of which gives the same reply a second time. */
+const REQUESTS: readonly (readonly [string, Sent])[] = [
+  ['a list with a query', { path: '/v1/inboxes?limit=1&offset=%20', headers: TENANT }],
+  ['a key as a bearer', { path: '/v1/me', headers: { Authorization: 'Bearer tk_acme_tenant_key' } }],
+  ['no key', { path: '/v1/me' }],
+  ['an unknown path', { path: "/v1/it's", headers: TENANT }],
+  [
+    'a body',
+    { method: 'POST', path: '/v1/webhooks', headers: { ...TENANT, ...JSON_TYPE }, body: JSON.stringify(WEBHOOK) },
+  ],
+  [
+    'a body with quotes, backslashes and line breaks',
+    {
+      method: 'POST',
+      path: '/v1/webhooks',
+      headers: { ...TENANT, ...JSON_TYPE },
+      body: '{"url":"it\'s $HOME `a` \\\\ \\n",\n"events":[]}',
+    },
+  ],
+  [
+    'a body without a type',
+    { method: 'POST', path: '/v1/webhooks', headers: { ...TENANT, 'Content-Type': '' }, body: '{' },
+  ],
+  ['a refusal of the operator', { path: '/v1/inboxes', headers: { 'X-API-Key': 'sa_platform_operator_key' } }],
+];
+
+const VARIABLES = { MAILBOX_TENANT_KEY: 'tk_acme_tenant_key', MAILBOX_OPERATOR_KEY: 'sa_platform_operator_key' };
+
+async function send({ url, mailbox }: MailboxServer, { path, ...init }: Sent): Promise<RequestEntry> {
+  await fetch(url + path, init);
+  const entry = mailbox.requests().at(-1);
+  if (!entry) throw new Error('The journal is empty.');
+  return entry;
+}
+
+const bodyOf = ({ request }: RequestEntry) => request.body;
+
+test.each(REQUESTS)('a curl command sends a request with %s again', async (_, sent) => {
+  await using server = await startServer({ port: 0 });
+  const entry = await send(server, sent);
+  const command = writeCurl(entry, server.url);
+  expect(command).not.toContain('tk_acme');
+  await run('sh', ['-c', command], { env: { ...process.env, ...VARIABLES, NO_PROXY: '*', no_proxy: '*' } });
+  const again = server.mailbox.requests().at(-1);
+  const { method, path, status, code, key, request } = entry;
+  expect(again).toMatchObject({
+    method,
+    path,
+    status,
+    code,
+    key,
+    request: { query: request.query, body: bodyOf(entry) },
+  });
+  expect(again?.id).not.toBe(entry.id);
+});
+
+/** Runs the code of a test. */
+async function runTest(code: string, env: Record<string, string>): Promise<string[]> {
+  const tests: { title: string; body: () => Promise<void> }[] = [];
+  const register = (title: string, body: () => Promise<void>) => void tests.push({ title, body });
+  const script = code.replace(/^import .*$/m, '');
+  new Function('test', 'expect', 'process', script)(register, expect, { env });
+  for (const { body } of tests) await body();
+  return tests.map(({ title }) => title);
+}
+
+test.each(REQUESTS)('a test sends a request with %s again and passes', async (_, sent) => {
+  await using server = await startServer({ port: 0 });
+  const entry = await send(server, sent);
+  const titles = await runTest(writeTest(entry), { MAILBOX_BASE_URL: server.url, ...VARIABLES });
+  expect(titles).toEqual([expect.stringMatching(new RegExp(`is answered with ${entry.status}`))]);
+  const again = server.mailbox.requests().at(-1);
+  const { method, path, status, key } = entry;
+  expect(again).toMatchObject({ method, path, status, key });
+  expect(again?.id).not.toBe(entry.id);
+  expect(again && bodyOf(again)).toBe(bodyOf(entry));
+});
+
+test('a test fails if the reply differs', async () => {
+  await using server = await startServer({ port: 0 });
+  const entry = await send(server, { path: '/v1/me', headers: TENANT });
+  await expect(runTest(writeTest(entry), { MAILBOX_BASE_URL: server.url })).rejects.toThrow('401');
+});
+
+test('what the journal does not keep is said', async () => {
+  await using server = await startServer({ port: 0 });
+  const post = (body: string) =>
+    send(server, { method: 'POST', path: '/v1/webhooks', headers: { ...TENANT, ...JSON_TYPE }, body });
+  const large = await post(`"${'x'.repeat(20_000)}"`);
+  const masked = await post('{"key":"tk_acme_tenant_key"}');
+  expect(writeCurl(large, server.url)).toMatch(/^# Only the start of the body is in the journal\.\ncurl /);
+  expect(writeTest(masked)).toContain('// Keys and passwords in the body are masked; replace what ends with ….\n');
+});

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { MailboxServer } from '../../src/server/start-server.ts';
+import { createAttacks } from './attack-strings.ts';
+import { useInspector } from './open-inspector.ts';
+
+const open = useInspector();
+
+/** How many messages are opened by one page; more take longer than a test may. */
+const PER_MAIL = 12;
+
+/** A server of the attacker, at `evil.test`, which a page reaches if anything lets it. */
+async function startAttacker() {
+  const requests: string[] = [];
+  const connections: string[] = [];
+  const server = createServer(({ method, url }, response) => {
+    requests.push(`attacker: ${method} ${url}`);
+    response.end();
+  });
+  server.on('connection', ({ remotePort }) => connections.push(`connection ${remotePort}`));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    requests,
+    /** A connection without a request is noticed by an attacker, too. */
+    connections,
+    origin: `http://evil.test:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Observes everything that a mail must not do, besides to reach the attacker. */
+function watch(page: Page, { url }: MailboxServer): string[] {
+  const seen: string[] = [];
+  page.on('dialog', (dialog) => {
+    seen.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('popup', (popup) => seen.push(`popup ${popup.url()}`));
+  page.on('download', (download) => seen.push(`download ${download.suggestedFilename()}`));
+  page.on('pageerror', (error) => seen.push(`error ${error.message}`));
+  page.on('request', (request) => {
+    if (request.url().startsWith(url) && request.method() !== 'GET') seen.push(`${request.method()} ${request.url()}`);
+  });
+  return seen;
+}
+
+/** Delivers mail with attacks in every place that a sender can write. */
+async function deliverAttacks(server: MailboxServer, origin: string): Promise<string[]> {
+  const ids: string[] = [];
+  const all = createAttacks(origin);
+  for (let start = 0; start < all.length; start += PER_MAIL) {
+    const attacks = all.slice(start, start + PER_MAIL);
+    const [first = ''] = attacks;
+    const text = toLine(first);
+    const [message] = await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: `"${text.replace(/["\\]/g, '').slice(0, 200)}" <dana@customer.test>`,
+      subject: text.slice(0, 900),
+      text: attacks.join('\n'),
+      html: attacks.join('\n'),
+      headers: { 'X-Attack': text.slice(0, 900) },
+      attachments: attacks.map((attack) => ({
+        filename: toLine(attack).slice(0, 250) || 'x',
+        contentType: 'text/html',
+        text: attack,
+      })),
+    });
+    ids.push(String(message?.id));
+  }
+  return ids;
+}
+
+function toLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ').replace(/[\u2028\u2029]/g, ' ');
+}
+
+test('there are at least 200 attacks', () => {
+  expect(new Set(createAttacks('http://evil.test:1')).size).toBeGreaterThanOrEqual(200);
+});
+
+test('a mail of attacks runs nothing, loads nothing and changes nothing', { timeout: 240_000 }, async (context) => {
+  const { page, server } = await open(context);
+  await using attacker = await startAttacker();
+  const ids = await deliverAttacks(server, attacker.origin);
+  const before = server.mailbox.export();
+  const elements = await page.locator('body > *').count();
+  const seen = watch(page, server);
+  for (const id of ids) {
+    for (const tab of ['html', 'text', 'headers', 'source', 'files', 'json']) {
+      await page.goto(`${server.control}/#/mail/${id}?tab=${tab}`);
+      await page.locator(`.tabs [aria-current]`).waitFor();
+    }
+  }
+  context.expect([...seen, ...attacker.connections]).toEqual([]);
+  context.expect(await page.title()).toBe('Mail · Inspector');
+  context.expect(await page.locator('body > *').count()).toBe(elements);
+  context.expect(server.mailbox.export()).toEqual(before);
+});
+
+test('the page of a mail alone runs nothing and loads nothing', async (context) => {
+  const { page, server } = await open(context);
+  await using attacker = await startAttacker();
+  const ids = await deliverAttacks(server, attacker.origin);
+  const seen = watch(page, server);
+  for (const id of ids) await page.goto(`${server.control}/messages/${id}.html`);
+  context.expect([...seen, ...attacker.connections]).toEqual([]);
+});
+
+test('clicks in a mail lead nowhere', async (context) => {
+  await using attacker = await startAttacker();
+  const { page, server } = await open(context);
+  const [message] = await server.mailbox.receiveMessage({
+    to: 'helpdesk@acme.test',
+    from: 'eve@outside.test',
+    html: `<a href="${attacker.origin}/" target=_top>top</a> <a href="${attacker.origin}/" target=_blank>blank</a>
+      <a href="/__mock/export">same</a> <a href="javascript:alert(1)">script</a>
+      <a href="${attacker.origin}/">plain</a> <form action="${attacker.origin}/" method=post><button>send</button></form>`,
+  });
+  const seen = watch(page, server);
+  const url = `${server.control}/#/mail/${message?.id}`;
+  for (const name of ['top', 'blank', 'plain', 'same', 'script', 'send']) {
+    await page.goto(url);
+    await page.reload();
+    await page.frameLocator('iframe').getByText(name, { exact: true }).click();
+  }
+  context.expect([...seen, ...attacker.requests]).toEqual([]);
+  context.expect(page.url()).toBe(url);
+});
+
+test('a file of a mail is saved, and never shown as a page', async (context) => {
+  const { server } = await open(context);
+  const [message] = await server.mailbox.receiveMessage({
+    to: 'helpdesk@acme.test',
+    from: 'eve@outside.test',
+    attachments: [{ filename: 'x.html', contentType: 'text/html', text: '<script>alert(1)</script>' }],
+  });
+  const [file] = server.mailbox.mail(String(message?.id)).files;
+  const response = await fetch(`${server.control}/messages/${message?.id}/files/${file?.id}`);
+  context.expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment; filename="x.html"',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  });
+});

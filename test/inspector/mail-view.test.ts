@@ -1,0 +1,135 @@
+import { describe, test } from 'vitest';
+import { useInspector } from './open-inspector.ts';
+
+const open = useInspector();
+
+const DANA = 'Dana Reyes <dana@customer.test>';
+
+describe('the view of the mail', () => {
+  test('shows the inboxes with their unread mail, and the mail of the one that is chosen', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context);
+    const tree = page.getByRole('navigation', { name: 'Inboxes' });
+    await tree.getByRole('link', { name: 'helpdesk@acme.test 1 unread' }).click();
+    await expect.poll(() => page.locator('.row').count()).toBe(3);
+    await page.locator('.row').first().click();
+
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).allTextContents()).toContain('Re: Cannot log in');
+    await expect.poll(() => page.getByText('3 messages in this thread').count()).toBe(1);
+  });
+
+  test('shows mail as soon as it arrives, without making it read', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const [message] = await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: DANA,
+      subject: 'Brand new',
+      html: '<h1>Hello</h1><a href="https://shop.test/reset?code=1&amp;x=2">Reset</a>',
+    });
+    await page.locator('.row', { hasText: 'Brand new' }).click();
+
+    await expect.poll(() => page.frameLocator('iframe').getByRole('heading').textContent()).toBe('Hello');
+    expect(await page.getByRole('link', { name: 'https://shop.test/reset?code=1&x=2' }).count()).toBe(1);
+    expect(page.url()).toBe(`${server.control}/#/mail/${message?.id}`);
+    expect(server.mailbox.mail(String(message?.id)).isRead).toBe(false);
+  });
+
+  test('finds mail by a text, and lists a folder', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context);
+    await page.keyboard.press('/');
+    await page.keyboard.type('invoice');
+    await expect.poll(() => page.locator('.row').count()).toBe(1);
+    await page.getByRole('searchbox').fill('');
+    await page.getByLabel('Folder').selectOption('sent');
+    await expect.poll(() => page.locator('.row').allTextContents()).toHaveLength(2);
+    await expect.poll(async () => (await page.locator('.row').allTextContents()).join()).toMatch(/^To lee/);
+  });
+
+  test('shows the text, headers, source, files and JSON of a mail', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const { messages } = server.mailbox.searchMail({ search: 'Invoice 1042' });
+    await page.goto(`${server.control}/#/mail/${messages[0]?.id}`);
+    const tabs = page.getByRole('navigation', { name: 'Parts of the mail' });
+    await tabs.getByRole('link', { name: 'Headers' }).click();
+    await expect.poll(() => page.getByRole('row', { name: 'Subject Invoice 1042' }).count()).toBe(1);
+    await tabs.getByRole('link', { name: 'Source' }).click();
+    await expect.poll(() => page.getByRole('region', { name: 'Source' }).textContent()).toMatch(/^From: /);
+    await tabs.getByRole('link', { name: 'JSON' }).click();
+    await expect.poll(() => page.getByText('"plainBody"').count()).toBe(1);
+    await tabs.getByRole('link', { name: 'Files' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect((await download).suggestedFilename()).toBe(server.mailbox.mail(String(messages[0]?.id)).files[0]?.filename);
+  });
+
+  test('delivers a new mail from outside', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?compose=true' });
+    await page.getByLabel('To (an inbox)').fill('billing@acme.test');
+    await page.getByLabel('Subject').fill('Written here');
+    await page.getByLabel('Text', { exact: true }).fill('With some text.');
+    await page.getByLabel('Files').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('abc') });
+    await page.getByRole('button', { name: 'Deliver' }).click();
+
+    await expect.poll(() => page.getByRole('heading', { name: 'Written here' }).count()).toBe(1);
+    const [mail] = server.mailbox.messages({ to: 'billing@acme.test' });
+    expect(mail).toMatchObject({ from: DANA, plainBody: 'With some text.' });
+    expect(mail?.attachments).toMatchObject([{ filename: 'a.txt', content: btoa('abc') }]);
+  });
+
+  test('answers a sent mail as its recipient, in the same thread', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const { messages } = server.mailbox.searchMail({ search: 'Shall we talk?' });
+    const [sent] = messages;
+    await page.goto(`${server.control}/#/mail/${sent?.id}`);
+    await page.getByRole('button', { name: 'Answer as lee@prospect.test' }).click();
+    await page.getByRole('button', { name: 'Deliver' }).click();
+
+    await expect.poll(() => server.mailbox.messages({ direction: 'inbound' }).length).toBe(1);
+    expect(server.mailbox.messages()).toMatchObject([
+      { from: 'lee@prospect.test', subject: 'Re: Shall we talk?', threadId: sent?.threadId },
+    ]);
+  });
+
+  test('delivers an .eml file that is dropped on an inbox', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const transfer = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['From: eve@outside.test\r\nTo: x@y.test\r\nSubject: Dropped\r\n\r\nHi'], 'mail.eml'));
+      return data;
+    });
+    const inbox = page.getByRole('link', { name: 'outreach@acme.test' });
+    await inbox.dispatchEvent('drop', { dataTransfer: transfer });
+
+    await expect.poll(() => page.getByRole('heading', { name: 'Dropped' }).count()).toBe(1);
+    expect(server.mailbox.messages({ to: 'outreach@acme.test' })).toHaveLength(1);
+  });
+
+  test('shows why a mail was refused', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context, { hash: '#/mail?compose=true' });
+    await page.getByLabel('To (an inbox)').fill('nobody@nowhere.test');
+    await page.getByRole('button', { name: 'Deliver' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/nobody@nowhere\.test/);
+  });
+});
+
+describe('the page of one mail', () => {
+  test('shows the latest mail to an address, whose links can be followed', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: DANA,
+      html: `<a href="${server.url}/health">Check</a>`,
+    });
+    await page.goto(`${server.control}/messages/latest.html?to=helpdesk@acme.test`);
+    await page.getByRole('link', { name: 'Check' }).click();
+    await expect.poll(() => page.textContent('body')).toContain('ok');
+  });
+});

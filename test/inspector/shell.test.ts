@@ -1,0 +1,128 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, type ExpectStatic, test } from 'vitest';
+import { useInspector } from './open-inspector.ts';
+
+const open = useInspector();
+
+const TOKEN = 'a-token-of-sixteen';
+
+/** The pages that a person sees, each with a text that it has once it is loaded. */
+const PAGES = [
+  ['mail', 'Invoice 1042'],
+  ['mail?compose=true', 'Deliver'],
+  ['mail/ac3e0000-0006-4000-8000-000000000001?tab=headers', 'Message-ID'],
+  ['keys/operator', 'createTenant'],
+  ['time', 'operation'],
+  ['choices?search=wrong-tier', '1 choices'],
+  ['state', 'No checkpoint'],
+] as const;
+
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+/** Fails if the page is wider than the window. */
+async function expectToFit(page: Page, expect: ExpectStatic): Promise<void> {
+  const { scrollWidth, clientWidth } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return { scrollWidth, clientWidth };
+  });
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+}
+
+describe('the inspector', () => {
+  for (const dark of [false, true]) {
+    for (const width of [1280, 400]) {
+      const title = `has no problem that axe finds, ${dark ? 'dark' : 'light'} and ${width} pixels wide`;
+      test(title, async (context) => {
+        const { page, server } = await open(context, { dark, width });
+        for (const [path, text] of PAGES) {
+          await page.goto(`${server.control}/#/${path}`);
+          await page.getByText(text).first().waitFor({ state: 'attached' });
+          context.expect(await violationsOf(page), path).toEqual([]);
+          await expectToFit(page, context.expect);
+        }
+      });
+    }
+  }
+
+  test('is used by the keyboard alone', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context);
+    await page.locator('.row').nth(2).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'Shall we talk?' }).waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Choose a mail.').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('jk');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('jk');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('2');
+    await page.getByRole('navigation', { name: 'Keys' }).waitFor();
+  });
+
+  test('does nothing on a key that is switched off', async (context) => {
+    const { page } = await open(context);
+    await page.keyboard.press('?');
+    await page.getByLabel('Use these keys').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('2');
+    context.expect(page.url()).toMatch(/#\/mail$/);
+  });
+
+  test('renders only the rows that are visible of 10,000 messages', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    for (let number = 1; number <= 10_000; number += 1) {
+      await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'd@x.test', subject: `Mail ${number}` });
+    }
+    await page.goto(`${server.control}/#/mail`);
+    const list = page.getByRole('region', { name: 'Mail, 10006 messages' });
+    await list.getByText(/Mail 10000$/).waitFor();
+    await list.evaluate((box) => box.scrollTo(0, box.scrollHeight / 2));
+    await list.getByText(/Mail 5000$/).waitFor();
+    expect(await list.locator('li').count()).toBeLessThan(60);
+    await list.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await list.getByText('Cannot log in').last().waitFor();
+  });
+
+  test('asks once for the token, and keeps it for the tab', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { options: { controlToken: TOKEN }, isRefused: true });
+    await page.getByLabel('Token').fill('another-token-of-it');
+    await page.keyboard.press('Enter');
+    await page.getByText('The token that you gave is not the token of this emulator.').waitFor();
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByText('Invoice 1042').first().waitFor();
+    await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: 'dana@customer.test',
+      subject: 'Framed',
+      html: '<h2>In a frame</h2>',
+    });
+    await page.getByText('Framed').click();
+    await page.frameLocator('iframe').getByText('In a frame').waitFor();
+    await page.reload();
+    await page.getByText('Invoice 1042').first().waitFor();
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  });
+
+  test('shows what is wrong with a view, and the other views still work', async (context) => {
+    const { page } = await open(context, { hash: '#/mail/unknown' });
+    await page.getByText('There is no message with this id.').waitFor();
+    await page.getByRole('link', { name: 'State' }).click();
+    await page.getByRole('heading', { name: 'State' }).waitFor();
+  });
+});

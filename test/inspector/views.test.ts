@@ -1,0 +1,99 @@
+import { describe, test } from 'vitest';
+import { openSocket } from '../support/stream-client.ts';
+import { useInspector } from './open-inspector.ts';
+
+const open = useInspector();
+
+describe('the other views of the inspector', () => {
+  test('rotate a key, and show that its stream closes', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/keys' });
+    const { helpdesk } = server.mailbox.keys.acme.inboxes;
+    await using _ = await openSocket(`${server.url}/v1/ws`, { 'X-API-Key': helpdesk });
+    await page.getByRole('region', { name: 'Streams' }).getByText('opened').waitFor();
+
+    await page.getByRole('link', { name: 'ak_acme_h… inbox' }).click();
+    await page.getByText('1 inboxes').waitFor();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('region', { name: 'Streams' }).getByText('closed').waitFor();
+
+    const key = await page.getByRole('status').locator('code').textContent();
+    expect(server.mailbox.exposure(String(key))).toMatchObject({ tier: 'inbox' });
+    expect(() => server.mailbox.exposure(helpdesk)).toThrow('There is no valid key');
+  });
+
+  test('freeze and advance the clock', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/time' });
+    await page.getByLabel('Freeze at').fill('2026-03-01T09:00:00Z');
+    await page.keyboard.press('Enter');
+    await page.getByText('Frozen').waitFor();
+    await page.getByRole('button', { name: 'Advance 3d' }).click();
+    await page.getByText('2026-03-04 09:00:00 UTC').waitFor();
+    expect(server.mailbox.clock.now().toISOString()).toBe('2026-03-04T09:00:00.000Z');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Running').waitFor();
+  });
+
+  test('show the delivery that is due next', async (context) => {
+    const { page, server } = await open(context, { hash: '#/time' });
+    server.mailbox.clock.freeze();
+    server.mailbox.trigger('message.received', { webhookId: server.mailbox.ids.acme.webhooks.everything });
+    await page.getByRole('region', { name: 'Due next' }).getByRole('link', { name: 'message.received' }).waitFor();
+  });
+
+  test('add a fault by a form, and remove it', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/time' });
+    const form = page.getByRole('form', { name: 'New fault' });
+    await form.getByLabel('operation').selectOption('sendMessage');
+    await form.getByLabel('status').fill('503');
+    await form.getByLabel('latency').fill('{"ms":5}');
+    await form.getByRole('button').click();
+    await page.getByText('on: request').waitFor();
+    expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 5 } }]);
+
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    expect(server.mailbox.faults()).toEqual([]);
+  });
+
+  test('say what is wrong with a fault', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context, { hash: '#/time' });
+    const form = page.getByRole('form', { name: 'New fault' });
+    await form.getByLabel('latency').fill('soon');
+    await form.getByRole('button').click();
+    expect(await page.getByRole('alert').textContent()).toBe('The field latency must be JSON, such as {"ms":500}.');
+  });
+
+  test('find a choice, and show its value now', async (context) => {
+    const { page } = await open(context, {
+      hash: '#/choices',
+      options: { behaviours: { 'auth.wrong-tier': 'not-found' } },
+    });
+    await page.getByRole('searchbox').fill('wrong-tier');
+    await page.getByText('1 choices').waitFor();
+    await page.getByText('404, as for a route that does not exist Now').waitFor();
+    await page.getByText('Changed at the start', { exact: true }).waitFor();
+  });
+
+  test('save a checkpoint, show what differs from it, and reset', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    await page.getByLabel('Name').fill('before');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('Nothing differs.').waitFor();
+    await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'New' });
+    await page.getByRole('region', { name: 'added' }).getByText('"subject": "New"').waitFor();
+
+    await page.getByRole('region', { name: 'Difference' }).getByRole('combobox').selectOption('before');
+    await page.getByText('Nothing differs.').waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    expect((await download).suggestedFilename()).toBe('mailbox.json');
+    await page.getByRole('button', { name: 'Reset all data' }).click();
+    await expect.poll(() => server.mailbox.messages()).toEqual([]);
+  });
+});
