@@ -13,10 +13,15 @@ const PAUSE_MS = 150;
 export function SearchField({ label, value, search }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => setText(value), [value]);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // The value of an earlier search may come back when somebody has typed more.
+    if (document.activeElement !== input.current) setText(value);
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <input
+      ref={input}
       type="search"
       aria-label={label}
       placeholder={label}

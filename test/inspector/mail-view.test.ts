@@ -39,7 +39,11 @@ describe('the view of the mail', () => {
     const { expect } = context;
     const { page } = await open(context);
     await page.keyboard.press('/');
-    await page.keyboard.type('invoice');
+    for (const text of ['in', 'voi', 'ce']) {
+      await page.keyboard.type(text);
+      await expect.poll(() => page.url()).toMatch(new RegExp(`search=\\w*${text}$`));
+    }
+    expect(await page.getByRole('searchbox').inputValue()).toBe('invoice');
     await expect.poll(() => page.locator('.row').count()).toBe(1);
     await page.getByRole('searchbox').fill('');
     await page.getByLabel('Folder').selectOption('sent');
