@@ -69,8 +69,8 @@ export class Clock {
   }
 
   /**
-   * Applies a setting that `setting` returned earlier, on this clock or on the clock of the tenant that this one has
-   * replaced.
+   * Applies a setting that `setting` returned earlier: on this clock, or on the previous clock of the same tenant, if this
+   * clock has replaced it.
    */
   restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
     this.#offsetMs = offsetMs;

@@ -27,7 +27,7 @@ import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } fro
 import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
-import { addOrigin } from './receive-sample.ts';
+import { addBaseUrl } from './receive-sample.ts';
 import {
   affectedDeliveriesReply,
   behavioursReply,
@@ -121,6 +121,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/behaviours`,
     summary: 'Lists every behaviour with its possible values and its current value.',
     reply: behavioursReply,
+    // The values are fixed when the mailbox is created.
     replyNeverChanges: true,
     run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
   }),
@@ -223,7 +224,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: receivedMessagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
     run: async (mailbox, { body, headers }) => ({
-      messages: await mailbox.receiveMessage(addOrigin(body, headers.get('host'))),
+      messages: await mailbox.receiveMessage(addBaseUrl(body, headers.get('host'))),
     }),
   }),
   defineControl({
@@ -265,7 +266,8 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'listDeliveries',
     method: 'GET',
     path: `${CONTROL_PATH}/deliveries`,
-    summary: 'Lists deliveries, oldest first, with each attempt, and counts those that a full log removed.',
+    summary:
+      'Lists deliveries, oldest first, with each attempt, and counts those that were removed because the log was full.',
     takesSandbox: true,
     query: deliveryFilter,
     reply: deliveriesReply,
@@ -323,7 +325,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     id: 'rotateKey',
     method: 'POST',
     path: `${CONTROL_PATH}/keys/{id}/rotate`,
-    summary: 'Replaces a key of a tenant, workspace or inbox, which closes its streams.',
+    summary: 'Replaces a key of a tenant, workspace or inbox, and closes the streams that the old key opened.',
     takesSandbox: true,
     params: z.object({ id: z.string().describe('The id of a key, as GET /__mock/keys shows it.') }),
     reply: z.strictObject({ id: z.string(), key: z.string().describe('The whole new key.') }),

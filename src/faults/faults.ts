@@ -7,8 +7,8 @@ import { Waits } from './waits.ts';
 const CONDITIONS = ['tenantId', 'webhookId', 'operation', 'key', 'tier', 'recipient'] as const;
 
 /**
- * What is happening, such as a request, to find the faults that apply to it. `tenantId` is null for the operator and for
- * a public operation.
+ * Something that happens, such as a request. `due` and `take` use it to find the faults that apply. `tenantId` is null
+ * for the operator and for a public operation.
  */
 export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
   readonly on: On;
@@ -28,7 +28,7 @@ interface Entry {
 
 /** The faults of a mailbox that still apply. */
 export class Faults {
-  /** The counts of the faults that are rate limits. */
+  /** Counts the requests for each fault that is a rate limit. */
   readonly rateLimits = new RateLimits();
   /** The replies that wait because of a fault. */
   readonly waits: Waits;
@@ -78,7 +78,7 @@ export class Faults {
   /** Replaces every fault by the given ones and ends every wait, or only those of one tenant. */
   restore(faults: readonly Fault[], tenantId?: string): void {
     this.clear(tenantId);
-    // The fault object is the key of a rate limit's count. Each fault is copied, so that its count starts at zero again.
+    // `RateLimits` finds the count of a fault by the object, so the count of a copy starts at zero.
     for (const fault of faults) this.add({ ...fault });
   }
 
@@ -120,7 +120,7 @@ export class Faults {
   }
 }
 
-/** Reduces `after` by one. If it is 0, the fault object must stay the same, because it is the key of a rate limit's count. */
+/** Reduces `after` by one. If it is 0, the object must stay the same, because `RateLimits` finds the count of a fault by it. */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }

@@ -10,7 +10,7 @@ import { findSimulator } from './simulators.ts';
 export interface RecipientCheck {
   readonly recipients: readonly string[];
   /** The values of `sending.verified.scope` for which this is checked. If left out, it is always checked. */
-  readonly onlyIfScopeBehaviourIs?: readonly BehaviourValue<'sending.verified.scope'>[];
+  readonly onlyIfVerifiedScopeIs?: readonly BehaviourValue<'sending.verified.scope'>[];
 }
 
 /**
@@ -49,20 +49,20 @@ function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,
   inboxId: string,
-  { recipients, onlyIfScopeBehaviourIs }: RecipientCheck,
+  { recipients, onlyIfVerifiedScopeIs }: RecipientCheck,
 ): void {
   const unverified = recipients
     .map(toBareAddress)
     .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(world, inboxId, address));
   if (
     unverified === undefined ||
-    (onlyIfScopeBehaviourIs && !onlyIfScopeBehaviourIs.includes(readBehaviour('sending.verified.scope')))
+    (onlyIfVerifiedScopeIs && !onlyIfVerifiedScopeIs.includes(readBehaviour('sending.verified.scope')))
   )
     return;
   const value = readBehaviour('sending.verified');
   if (value === 'sent') return;
   // Only a plain send, which is always checked, has the field `verified`.
-  const advice = onlyIfScopeBehaviourIs ? '' : '; send with "verified": true if you know the address to be right';
+  const advice = onlyIfVerifiedScopeIs ? '' : '; send with "verified": true if you know the address to be right';
   throw new ApiError(REFUSALS[value], `${unverified} has never written to this inbox${advice}.`);
 }
 

@@ -26,7 +26,7 @@ function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): Outg
   const { to, cc, bcc } = recipients;
   return {
     ...recipients,
-    recipientCheck: { recipients: [...to, ...cc, ...bcc], onlyIfScopeBehaviourIs: ['every-send'] },
+    recipientCheck: { recipients: [...to, ...cc, ...bcc], onlyIfVerifiedScopeIs: ['every-send'] },
     subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,

@@ -77,7 +77,7 @@ function sendReply(
   recipientsToCheck: readonly string[],
 ) {
   const subject = replySubject(message, context.assume);
-  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, onlyIfScopeBehaviourIs: ['every-send'] };
+  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, onlyIfVerifiedScopeIs: ['every-send'] };
   return send(context, inbox, { ...EMPTY_MAIL, ...fields, subject, originalMessage: message, recipientCheck });
 }
 
@@ -89,7 +89,7 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const { cc, bcc } = copiesOf(body);
   const recipientCheck: RecipientCheck = {
     recipients: [...to, ...cc, ...bcc],
-    onlyIfScopeBehaviourIs: ['send-and-forward', 'every-send'],
+    onlyIfVerifiedScopeIs: ['send-and-forward', 'every-send'],
   };
   return send(context, inbox, { ...EMPTY_MAIL, ...forward, attachments, to, cc, bcc, recipientCheck });
 };

@@ -274,14 +274,14 @@ test('prints the token of the control plane in the banner too, and a new one in 
     runHere(['-p', '0', '--host', '0.0.0.0']),
     runHere(['-p', '0', '--host', '0.0.0.0']),
   ]);
-  const tokens = runs.map(({ out }) => out.join().match(/^ {2}Token {5}X-Mock-Token: ([\w-]{20,})$/m)?.[1]);
+  const tokens = runs.map(({ out }) => out.join().match(/^ {2}Token {6}X-Mock-Token: ([\w-]{20,})$/m)?.[1]);
   expect(tokens).toEqual([expect.any(String), expect.any(String)]);
   expect(tokens[0]).not.toBe(tokens[1]);
 });
 
 test('does not print a token that was set', async ({ expect }) => {
   const { out } = await runHere(['-p', '0', '--token', 'token-of-this-test']);
-  expect(out.join()).toContain('  Token     X-Mock-Token: as set\n');
+  expect(out.join()).toContain('  Token      X-Mock-Token: as set\n');
   expect(out.join()).not.toContain('token-of-this-test');
 });
 

@@ -86,7 +86,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'How does a reply show the parts of raw mail that cannot be decoded?',
     section: '4.4',
     assumption:
-      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a mail within a mail, a calendar or a winmail.dat becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each problem',
+      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each problem',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -151,7 +151,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       shown:
-        'yes, if the mail came with an envelope, which means over SMTP, from separate fields, or with envelopeFrom or auth; the raw mail then begins with Return-Path, Authentication-Results and Received, which contain the name of the emulator, and the mail itself comes after them',
+        'yes, if the mail has an envelope: mail over SMTP and mail given as separate fields always have one, raw mail only if receiveMessage was called with envelopeFrom or auth; the raw form then begins with Return-Path, Authentication-Results and Received, which contain the name of the emulator, and the mail follows',
       hidden: 'no',
     },
     default: 'shown',
