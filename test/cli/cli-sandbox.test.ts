@@ -37,7 +37,10 @@ test('trigger and logs apply to the sandbox only', async () => {
   expect(server.mailbox.deliveries()).toHaveLength(2);
 
   const logs = await runInside('logs', '--json');
-  expect(logs.out.map((line) => JSON.parse(line))).toMatchObject([{ kind: 'attempt', deliveryId: delivery.id }]);
+  expect(logs.out.map((line) => JSON.parse(line))).toMatchObject([
+    { kind: 'delivery-created', deliveryId: delivery.id },
+    { kind: 'attempt', deliveryId: delivery.id },
+  ]);
 });
 
 test('listen prints the deliveries of the sandbox only', async () => {

@@ -68,7 +68,7 @@ describe('the inspector', () => {
     await page.keyboard.type('jk');
     expect(await page.getByRole('searchbox').inputValue()).toBe('jk');
     await page.keyboard.press('Escape');
-    await page.keyboard.press('2');
+    await page.keyboard.press('4');
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();
   });
 
