@@ -69,6 +69,8 @@ const REPLACED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>
     qs: 'module.exports = {};',
   },
   'mime-types': { 'mime-db': 'module.exports = {};' },
+  // A delivery is sent over HTTP/1.1, and its body is bytes.
+  undici: { './client-h2.js': 'module.exports = {};', '../web/fetch/body.js': 'module.exports = {};' },
 };
 
 /** Replaces modules of bundled packages. */
@@ -99,6 +101,27 @@ const addressParserAlone: Plugin = {
     id === '\0address-parser'
       ? `export { default as addressParser } from '${root}node_modules/postal-mime/dist/esm/address-parser.js';`
       : undefined,
+};
+
+/** Takes only the agent and the request function of undici, because its own entry also loads fetch, caches and mocks. */
+const undiciClientAlone: Plugin = {
+  name: 'undici-client-alone',
+  resolveId: {
+    order: 'pre',
+    handler: (source) => (source === 'undici' ? '\0undici-client' : undefined),
+  },
+  load(id) {
+    if (id !== '\0undici-client') return undefined;
+    const folder = `${root}node_modules/undici/lib`;
+    return `
+      import request from '${folder}/api/api-request.js';
+      import Agent from '${folder}/dispatcher/agent.js';
+      const send = (url, { dispatcher, ...options }) => {
+        const { origin, pathname, search } = new URL(url);
+        return request.call(dispatcher, { ...options, origin, path: pathname + search });
+      };
+      export { Agent, send as request };`;
+  },
 };
 
 /** The constants that are computed once by the build, by the file that computes them. */
@@ -193,7 +216,7 @@ const FILES_OF_A_START = [
   { name: 'start', test: /\/src\/(?:cli\/start|server\/start-server)\.ts$/, priority: 1 },
 ];
 
-const BUNDLED = [constantsComputedNow, addressParserAlone, replaceModules];
+const BUNDLED = [constantsComputedNow, addressParserAlone, undiciClientAlone, replaceModules];
 
 const ENTRIES = {
   index: 'src/index.ts',
