@@ -8,7 +8,7 @@ export function publishClock(clock: MailboxClock, recorder: Recorder, owner?: st
   const publish = (action: ClockFeedItem['action'], options?: TenantOption) => {
     const now = clock.now(options).toISOString();
     const tenantId = options?.tenant ?? owner ?? null;
-    recorder.publish(tenantId, () => ({ kind: 'clock', action, tenantId, now }));
+    recorder.publish(tenantId, { kind: 'clock', action, tenantId, now });
   };
   return {
     ...clock,
@@ -30,7 +30,7 @@ export function publishClock(clock: MailboxClock, recorder: Recorder, owner?: st
 /** Returns fault methods that publish each change in the feed; `owner` is the only tenant of the faults, if any. */
 export function publishFaults(faults: MailboxFaults, recorder: Recorder, owner?: string): MailboxFaults {
   const publish = (action: FaultFeedItem['action'], fault: FaultFeedItem['fault']) =>
-    recorder.publish(fault?.tenantId ?? owner ?? null, () => ({ kind: 'fault', action, fault }));
+    recorder.publish(fault?.tenantId ?? owner ?? null, { kind: 'fault', action, fault });
   return {
     ...faults,
     addFault(options) {

@@ -1,18 +1,18 @@
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import { messageOf } from '../delivery/delivery.ts';
 import type { Environment } from '../environment.ts';
 import type { ActivityEntry } from '../events/activity.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
+import type { KeptRequest } from './kept-request.ts';
 import { maskDeep } from './mask.ts';
 import { RecentList } from './recent-list.ts';
+import { showSummary } from './show-request.ts';
 
 /** How many past events a feed keeps. */
 const MAX_EVENTS = 1_000;
 
-interface PastEvent {
-  readonly realTimeMs: number;
-  /** Creates the content when a reader needs it. */
-  readonly show: () => FeedItem;
-}
+/** A past event, or a request as the journal keeps it, which is formatted when a reader reads it. */
+type PastEvent = KeptRequest | { readonly realTimeMs: number; readonly item: FeedItem };
 
 /**
  * The live feed of a mailbox. Its readers share one list of recent events, so a reader that does not read costs no
@@ -20,6 +20,7 @@ interface PastEvent {
  */
 export class Feed {
   readonly #environment: Pick<Environment, 'now'>;
+  readonly #behaviours: BehaviourValues;
   readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
   readonly #waiting = new Set<() => void>();
   /** Differs between two runs, so that an id of an earlier run is not mistaken for one of this run. */
@@ -27,15 +28,18 @@ export class Feed {
   #ends = 0;
 
   /** Creates a feed without events; the environment must have real time. */
-  constructor(environment: Pick<Environment, 'now'>) {
+  constructor(environment: Pick<Environment, 'now'>, behaviours: BehaviourValues) {
     this.#environment = environment;
+    this.#behaviours = behaviours;
     this.#run = environment.now().getTime().toString(36);
   }
 
-  /** Publishes an event; `show` is called each time that a reader reads it. */
-  publish(show: () => FeedItem, realTimeMs = this.#environment.now().getTime()): void {
-    this.#events.push({ realTimeMs, show });
-    if (this.#waiting.size > 0) this.#wakeReaders();
+  publish(item: FeedItem): void {
+    this.#add({ realTimeMs: this.#environment.now().getTime(), item });
+  }
+
+  publishRequest(request: KeptRequest): void {
+    this.#add(request);
   }
 
   /** Ends the feed of every present reader, after the events so far. */
@@ -94,13 +98,19 @@ export class Feed {
   }
 
   #showGap(number: number, missed: number | null): FeedEvent {
-    const realTimeMs = this.#environment.now().getTime();
-    return this.#show(number, { realTimeMs, show: () => ({ kind: 'gap', missed }) });
+    return this.#show(number, { realTimeMs: this.#environment.now().getTime(), item: { kind: 'gap', missed } });
   }
 
-  #show(number: number, { realTimeMs, show }: PastEvent): FeedEvent {
-    const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
-    return { ...frame, ...maskDeep(show()) };
+  #show(number: number, event: PastEvent): FeedEvent {
+    const frame = { id: `${this.#run}-${number}`, realTime: new Date(event.realTimeMs).toISOString() };
+    const item: FeedItem =
+      'item' in event ? event.item : { kind: 'request', request: showSummary(event, this.#behaviours) };
+    return { ...frame, ...maskDeep(item) };
+  }
+
+  #add(event: PastEvent): void {
+    this.#events.push(event);
+    if (this.#waiting.size > 0) this.#wakeReaders();
   }
 
   #nextPublication(): Promise<void> {

@@ -2,10 +2,13 @@ import { sentKey } from '../access/credentials.ts';
 import { type Principal, principalOf, tenantIdOf } from '../access/principal.ts';
 import type { Environment } from '../environment.ts';
 import type { FinishedExchange } from '../pipeline/exchange.ts';
-import { countBytes } from '../pipeline/http.ts';
+import type { ApiReply } from '../pipeline/http.ts';
 import type { ReceivedBody } from '../pipeline/read-body.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { RequestPrincipal } from './request-entry.ts';
+
+/** The UTF-8 form of a UTF-16 unit has at most this many bytes. */
+const MAX_BYTES_PER_CHARACTER = 3;
 
 /** Maximum size of a body that is kept, in bytes. */
 export const MAX_KEPT_BYTES = 16 * 1024;
@@ -21,13 +24,15 @@ export interface KeptRequest
   /** The private reason. It is read at once, because it depends on the data at the time of the request. */
   readonly reason: string | null;
   readonly requestBody: KeptBody;
-  readonly reply: Pick<FinishedExchange['reply'], 'status' | 'headers'>;
-  readonly replyBody: KeptBody;
+  /** The reply; a large body is cut. */
+  readonly reply: FinishedExchange['reply'];
+  /** The size of the whole body of the reply, if the body is cut. */
+  readonly replyBytes: number | undefined;
 }
 
 /** The start of a body, and the size of the whole body; null if the size is unknown. */
 export interface KeptBody {
-  readonly start: string | Uint8Array | undefined;
+  readonly start: Uint8Array | undefined;
   readonly bytes: number | null;
 }
 
@@ -63,8 +68,7 @@ export function keepRequest(
     faults,
     durationMs,
     requestBody: keepReceived(received),
-    reply: { status: reply.status, headers: reply.headers },
-    replyBody: keepBody(reply.body),
+    ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }
 
@@ -86,14 +90,19 @@ function keepReceived(received: ReceivedBody | undefined): KeptBody {
 }
 
 /** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
-function keepBody(body: string | Uint8Array | null): KeptBody {
+function keepBody(body: Uint8Array | null): KeptBody {
   if (!body) return NO_BODY;
-  if (typeof body === 'string') return keepText(body);
-  const isSmall = body.buffer.byteLength <= MAX_KEPT_BYTES;
-  return { start: isSmall ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
+  return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
 }
 
-function keepText(text: string): KeptBody {
-  const bytes = countBytes(text);
-  return bytes <= MAX_KEPT_BYTES ? { start: text, bytes } : keepBody(new TextEncoder().encode(text));
+function isSmall(body: string | Uint8Array | null): boolean {
+  if (typeof body === 'string') return body.length <= MAX_KEPT_BYTES / MAX_BYTES_PER_CHARACTER;
+  return body === null || body.buffer.byteLength <= MAX_KEPT_BYTES;
+}
+
+/** Returns a copy of a reply with the start of its body. */
+function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+  const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
+  const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
+  return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
 }

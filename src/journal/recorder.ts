@@ -1,3 +1,4 @@
+import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { Environment } from '../environment.ts';
 import type { Activity } from '../events/activity.ts';
 import type { Service } from '../pipeline/service.ts';
@@ -6,7 +7,6 @@ import type { FeedItem } from './feed-event.ts';
 import { Journal } from './journal.ts';
 import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
 import { MailLog } from './mail-log.ts';
-import { showSummary } from './show-request.ts';
 
 /** The parts of a mailbox that a recorder observes. */
 interface Observed {
@@ -14,6 +14,8 @@ interface Observed {
   readonly realEnvironment: Environment;
   readonly activity: Activity;
 }
+
+const NO_FEEDS: readonly Feed[] = [];
 
 /** How many requests of each tenant a journal keeps. */
 const DEFAULT_SIZE = 1_000;
@@ -24,6 +26,7 @@ export class Recorder {
   readonly feed: Feed;
   readonly mailLog: MailLog;
   readonly #realEnvironment: Environment;
+  readonly #behaviours: BehaviourValues;
   readonly #tenantFeeds = new Map<string, Feed>();
 
   /**
@@ -38,9 +41,10 @@ export class Recorder {
       throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
     }
     this.#realEnvironment = realEnvironment;
-    this.feed = new Feed(realEnvironment);
+    this.#behaviours = behaviours;
+    this.feed = new Feed(realEnvironment, behaviours);
     const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
-    activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, () => toFeedItem(entry)));
+    activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
     worlds.onRemoved(({ id }) => {
       this.#tenantFeeds.get(id)?.end();
       this.#tenantFeeds.delete(id);
@@ -48,8 +52,8 @@ export class Recorder {
     if (limit > 0) {
       observers.push((exchange) => {
         const kept = journal.record(exchange);
-        const show = () => ({ kind: 'request' as const, request: showSummary(kept, behaviours) });
-        this.publish(kept.principal?.tenantId ?? null, show, kept.realTimeMs);
+        this.feed.publishRequest(kept);
+        for (const feed of this.#tenantFeedsOf(kept.principal?.tenantId ?? null)) feed.publishRequest(kept);
       });
     }
     this.journal = journal;
@@ -58,16 +62,15 @@ export class Recorder {
 
   /** Starts a feed that has only the events of one tenant, and keeps them although others have many. */
   addTenantFeed(tenantId: string): Feed {
-    const feed = new Feed(this.#realEnvironment);
+    const feed = new Feed(this.#realEnvironment, this.#behaviours);
     this.#tenantFeeds.set(tenantId, feed);
     return feed;
   }
 
-  /** Publishes an event of a tenant, or with null one of the whole mailbox. `show` is called when a reader reads it. */
-  publish(tenantId: string | null, show: () => FeedItem, realTimeMs?: number): void {
-    this.feed.publish(show, realTimeMs);
-    const own = tenantId === null ? [...this.#tenantFeeds.values()] : [this.#tenantFeeds.get(tenantId)];
-    for (const feed of own) feed?.publish(show, realTimeMs);
+  /** Publishes an event of a tenant, or with null one of the whole mailbox. */
+  publish(tenantId: string | null, item: FeedItem): void {
+    this.feed.publish(item);
+    for (const feed of this.#tenantFeedsOf(tenantId)) feed.publish(item);
   }
 
   /** Ends the feed of every reader, and every wait for mail. */
@@ -84,6 +87,13 @@ export class Recorder {
     if (tenantId === undefined) this.journal.reset();
     else this.journal.clear(tenantId);
     this.mailLog.reset(tenantId);
-    this.publish(tenantId ?? null, () => ({ kind: 'reset', tenantId: tenantId ?? null }));
+    this.publish(tenantId ?? null, { kind: 'reset', tenantId: tenantId ?? null });
+  }
+
+  /** Returns the feeds of a tenant alone; with null, those of all tenants. */
+  #tenantFeedsOf(tenantId: string | null): readonly Feed[] {
+    if (tenantId === null) return [...this.#tenantFeeds.values()];
+    const feed = this.#tenantFeeds.get(tenantId);
+    return feed ? [feed] : NO_FEEDS;
   }
 }

@@ -2,7 +2,8 @@ import { sentKey } from '../access/credentials.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { isChangeable } from '../contract/behaviours.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
-import type { KeptBody, KeptRequest } from './kept-request.ts';
+import { type ApiReply, countBytes } from '../pipeline/http.ts';
+import type { KeptRequest } from './kept-request.ts';
 import { maskDeep, maskNamed } from './mask.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
@@ -13,15 +14,20 @@ export function showSummary(kept: KeptRequest, behaviours: BehaviourValues): Req
 
 /** Formats a request with what it and its reply carried, with all secrets masked. */
 export function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEntry {
-  const { query, headers, requestBody, reply, replyBody } = kept;
+  const { query, headers, requestBody, reply, replyBytes } = kept;
   return maskDeep({
     ...summarise(kept, behaviours),
     request: {
       query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
       headers: showHeaders(headers),
-      ...showBody(requestBody),
+      body: toText(requestBody.start),
+      bodyBytes: requestBody.bytes,
     },
-    reply: { headers: showHeaders(new Map(Object.entries(reply.headers))), ...showBody(replyBody) },
+    reply: {
+      headers: showHeaders(new Map(Object.entries(reply.headers))),
+      body: toText(reply.body),
+      bodyBytes: replyBytes ?? sizeOf(reply.body),
+    },
   });
 }
 
@@ -65,15 +71,16 @@ function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, str
   return Object.fromEntries(shown);
 }
 
-function showBody({ start, bytes }: KeptBody) {
-  return { body: start && start.length > 0 ? toText(start) : null, bodyBytes: bytes };
+function sizeOf(body: ApiReply['body']): number {
+  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
 }
 
-/** Decodes bytes that may end within a character; returns null if they are not text. */
-function toText(bytes: string | Uint8Array): string | null {
-  if (typeof bytes === 'string') return bytes;
+/** Returns a body as text, which may end within a character; null if it is empty or not text. */
+function toText(body: string | Uint8Array | null | undefined): string | null {
+  if (!body || body.length === 0) return null;
+  if (typeof body === 'string') return body;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@ import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock'
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { createFetch } from '../../src/adapters/fetch.ts';
+import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import { createControl } from '../../src/control/control.ts';
 import { Feed } from '../../src/journal/feed.ts';
 import { streamReply } from '../../src/pipeline/http.ts';
@@ -148,9 +149,9 @@ test.for(['unknown', 'zzz-1', '', '-1', 'x-99999999999999999999'])(
 );
 
 test('a reader that does not read gets a gap instead of the events that are not kept any more', async () => {
-  const feed = new Feed({ now: () => new Date() });
+  const feed = new Feed({ now: () => new Date() }, parseBehaviours());
   const reader = feed.read()[Symbol.asyncIterator]();
-  const publish = () => feed.publish(() => ({ kind: 'reset', tenantId: null }));
+  const publish = () => feed.publish({ kind: 'reset', tenantId: null });
   publish();
   expect((await reader.next()).value?.kind).toBe('reset');
   for (let count = 0; count < 1_234; count += 1) publish();

@@ -14,29 +14,40 @@ export function readRequest(message: IncomingMessage): ApiRequest {
   return {
     method,
     ...parseTarget(message.url ?? ''),
-    headers: createHeaderReader(headers),
+    headers: new NodeHeaderReader(headers),
     // The unread rest of a large body is discarded later. Destroying the request would close the connection.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
 }
 
+/** Most requests share this query, because the journal keeps the query of each request. */
+const NO_QUERY = new URLSearchParams();
+
 /** A target that stands for itself: without a query, and without anything that a URL parser would change. */
 const PLAIN_TARGET = /^[\w/-]+$/;
 
 function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
-  if (PLAIN_TARGET.test(target)) return { path: target, query: new URLSearchParams() };
+  if (PLAIN_TARGET.test(target)) return { path: target, query: NO_QUERY };
   // With an origin in front, `//host/path` is parsed as a path, not as another host.
   const { pathname, searchParams } = new URL(`http://localhost${target}`);
   return { path: pathname, query: searchParams };
 }
 
-function createHeaderReader(headers: IncomingHttpHeaders): HeaderReader {
-  return {
-    get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
-    forEach(visit) {
-      for (const [name, value] of Object.entries(headers)) visit(String(value), name);
-    },
-  };
+/** Reads the headers of Node. It is a class because the journal keeps one for each request: an instance has no closures. */
+class NodeHeaderReader implements HeaderReader {
+  readonly #headers: IncomingHttpHeaders;
+
+  constructor(headers: IncomingHttpHeaders) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | null {
+    return this.#headers[name.toLowerCase()]?.toString() ?? null;
+  }
+
+  forEach(visit: (value: string, name: string) => void): void {
+    for (const [name, value] of Object.entries(this.#headers)) visit(String(value), name);
+  }
 }
 
 /** The interval between two comments in an event stream. Clients and proxies close a connection that is silent. */
