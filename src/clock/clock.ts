@@ -69,8 +69,8 @@ export class Clock {
   }
 
   /**
-   * Applies a setting that `setting` returned earlier: on this clock, or on the previous clock of the same tenant, if this
-   * clock has replaced it.
+   * Sets this clock to a setting that was read earlier. The setting may come from this clock or, if this clock replaced
+   * another one of the same tenant, from that one.
    */
   restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
     this.#offsetMs = offsetMs;

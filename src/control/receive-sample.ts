@@ -25,7 +25,7 @@ export async function receiveMailOrSample(
 }
 
 /** Adds the address that a control call used to the options of a sample that have none. */
-export function addBaseUrl(message: Receivable, host: string | null): Receivable {
+export function addBaseUrlToSample(message: Receivable, host: string | null): Receivable {
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }
 

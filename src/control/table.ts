@@ -27,7 +27,7 @@ import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } fro
 import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
-import { addBaseUrl } from './receive-sample.ts';
+import { addBaseUrlToSample } from './receive-sample.ts';
 import {
   affectedDeliveriesReply,
   behavioursReply,
@@ -224,7 +224,7 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     reply: receivedMessagesReply,
     errors: ['NOT_FOUND', 'STORAGE_FULL'],
     run: async (mailbox, { body, headers }) => ({
-      messages: await mailbox.receiveMessage(addBaseUrl(body, headers.get('host'))),
+      messages: await mailbox.receiveMessage(addBaseUrlToSample(body, headers.get('host'))),
     }),
   }),
   defineControl({

@@ -78,7 +78,7 @@ export class Faults {
   /** Replaces every fault by the given ones and ends every wait, or only those of one tenant. */
   restore(faults: readonly Fault[], tenantId?: string): void {
     this.clear(tenantId);
-    // `RateLimits` finds the count of a fault by the object, so the count of a copy starts at zero.
+    // The faults are copied, so that rate limits count from zero again: `RateLimits` keeps each count under the object.
     for (const fault of faults) this.add({ ...fault });
   }
 
@@ -120,7 +120,10 @@ export class Faults {
   }
 }
 
-/** Reduces `after` by one. If it is 0, the object must stay the same, because `RateLimits` finds the count of a fault by it. */
+/**
+ * Reduces `after` by one, unless it is 0 already. Then the fault is not replaced by a copy, because `RateLimits` keeps its
+ * count under the object.
+ */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }

@@ -80,7 +80,7 @@ interface PickedName {
 /**
  * Picks the requested name if it is free. Otherwise it appends the numbers from 1 to 99 and picks the first free name.
  * There is one exception: if `inboxes.create.again` is `existing`, and an inbox in the caller's scope already has one of
- * these numbered names, it picks that inbox.
+ * these numbered names, it picks that inbox. With `isStrict`, a taken name is refused.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, readBehaviour, assume } = context;

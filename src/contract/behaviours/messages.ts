@@ -55,7 +55,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'How does a list or a thread show messages or drafts with large bodies?',
     section: '4.4',
     assumption:
-      'bodies are complete up to a total of 16 Mi characters of JSON; each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
+      'bodies are complete until their total length reaches 16,777,216 characters, counted as written in JSON; each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
     origin: 'assumed',
   },
   'messages.list.over-limit': {
@@ -151,7 +151,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       shown:
-        'yes, if the mail has an envelope: mail over SMTP and mail given as separate fields always have one, raw mail only if receiveMessage was called with envelopeFrom or auth; the raw form then begins with Return-Path, Authentication-Results and Received, which contain the name of the emulator, and the mail follows',
+        'yes: Return-Path, Authentication-Results and Received, with the name of the emulator, come before the mail, but only if the mail has an envelope; mail over SMTP and mail given as separate fields always have one, and mail given as raw text has one only if receiveMessage got envelopeFrom or auth',
       hidden: 'no',
     },
     default: 'shown',
