@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import type { Page } from 'playwright-core';
 import { type TestContext, test } from 'vitest';
@@ -25,6 +27,14 @@ async function startReceiver({ onTestFinished }: TestContext, server: MailboxSer
   onTestFinished(() => receiver.close());
   const webhook = await createWebhook(server, `${await receiver.listen()}/hook`);
   return { ...webhook, receiver };
+}
+
+/** Starts a receiver that answers each request with 500 and the next of these bodies, and returns its URL. */
+async function startFailing({ onTestFinished }: TestContext, ...bodies: string[]): Promise<string> {
+  const server = createServer((_, response) => void response.writeHead(500).end(bodies.shift()));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
 const receiveMail = ({ mailbox }: MailboxServer, subject: string) =>
@@ -164,7 +174,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
   await page.keyboard.press('/');
   await page.keyboard.type('invoice');
   await expect.poll(() => rows(page).count()).toBe(2);
-  await page.getByLabel('State').selectOption('delivered');
+  await page.getByLabel('State').selectOption('Delivered');
   await expect.poll(() => rows(page).count()).toBe(1);
   await page.getByRole('searchbox').fill('');
   await page.getByLabel('State').selectOption('every state');
@@ -172,6 +182,27 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
   await expect
     .poll(() => rows(page).allTextContents())
     .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
+});
+
+test('a failing delivery is found by the word of its mark, and by what the receiver answered', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  await createWebhook(server, await startFailing(context, "KeyError: 'subject'"));
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled();
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await receiveMail(server, 'Invoice 7');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  for (const text of ['failing', 'answered 500', 'keyerror']) {
+    await page.getByRole('searchbox').fill(text);
+    await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  }
+  await page.getByRole('searchbox').fill('');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.getByLabel('State').selectOption('Failing');
+  await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  await page.getByLabel('State').selectOption('Pending');
+  await page.getByText('No delivery matches').waitFor();
 });
 
 test('of a list of 1,000 deliveries, only the visible rows are rendered', async (context) => {

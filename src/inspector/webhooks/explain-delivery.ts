@@ -17,9 +17,17 @@ const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
   failed: { text: 'Error of the emulator', tone: 'bad' },
 };
 
+/** A pending delivery that has failed before. */
+const FAILING: StateMark = { text: 'Failing', tone: 'bad' };
+
+/** What the marks say, in the order of the life of a delivery. */
+export const MARK_TEXTS: readonly string[] = [...new Set([MARKS.pending, FAILING, ...Object.values(MARKS)])].map(
+  ({ text }) => text,
+);
+
 /** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
 export function markOf({ state, attempts }: Delivery): StateMark {
-  return state === 'pending' && attempts.length > 0 ? { text: 'Failing', tone: 'bad' } : MARKS[state];
+  return state === 'pending' && attempts.length > 0 ? FAILING : MARKS[state];
 }
 
 /** Says in one sentence what became of a delivery. */
