@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { createReceiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import type { Page } from 'playwright-core';
 import { type TestContext, test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
@@ -22,19 +20,11 @@ async function createWebhook({ url, mailbox }: MailboxServer, target: string) {
 }
 
 /** Starts a receiver with these answers, and a webhook that leads to it. */
-async function startReceiver({ onTestFinished }: TestContext, server: MailboxServer, ...answers: number[]) {
+async function startReceiver({ onTestFinished }: TestContext, server: MailboxServer, ...answers: ReceiverAnswer[]) {
   const receiver = createReceiver({ answers });
   onTestFinished(() => receiver.close());
   const webhook = await createWebhook(server, `${await receiver.listen()}/hook`);
   return { ...webhook, receiver };
-}
-
-/** Starts a receiver that answers each request with 500 and the next of these bodies, and returns its URL. */
-async function startFailing({ onTestFinished }: TestContext, ...bodies: string[]): Promise<string> {
-  const server = createServer((_, response) => void response.writeHead(500).end(bodies.shift()));
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
 const receiveMail = ({ mailbox }: MailboxServer, subject: string) =>
@@ -58,6 +48,34 @@ test('a failing delivery appears at once, and the page says why it fails', async
     .poll(() => reason.textContent())
     .toMatch(/The signature of this attempt is correct\. So the receiver may have another secret/);
   await expect.poll(() => detail(page).getByText('Attempt 2 is due at').count()).toBe(1);
+});
+
+test('the page says how earlier attempts failed in another way', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const failure = { status: 500, body: "KeyError: 'subject'\n  in handle" };
+  await startReceiver(context, server, failure, failure, 503, 404);
+  server.mailbox.clock.freeze();
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled();
+  const id = String(server.mailbox.deliveries()[0]?.id);
+  for (let count = 2; count <= 4; count += 1) {
+    server.mailbox.redeliver(id);
+    await server.mailbox.settled();
+  }
+  await page.goto(`${server.control}/#/webhooks/${id}`);
+
+  const reason = detail(page).getByRole('status');
+  await expect
+    .poll(() => reason.textContent())
+    .toContain("Earlier: attempts 1 and 2 were answered 500: KeyError: 'subject' in handle");
+  expect(await reason.textContent()).toContain('Earlier: attempt 3 was answered 503');
+  expect(await reason.textContent()).not.toContain('attempt 4');
+  expect(await detail(page).getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+    'Answer of the receiver',
+    'Request',
+    expect.stringMatching(/^Body/),
+  ]);
 });
 
 test('the timeline shows the exact request, the answer, and the signature step by step', async (context) => {
@@ -187,7 +205,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
 test('a failing delivery is found by the word of its mark, and by what the receiver answered', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/webhooks' });
-  await createWebhook(server, await startFailing(context, "KeyError: 'subject'"));
+  await startReceiver(context, server, { status: 500, body: "KeyError: 'subject'" });
   await receiveMail(server, 'Order 1042');
   await server.mailbox.settled();
   server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
@@ -244,7 +262,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
   await server.mailbox.settled();
   const [delivery] = server.mailbox.deliveries();
   const checks = [
-    { hash: '', text: 'Failing' },
+    { hash: '', text: '1 attempt' },
     { hash: `/${delivery?.id}`, text: 'applied to this attempt, so' },
     { hash: `?open=event&from=${delivery?.id}`, text: 'Fields of the payload' },
     { hash: `?open=signature&from=${delivery?.id}`, text: 'Nothing is sent' },

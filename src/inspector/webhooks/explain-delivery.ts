@@ -42,6 +42,34 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
     : 'It has not been sent yet.';
 }
 
+const MAX_ANSWER_LENGTH = 80;
+
+/** Says how an attempt was answered, or why not, with the start of what the receiver answered. */
+function describeFailure({ status, error, responseBody }: Attempt): string {
+  if (status === null) return `not answered: ${error}`;
+  const answer = responseBody.trim().replace(/\s+/g, ' ');
+  const start = answer.length > MAX_ANSWER_LENGTH ? `${answer.slice(0, MAX_ANSWER_LENGTH)}…` : answer;
+  return `answered ${status}${start && `: ${start}`}`;
+}
+
+const numbersInWords = new Intl.ListFormat('en-GB');
+
+/** Says how the attempts before the newest one failed, as far as they failed in another way than that one. */
+export function explainEarlier({ attempts }: Delivery): string[] {
+  const newest = attempts.at(-1);
+  const numbersByFailure = new Map<string, string[]>();
+  for (const [index, attempt] of attempts.entries()) {
+    if (attempt.error === null) continue;
+    const failure = describeFailure(attempt);
+    numbersByFailure.set(failure, [...(numbersByFailure.get(failure) ?? []), String(index + 1)]);
+  }
+  if (newest) numbersByFailure.delete(describeFailure(newest));
+  return [...numbersByFailure].map(([failure, numbers]) => {
+    const [subject, verb] = numbers.length === 1 ? ['attempt', 'was'] : ['attempts', 'were'];
+    return `Earlier: ${subject} ${numbersInWords.format(numbers)} ${verb} ${failure}`;
+  });
+}
+
 /** What often causes a failure, and what to do about it. */
 interface Cause {
   readonly applies: (attempt: Attempt) => boolean;
