@@ -49,7 +49,7 @@ function describeFailure({ status, error, responseBody }: Attempt): string {
   if (status === null) return `not answered: ${error}`;
   const answer = responseBody.trim().replace(/\s+/g, ' ');
   const start = answer.length > MAX_ANSWER_LENGTH ? `${answer.slice(0, MAX_ANSWER_LENGTH)}…` : answer;
-  return `answered ${status}${start && `: ${start}`}`;
+  return start === '' ? `answered ${status}.` : `answered ${status}: ${start}`;
 }
 
 const numbersInWords = new Intl.ListFormat('en-GB');
