@@ -14,7 +14,7 @@ const PAGES = [
   ['mail/ac3e0000-0006-4000-8000-000000000001?tab=headers', 'Message-ID'],
   ['keys/operator', 'createTenant'],
   ['time', 'operation'],
-  ['choices?search=wrong-tier', '1 choices'],
+  ['choices?search=wrong-tier', '1 choice'],
   ['state', 'No checkpoint'],
 ] as const;
 
