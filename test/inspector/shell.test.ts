@@ -72,6 +72,21 @@ describe('the inspector', () => {
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();
   });
 
+  test('shows in every view that the clock is frozen, until a reset', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const frozen = page.getByRole('banner').getByRole('link', { name: 'Frozen' });
+    expect(await frozen.count()).toBe(0);
+    server.mailbox.clock.freeze('2026-03-01T09:00:00Z');
+    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-01 09:00:00');
+    await server.mailbox.clock.advance('3d');
+    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-04 09:00:00');
+    await frozen.click();
+    await page.getByRole('heading', { name: 'Time and faults' }).waitFor();
+    server.mailbox.reset();
+    await frozen.waitFor({ state: 'hidden' });
+  });
+
   test('does nothing on a key that is switched off', async (context) => {
     const { page } = await open(context);
     await page.keyboard.press('?');

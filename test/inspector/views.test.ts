@@ -27,7 +27,7 @@ describe('the other views of the inspector', () => {
     const { page, server } = await open(context, { hash: '#/time' });
     await page.getByLabel('Freeze at').fill('2026-03-01T09:00:00Z');
     await page.keyboard.press('Enter');
-    await page.getByText('Frozen').waitFor();
+    await page.getByText('Frozen', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Advance 3d' }).click();
     await page.getByText('2026-03-04 09:00:00 UTC').waitFor();
     expect(server.mailbox.clock.now().toISOString()).toBe('2026-03-04T09:00:00.000Z');
