@@ -12,8 +12,8 @@ describe('the other views of the inspector', () => {
     await using _ = await openSocket(`${server.url}/v1/ws`, { 'X-API-Key': helpdesk });
     await page.getByRole('region', { name: 'Streams' }).getByText('opened').waitFor();
 
-    await page.getByRole('link', { name: 'ak_acme_h… inbox' }).click();
-    await page.getByText('1 inboxes').waitFor();
+    await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+    await page.getByText('1 inbox', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('region', { name: 'Streams' }).getByText('closed').waitFor();
 
