@@ -87,6 +87,14 @@ describe('the inspector', () => {
     await frozen.waitFor({ state: 'hidden' });
   });
 
+  test('serves its icon where browsers look for one', async (context) => {
+    const { expect } = context;
+    const { server } = await open(context);
+    const reply = await fetch(`${server.url}/favicon.ico`);
+    expect(reply.headers.get('content-type')).toBe('image/svg+xml');
+    expect(server.mailbox.requests().map(({ path }) => path)).not.toContain('/favicon.ico');
+  });
+
   test('does nothing on a key that is switched off', async (context) => {
     const { page } = await open(context);
     await page.keyboard.press('?');
