@@ -51,6 +51,11 @@ export function Time({ at, isShort = false }: { readonly at: string; readonly is
   );
 }
 
+/** Returns a number with its noun, such as `1 inbox`. */
+export function countOf(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** A labelled field of a form. */
 export function Field({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (

@@ -1,11 +1,12 @@
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { Help } from './help.tsx';
 import { useInspector } from './inspector.ts';
-import { hasToken, keepToken } from './inspector-client.ts';
+import { hasToken, keepToken, replyOf } from './inspector-client.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
-import { Failure } from './parts.tsx';
+import { Failure, Time } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { type Test, useLoaded } from './use-loaded.ts';
 import { VIEWS } from './views.ts';
 
 /** The whole page: the navigation, and the view that the URL names. */
@@ -33,6 +34,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
             </a>
           ))}
         </nav>
+        <FrozenClock />
         <Connection />
         <button type="button" class="quiet" onClick={() => help.current?.showModal()}>
           Help
@@ -74,6 +76,21 @@ function Connection() {
     </span>
   );
 }
+
+/** Shows the time at which the clock is frozen, because that changes what every view shows. */
+function FrozenClock() {
+  const { client } = useInspector();
+  const { value: clock } = useLoaded(() => replyOf(client.GET('/__mock/clock')), 'clock', changesClock);
+  if (!clock?.frozen) return null;
+  return (
+    <a class="frozen" href={linkTo('time')}>
+      Frozen <Time at={clock.now} />
+    </a>
+  );
+}
+
+/** Returns whether an event may change the time. */
+const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' || kind === 'gap';
 
 function useRefusal(refusals: EventTarget): boolean {
   const [isRefused, setRefused] = useState(false);

@@ -14,7 +14,7 @@ const PAGES = [
   ['mail/ac3e0000-0006-4000-8000-000000000001?tab=headers', 'Message-ID'],
   ['keys/operator', 'createTenant'],
   ['time', 'operation'],
-  ['choices?search=wrong-tier', '1 choices'],
+  ['choices?search=wrong-tier', '1 choice'],
   ['state', 'No checkpoint'],
 ] as const;
 
@@ -70,6 +70,29 @@ describe('the inspector', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('4');
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();
+  });
+
+  test('shows in every view that the clock is frozen, until a reset', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const frozen = page.getByRole('banner').getByRole('link', { name: 'Frozen' });
+    expect(await frozen.count()).toBe(0);
+    server.mailbox.clock.freeze('2026-03-01T09:00:00Z');
+    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-01 09:00:00');
+    await server.mailbox.clock.advance('3d');
+    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-04 09:00:00');
+    await frozen.click();
+    await page.getByRole('heading', { name: 'Time and faults' }).waitFor();
+    server.mailbox.reset();
+    await frozen.waitFor({ state: 'hidden' });
+  });
+
+  test('serves its icon where browsers look for one', async (context) => {
+    const { expect } = context;
+    const { server } = await open(context);
+    const reply = await fetch(`${server.url}/favicon.ico`);
+    expect(reply.headers.get('content-type')).toBe('image/svg+xml');
+    expect(server.mailbox.requests().map(({ path }) => path)).not.toContain('/favicon.ico');
   });
 
   test('does nothing on a key that is switched off', async (context) => {

@@ -12,8 +12,8 @@ describe('the other views of the inspector', () => {
     await using _ = await openSocket(`${server.url}/v1/ws`, { 'X-API-Key': helpdesk });
     await page.getByRole('region', { name: 'Streams' }).getByText('opened').waitFor();
 
-    await page.getByRole('link', { name: 'ak_acme_h… inbox' }).click();
-    await page.getByText('1 inboxes').waitFor();
+    await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+    await page.getByText('1 inbox', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('region', { name: 'Streams' }).getByText('closed').waitFor();
 
@@ -27,7 +27,7 @@ describe('the other views of the inspector', () => {
     const { page, server } = await open(context, { hash: '#/time' });
     await page.getByLabel('Freeze at').fill('2026-03-01T09:00:00Z');
     await page.keyboard.press('Enter');
-    await page.getByText('Frozen').waitFor();
+    await page.getByText('Frozen', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Advance 3d' }).click();
     await page.getByText('2026-03-04 09:00:00 UTC').waitFor();
     expect(server.mailbox.clock.now().toISOString()).toBe('2026-03-04T09:00:00.000Z');
@@ -73,9 +73,19 @@ describe('the other views of the inspector', () => {
       options: { behaviours: { 'auth.wrong-tier': 'not-found' } },
     });
     await page.getByRole('searchbox').fill('wrong-tier');
-    await page.getByText('1 choices').waitFor();
+    await page.getByText('1 choice', { exact: true }).waitFor();
     await page.getByText('404, as for a route that does not exist Now').waitFor();
     await page.getByText('Changed at the start', { exact: true }).waitFor();
+  });
+
+  test('find the choices that have every word of a search', async (context) => {
+    const { page } = await open(context, { hash: '#/choices' });
+    await page.getByRole('searchbox').fill('tier wrong 404');
+    await page.getByRole('heading', { name: 'auth.wrong-tier' }).waitFor();
+    await page.getByRole('searchbox').fill('delete  message');
+    await page.getByText(/^[1-9]\d* choices?$/).waitFor();
+    await page.getByRole('searchbox').fill('wrong tier zebra');
+    await page.getByText('No choice has all of these words.').waitFor();
   });
 
   test('save a checkpoint, show what differs from it, and reset', async (context) => {

@@ -1,4 +1,4 @@
-import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { createReceiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import type { Page } from 'playwright-core';
 import { type TestContext, test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
@@ -20,7 +20,7 @@ async function createWebhook({ url, mailbox }: MailboxServer, target: string) {
 }
 
 /** Starts a receiver with these answers, and a webhook that leads to it. */
-async function startReceiver({ onTestFinished }: TestContext, server: MailboxServer, ...answers: number[]) {
+async function startReceiver({ onTestFinished }: TestContext, server: MailboxServer, ...answers: ReceiverAnswer[]) {
   const receiver = createReceiver({ answers });
   onTestFinished(() => receiver.close());
   const webhook = await createWebhook(server, `${await receiver.listen()}/hook`);
@@ -48,6 +48,34 @@ test('a failing delivery appears at once, and the page says why it fails', async
     .poll(() => reason.textContent())
     .toMatch(/The signature of this attempt is correct\. So the receiver may have another secret/);
   await expect.poll(() => detail(page).getByText('Attempt 2 is due at').count()).toBe(1);
+});
+
+test('the page says how earlier attempts failed in another way', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const failure = { status: 500, body: "KeyError: 'subject'\n  in handle" };
+  await startReceiver(context, server, failure, failure, 503, 404);
+  server.mailbox.clock.freeze();
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled();
+  const id = String(server.mailbox.deliveries()[0]?.id);
+  for (let count = 2; count <= 4; count += 1) {
+    server.mailbox.redeliver(id);
+    await server.mailbox.settled();
+  }
+  await page.goto(`${server.control}/#/webhooks/${id}`);
+
+  const reason = detail(page).getByRole('status');
+  await expect
+    .poll(() => reason.textContent())
+    .toContain("Earlier: attempts 1 and 2 were answered 500: KeyError: 'subject' in handle");
+  expect(await reason.textContent()).toContain('Earlier: attempt 3 was answered 503');
+  expect(await reason.textContent()).not.toContain('attempt 4');
+  expect(await detail(page).getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+    'Answer of the receiver',
+    'Request',
+    expect.stringMatching(/^Body/),
+  ]);
 });
 
 test('the timeline shows the exact request, the answer, and the signature step by step', async (context) => {
@@ -164,7 +192,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
   await page.keyboard.press('/');
   await page.keyboard.type('invoice');
   await expect.poll(() => rows(page).count()).toBe(2);
-  await page.getByLabel('State').selectOption('delivered');
+  await page.getByLabel('State').selectOption('Delivered');
   await expect.poll(() => rows(page).count()).toBe(1);
   await page.getByRole('searchbox').fill('');
   await page.getByLabel('State').selectOption('every state');
@@ -172,6 +200,27 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
   await expect
     .poll(() => rows(page).allTextContents())
     .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
+});
+
+test('a failing delivery is found by the word of its mark, and by what the receiver answered', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  await startReceiver(context, server, { status: 500, body: "KeyError: 'subject'" });
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled();
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await receiveMail(server, 'Invoice 7');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  for (const text of ['failing', 'answered 500', 'keyerror']) {
+    await page.getByRole('searchbox').fill(text);
+    await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  }
+  await page.getByRole('searchbox').fill('');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.getByLabel('State').selectOption('Failing');
+  await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  await page.getByLabel('State').selectOption('Pending');
+  await page.getByText('No delivery matches').waitFor();
 });
 
 test('of a list of 1,000 deliveries, only the visible rows are rendered', async (context) => {
@@ -213,7 +262,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
   await server.mailbox.settled();
   const [delivery] = server.mailbox.deliveries();
   const checks = [
-    { hash: '', text: 'Failing' },
+    { hash: '', text: '1 attempt' },
     { hash: `/${delivery?.id}`, text: 'applied to this attempt, so' },
     { hash: `?open=event&from=${delivery?.id}`, text: 'Fields of the payload' },
     { hash: `?open=signature&from=${delivery?.id}`, text: 'Nothing is sent' },

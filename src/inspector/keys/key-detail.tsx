@@ -1,6 +1,6 @@
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
-import { Failure } from '../parts.tsx';
+import { countOf, Failure } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
 import type { Key, KeyData, RotatedKey } from './key-data.ts';
 
@@ -53,20 +53,23 @@ function Reaches({ apiKey, data }: Omit<DetailProps, 'rotated'>) {
   return (
     <>
       <h2>Whoever has this key can reach</h2>
-      <Reach title="workspaces" items={namesOf(apiKey.workspaces)} />
-      <Reach title="inboxes" items={namesOf(apiKey.inboxes)} />
-      <Reach title="webhooks" items={apiKey.webhooks} />
-      <Reach title="operations" items={apiKey.operations} />
+      <Reach noun={['workspace', 'workspaces']} items={namesOf(apiKey.workspaces)} />
+      <Reach noun={['inbox', 'inboxes']} items={namesOf(apiKey.inboxes)} />
+      <Reach noun={['webhook', 'webhooks']} items={apiKey.webhooks} />
+      <Reach noun={['operation', 'operations']} items={apiKey.operations} />
     </>
   );
 }
 
-function Reach({ title, items }: { readonly title: string; readonly items: readonly string[] }) {
+interface ReachProps {
+  readonly noun: readonly [one: string, many: string];
+  readonly items: readonly string[];
+}
+
+function Reach({ noun, items }: ReachProps) {
   return (
     <details open={items.length > 0 && items.length < 20}>
-      <summary>
-        {items.length} {title}
-      </summary>
+      <summary>{countOf(items.length, ...noun)}</summary>
       <ul>
         {items.map((item, index) => (
           <li key={`${index} ${item}`}>{item}</li>

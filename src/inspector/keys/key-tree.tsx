@@ -33,7 +33,7 @@ export function KeyTree({ data, chosen }: { readonly data: KeyData; readonly cho
     <ul>
       {branchesOf(data).map(({ depth, name, keys }, index) => (
         <li key={`${index} ${name}`} class={`depth-${depth}`}>
-          <span class="soft">{name}</span>
+          <OwnerName name={name} first={keys[0]} />
           {keys.map((key) => (
             <a
               key={linkIdOf(key)}
@@ -48,5 +48,15 @@ export function KeyTree({ data, chosen }: { readonly data: KeyData; readonly cho
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The name of an owner, which leads to its first key. */
+function OwnerName({ name, first }: { readonly name: string; readonly first: Key | undefined }) {
+  if (!first) return <span class="soft">{name}</span>;
+  return (
+    <a class="soft" href={linkTo('keys', linkIdOf(first))}>
+      {name}
+    </a>
   );
 }

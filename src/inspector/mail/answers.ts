@@ -1,11 +1,9 @@
 import type { NewMail } from './compose-form.tsx';
 import type { MailDetails } from './mail-types.ts';
 
-/** A mail that somebody outside could write now. */
-interface Answer {
-  /** What the button says. */
-  readonly label: string;
-  readonly start: NewMail;
+/** A mail that somebody outside could write now; the button for it says its title. */
+interface Answer extends NewMail {
+  readonly title: string;
 }
 
 const MAX_PEOPLE = 5;
@@ -22,8 +20,9 @@ export function answersTo(mail: MailDetails): Answer[] {
     ...{ inReplyTo, references },
   };
   return people.map((person) => ({
-    label: `${isSent ? 'Answer' : 'Write again'} as ${addressOf(person)}`,
-    start: { ...shared, from: person },
+    ...shared,
+    from: person,
+    title: `${isSent ? 'Answer' : 'Write again'} as ${addressOf(person)}`,
   }));
 }
 

@@ -15,6 +15,8 @@ export interface NewMail {
   readonly text?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
+  /** The heading of the form. Default: that of a mail that answers nothing. */
+  readonly title?: string;
 }
 
 interface ComposeProps {
@@ -42,7 +44,7 @@ export function ComposeForm({ start, route }: ComposeProps) {
         void action.run(() => send(form));
       }}
     >
-      <h1>{start.inReplyTo ? `Answer as ${start.from}` : 'New mail from outside'}</h1>
+      <h1>{start.title ?? 'New mail from outside'}</h1>
       <Failure error={action.error} />
       {!start.inReplyTo && (
         <label class="check">

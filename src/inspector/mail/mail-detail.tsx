@@ -24,9 +24,9 @@ export function MailDetail({ id, route }: { readonly id: string; readonly route:
     <>
       <Head mail={mail} />
       <p class="buttons">
-        {answersTo(mail).map(({ label, start }) => (
-          <button key={label} type="button" onClick={() => setAnswer(start)}>
-            {label}
+        {answersTo(mail).map((start) => (
+          <button key={start.title} type="button" onClick={() => setAnswer(start)}>
+            {start.title}
           </button>
         ))}
       </p>

@@ -2,7 +2,7 @@ import type { paths } from '../control-plane.d.ts';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
-import { Failure } from '../parts.tsx';
+import { countOf, Failure } from '../parts.tsx';
 import { SearchField } from '../search-field.tsx';
 import { useLoaded } from '../use-loaded.ts';
 
@@ -24,7 +24,7 @@ export function ChoicesView({ route }: { readonly route: Route }) {
     () => false,
   );
   const search = route.options.search ?? '';
-  const found = value?.behaviours.filter((each) => JSON.stringify(each).toLowerCase().includes(search.toLowerCase()));
+  const found = value?.behaviours.filter((behaviour) => hasWords(behaviour, search));
   const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
   return (
     <div class="page">
@@ -42,7 +42,8 @@ export function ChoicesView({ route }: { readonly route: Route }) {
         {route.id !== undefined && <a href={linkTo('choices')}>All choices</a>}
       </div>
       <Failure error={error} />
-      {shown && <p role="status">{shown.length} choices</p>}
+      {shown && <p role="status">{countOf(shown.length, 'choice', 'choices')}</p>}
+      {shown?.length === 0 && <p class="hint">No choice has all of these words. Try fewer words, or other ones.</p>}
       <ul class="choices">
         {shown?.map((behaviour) => (
           <Choice key={behaviour.id} behaviour={behaviour} />
@@ -50,6 +51,17 @@ export function ChoicesView({ route }: { readonly route: Route }) {
       </ul>
     </div>
   );
+}
+
+/** Returns whether a behaviour has every word of a search, in any order. */
+function hasWords(behaviour: Behaviour, search: string): boolean {
+  const { id, question, section } = behaviour;
+  const answers = 'choices' in behaviour ? Object.entries(behaviour.choices).flat() : [behaviour.assumption];
+  const text = [id, question, section, ...answers].join('\n').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function Choice({ behaviour }: { readonly behaviour: Behaviour }) {

@@ -30,8 +30,8 @@ export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProp
             The fault <code>{fault}</code> applied to this attempt.
           </p>
         )}
-        <Sent attempt={attempt} number={number} />
         <Answer attempt={attempt} number={number} />
+        <Sent attempt={attempt} number={number} />
         {secret !== undefined && <SignatureSteps attempt={attempt} secret={secret} />}
       </details>
     </li>

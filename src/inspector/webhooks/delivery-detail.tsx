@@ -7,7 +7,7 @@ import { useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
 import { urlOf } from './delivery-list.tsx';
-import { causeOf, formatSpan, markOf, summarise } from './explain-delivery.ts';
+import { causeOf, explainEarlier, formatSpan, markOf, summarise } from './explain-delivery.ts';
 import { webhookLink } from './webhook-link.ts';
 import type { Delivery, Webhook } from './webhook-types.ts';
 
@@ -84,6 +84,9 @@ function Reason({ delivery, secret, route }: ReasonProps) {
           </a>
         </p>
       )}
+      {explainEarlier(delivery).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
     </div>
   );
 }

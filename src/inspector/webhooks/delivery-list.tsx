@@ -2,21 +2,11 @@ import { open, type Route } from '../page-route.ts';
 import { Time } from '../parts.tsx';
 import { SearchField } from '../search-field.tsx';
 import { VirtualList } from '../virtual-list.tsx';
-import { markOf, summarise } from './explain-delivery.ts';
+import { MARK_TEXTS, markOf, summarise } from './explain-delivery.ts';
 import { webhookLink } from './webhook-link.ts';
 import type { Delivery, Webhook } from './webhook-types.ts';
 
 const ROW_HEIGHT = 68;
-
-const STATES: readonly Delivery['state'][] = [
-  'pending',
-  'held',
-  'delivered',
-  'exhausted',
-  'dropped',
-  'refused',
-  'failed',
-];
 
 interface DeliveryListProps {
   /** `undefined` until they are loaded. */
@@ -60,10 +50,12 @@ export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<strin
 }
 
 function isChosen(delivery: Delivery, url: string, { options: { search = '', state, webhook } }: Route): boolean {
-  if ((state && delivery.state !== state) || (webhook && delivery.webhookId !== webhook)) return false;
+  const mark = markOf(delivery).text;
+  if ((state && mark !== state) || (webhook && delivery.webhookId !== webhook)) return false;
   if (search === '') return true;
-  const { id, eventId, event, payload } = delivery;
-  const texts = [id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
+  const { id, eventId, event, payload, attempts } = delivery;
+  const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
+  const texts = [mark, id, eventId, event, url, summarise(delivery), JSON.stringify(payload), ...answers];
   return texts.join('\n').toLowerCase().includes(search.toLowerCase());
 }
 
@@ -76,7 +68,7 @@ function Tools({ webhooks, route }: { readonly webhooks: readonly Webhook[]; rea
       <SearchField label="Search deliveries" value={search} search={(text) => change({ search: text })} />
       <select aria-label="State" value={state} onChange={({ currentTarget: { value } }) => change({ state: value })}>
         <option value="">every state</option>
-        {STATES.map((name) => (
+        {MARK_TEXTS.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>

@@ -17,9 +17,17 @@ const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
   failed: { text: 'Error of the emulator', tone: 'bad' },
 };
 
+/** A pending delivery that has failed before. */
+const FAILING: StateMark = { text: 'Failing', tone: 'bad' };
+
+/** What the marks say, in the order of the life of a delivery. */
+export const MARK_TEXTS: readonly string[] = [...new Set([MARKS.pending, FAILING, ...Object.values(MARKS)])].map(
+  ({ text }) => text,
+);
+
 /** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
 export function markOf({ state, attempts }: Delivery): StateMark {
-  return state === 'pending' && attempts.length > 0 ? { text: 'Failing', tone: 'bad' } : MARKS[state];
+  return state === 'pending' && attempts.length > 0 ? FAILING : MARKS[state];
 }
 
 /** Says in one sentence what became of a delivery. */
@@ -32,6 +40,34 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
   return nextAttemptAt === null
     ? 'It is being sent, or waits until the one before it has been sent.'
     : 'It has not been sent yet.';
+}
+
+const MAX_ANSWER_LENGTH = 80;
+
+/** Says how an attempt was answered, or why not, with the start of what the receiver answered. */
+function describeFailure({ status, error, responseBody }: Attempt): string {
+  if (status === null) return `not answered: ${error}`;
+  const answer = responseBody.trim().replace(/\s+/g, ' ');
+  const start = answer.length > MAX_ANSWER_LENGTH ? `${answer.slice(0, MAX_ANSWER_LENGTH)}…` : answer;
+  return start === '' ? `answered ${status}.` : `answered ${status}: ${start}`;
+}
+
+const numbersInWords = new Intl.ListFormat('en-GB');
+
+/** Says how the attempts before the newest one failed, as far as they failed in another way than that one. */
+export function explainEarlier({ attempts }: Delivery): string[] {
+  const newest = attempts.at(-1);
+  const numbersByFailure = new Map<string, string[]>();
+  for (const [index, attempt] of attempts.entries()) {
+    if (attempt.error === null) continue;
+    const failure = describeFailure(attempt);
+    numbersByFailure.set(failure, [...(numbersByFailure.get(failure) ?? []), String(index + 1)]);
+  }
+  if (newest) numbersByFailure.delete(describeFailure(newest));
+  return [...numbersByFailure].map(([failure, numbers]) => {
+    const [subject, verb] = numbers.length === 1 ? ['attempt', 'was'] : ['attempts', 'were'];
+    return `Earlier: ${subject} ${numbersInWords.format(numbers)} ${verb} ${failure}`;
+  });
 }
 
 /** What often causes a failure, and what to do about it. */

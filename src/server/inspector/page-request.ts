@@ -7,9 +7,12 @@ const FILES_PATH = `${CONTROL_PATH}/inspector/`;
 /** The paths of the page itself; without `Accept: text/html`, they list the control calls. */
 const PAGE_PATHS = ['/', CONTROL_PATH, `${CONTROL_PATH}/`];
 
+/** The icon that browsers ask for on each page that names none, such as a reply that somebody opens in a tab. */
+export const FAVICON_PATH = '/favicon.ico';
+
 /** Returns whether a request is for the inspector or one of its files. They contain no data, so they need no token. */
 export function isForInspector({ method, path, headers }: ApiRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
-  if (path.startsWith(FILES_PATH)) return true;
+  if (path === FAVICON_PATH || path.startsWith(FILES_PATH)) return true;
   return PAGE_PATHS.includes(path) && (headers.get('accept') ?? '').includes('text/html');
 }

@@ -3,8 +3,12 @@ import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import { routeNotFound } from '../../pipeline/find-row.ts';
 import { type AnyReply, type ApiRequest, stripBodyForHead } from '../../pipeline/http.ts';
+import { FAVICON_PATH } from './page-request.ts';
 
 const PAGE_PATH = `${CONTROL_PATH}/`;
+
+/** The paths at which a file has another name. */
+const NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html', [FAVICON_PATH]: 'icon.svg' };
 
 /** The files of the inspector, with their media types. Nothing else is ever read. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -49,7 +53,7 @@ export async function serveInspector({ method, path }: ApiRequest): Promise<AnyR
   if (path === '/' || path === CONTROL_PATH) {
     return { status: 302, headers: { location: PAGE_PATH, 'content-length': '0', vary: 'Accept' }, body: null };
   }
-  const name = path === PAGE_PATH ? 'index.html' : path.slice(`${PAGE_PATH}inspector/`.length);
+  const name = NAMES[path] ?? path.slice(`${PAGE_PATH}inspector/`.length);
   const type = Object.hasOwn(MEDIA_TYPES, name) ? MEDIA_TYPES[name] : undefined;
   if (type === undefined) throw routeNotFound();
   const body = await readBuiltFile(name);
