@@ -64,8 +64,10 @@ const NOT_USED: Readonly<Record<string, string>> = {
   'vite.config.ts': 'types are checked',
 };
 
+const PICTURES = ['src/inspector/mail.png', 'src/inspector/webhooks.png'];
+
 /** What the package has besides its build, by the beginning of the path. */
-const SHIPPED: readonly string[] = [...PAGES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
+const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
 
 /** Runs the recipe for Jest: vitest has the same globals, and the same set-up before all tests. */
 const JEST_LIKE = {

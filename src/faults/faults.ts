@@ -75,10 +75,10 @@ export class Faults {
     this.waits.endAll(tenantId);
   }
 
-  /** Replaces every fault by the given ones and ends every wait, or only those of one tenant. */
+  /** Removes every fault and ends every wait, or only those of one tenant, as `clear` does. Then adds the given faults. */
   restore(faults: readonly Fault[], tenantId?: string): void {
     this.clear(tenantId);
-    // The faults are copied, so that rate limits count from zero again: `RateLimits` keeps each count under the object.
+    // The faults are copied, so that rate limits count from zero again: `RateLimits` has the fault object as the key.
     for (const fault of faults) this.add({ ...fault });
   }
 
@@ -121,8 +121,8 @@ export class Faults {
 }
 
 /**
- * Reduces `after` by one, unless it is 0 already. Then the fault is not replaced by a copy, because `RateLimits` keeps its
- * count under the object.
+ * Reduces `after` by one. If it is 0 already, the fault object must stay the same, because `RateLimits` has this object as
+ * the key of its count.
  */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };

@@ -37,7 +37,7 @@ const EMPTY_MAIL = {
 export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const { to, subject, replyTo: replyToAddress = null, verified } = body;
-  const { cc, bcc } = copiesOf(body);
+  const { cc, bcc } = copyRecipientsOf(body);
   const recipientCheck = { recipients: verified ? [] : [...to, ...cc, ...bcc] };
   return send(context, inbox, {
     ...EMPTY_MAIL,
@@ -54,14 +54,14 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
   const original = findMessage(context, params);
   const { to } = recipientsOfReply(context, original.inbox, original.message);
-  const { cc, bcc } = copiesOf(body);
+  const { cc, bcc } = copyRecipientsOf(body);
   return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...cc, ...bcc]);
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
   const original = findMessage(context, params);
   const { to, cc: originalCc } = recipientsOfReply(context, original.inbox, original.message);
-  const { cc: addedCc, bcc } = copiesOf(body);
+  const { cc: addedCc, bcc } = copyRecipientsOf(body);
   const cc = [...originalCc, ...addedCc];
   return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...to, ...cc, ...bcc]);
 };
@@ -86,7 +86,7 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const { to, subject } = body;
   const attachments = context.principal.world.attachments.by('messageId', message.id);
   const forward = composeForward(message, { subject, ...bodiesOf(body) }, context);
-  const { cc, bcc } = copiesOf(body);
+  const { cc, bcc } = copyRecipientsOf(body);
   const recipientCheck: RecipientCheck = {
     recipients: [...to, ...cc, ...bcc],
     onlyIfVerifiedScopeIs: ['send-and-forward', 'every-send'],
@@ -98,7 +98,7 @@ function bodiesOf({ plainBody, htmlBody }: Bodies) {
   return { plainBody: plainBody ?? '', htmlBody: htmlBody ?? null };
 }
 
-function copiesOf({ cc, bcc }: CopyRecipients) {
+function copyRecipientsOf({ cc, bcc }: CopyRecipients) {
   return { cc: cc ?? [], bcc: bcc ?? [] };
 }
 

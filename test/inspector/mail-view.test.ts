@@ -38,6 +38,7 @@ describe('the view of the mail', () => {
   test('finds mail by a text, and lists a folder', async (context) => {
     const { expect } = context;
     const { page } = await open(context);
+    await page.locator('.row').first().waitFor();
     await page.keyboard.press('/');
     for (const text of ['in', 'voi', 'ce']) {
       await page.keyboard.type(text);

@@ -72,7 +72,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which limits apply to a message that arrives over SMTP or as raw mail (eml)?',
     section: '8',
     assumption:
-      'the same as for a message given as separate fields: bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; a longer body or subject is cut to the limit, and further addresses and attachments are left out; the raw mail stays complete',
+      'the same as for a message that receiveMessage gets as separate fields (from, to, subject, text): bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; a longer body or subject is cut to the limit, and further addresses and attachments are left out; the raw mail stays complete',
     origin: 'assumed',
   },
   'messages.inbound.sender': {
@@ -83,10 +83,11 @@ export const messageBehaviours = defineBehaviours({
     origin: 'assumed',
   },
   'messages.inbound.unreadable': {
-    question: 'How does a reply show the parts of raw mail that cannot be decoded?',
+    question:
+      'How does a reply show the parts of raw mail that cannot be decoded, or that are neither a body nor an ordinary file?',
     section: '4.4',
     assumption:
-      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each problem',
+      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each part that could not be read',
     origin: 'assumed',
   },
   'messages.get.marks-read': {
@@ -151,7 +152,7 @@ export const messageBehaviours = defineBehaviours({
     section: '4.4',
     choices: {
       shown:
-        'yes: Return-Path, Authentication-Results and Received, with the name of the emulator, come before the mail, but only if the mail has an envelope; mail over SMTP and mail given as separate fields always have one, and mail given as raw text has one only if receiveMessage got envelopeFrom or auth',
+        'yes, if the mail has an envelope: Return-Path, Authentication-Results and Received come before it, and the last two name the emulator; mail that arrives over SMTP or as separate fields always has an envelope, raw mail only if receiveMessage got envelopeFrom or auth',
       hidden: 'no',
     },
     default: 'shown',

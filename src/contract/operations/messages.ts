@@ -96,7 +96,7 @@ const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply, message: messageR
 /** The folders by which the tenant-wide list can be filtered. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
-const TENANT_LIST_REPLIES = {
+const TENANT_WIDE_LIST_REPLIES = {
   rows: (readBehaviour: ReadBehaviour) =>
     z.strictObject({ messages: z.array(messageSummary(readBehaviour)), pagination }),
   messages: (readBehaviour: ReadBehaviour) =>
@@ -219,7 +219,7 @@ export const messageOperations = {
       }),
     status: 200,
     assumes: ['messages.list.pagination'],
-    reply: (readBehaviour) => TENANT_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
+    reply: (readBehaviour) => TENANT_WIDE_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   countFolders: defineOperation({
