@@ -14,6 +14,9 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const input = useRef<HTMLInputElement>(null);
+  // Another filter may change before the search starts; an earlier function would undo that.
+  const latestSearch = useRef(search);
+  latestSearch.current = search;
   useEffect(() => {
     // The value of an earlier search may come back when somebody has typed more.
     if (document.activeElement !== input.current) setText(value);
@@ -29,7 +32,7 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
       onInput={({ currentTarget }) => {
         setText(currentTarget.value);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => search(currentTarget.value), PAUSE_MS);
+        timer.current = setTimeout(() => latestSearch.current(currentTarget.value), PAUSE_MS);
       }}
       onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
     />

@@ -61,6 +61,7 @@ describe('the command at a terminal', () => {
     const terminal = startAtTerminal(['--open'], { BROWSER: browser });
     await expect.poll(opened).toHaveLength(1);
     await expect.poll(opened).not.toEqual(['']);
+    await expect.poll(() => terminal.out).toContain('Type h and Enter for help.');
     terminal.type('o');
     await expect.poll(opened).toHaveLength(2);
     const [, url = ''] = READY.exec(terminal.out.join('\n')) ?? [];
@@ -73,6 +74,7 @@ describe('the command at a terminal', () => {
   test('says so if there is no browser', async ({ expect }) => {
     const terminal = startAtTerminal(['--open'], { BROWSER: '/nowhere/browser' });
     await expect.poll(() => terminal.out.join('\n')).toMatch(/No browser could be started; open http:\S+ yourself\./);
+    await expect.poll(() => terminal.out).toContain('Type h and Enter for help.');
     terminal.type('q');
     await terminal.ended;
   });

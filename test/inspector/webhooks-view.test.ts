@@ -205,6 +205,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
 test('a failing delivery is found by the word of its mark, and by what the receiver answered', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/webhooks' });
+  server.mailbox.clock.freeze();
   await startReceiver(context, server, { status: 500, body: "KeyError: 'subject'" });
   await receiveMail(server, 'Order 1042');
   await server.mailbox.settled();
