@@ -2,7 +2,7 @@ import { toBareAddress, withoutTag } from '../contract/email-address.ts';
 import { messageOf } from '../delivery/delivery.ts';
 import { completeFixture } from '../fixture/complete-fixture.ts';
 import { isPart, type Part } from '../fixture/part.ts';
-import { listInboxes } from '../server/mail-files/fixture-inboxes.ts';
+import { listInboxes, messagesOf } from '../server/mail-files/fixture-inboxes.ts';
 import { splitMbox } from '../server/mail-files/split-mbox.ts';
 import { type FileMail, toFixtureMessage } from '../server/mail-files/to-fixture-message.ts';
 import { CannotRunError, quote } from './command.ts';
@@ -67,6 +67,6 @@ function addTo(inboxes: readonly OwnedInbox[], { message, from, recipients }: Fi
     );
   }
   for (const { inbox, direction } of places) {
-    inbox.messages = [...(Array.isArray(inbox.messages) ? inbox.messages : []), { ...message, direction }];
+    inbox.messages = [...messagesOf(inbox), { ...message, direction }];
   }
 }

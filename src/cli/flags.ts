@@ -3,7 +3,7 @@ import { JOURNAL_SIZE_RULE, parseJournalSize } from '../journal/journal-size.ts'
 import { LOOP_LIMIT_RULE, parseLoopLimit } from '../mail/loop-limit.ts';
 import { parseSeed, SEED_RULE } from '../seeded-randomness.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
-import { SERVER_SETTINGS } from '../server/server-settings.ts';
+import { SERVER_SETTINGS, toWholeNumber } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
 
@@ -73,7 +73,7 @@ export const START_FLAGS = {
     value: '<requests>',
     help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
     expected: JOURNAL_SIZE_RULE,
-    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    fromText: toWholeNumber,
     parse: parseJournalSize,
   },
   'loop-limit': {
@@ -81,7 +81,7 @@ export const START_FLAGS = {
     value: '<mails>',
     help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
     expected: LOOP_LIMIT_RULE,
-    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    fromText: toWholeNumber,
     parse: parseLoopLimit,
   },
   seed: {
@@ -89,7 +89,7 @@ export const START_FLAGS = {
     value: '<number>',
     help: 'Make ids, keys and secrets the same in every run with this number',
     expected: SEED_RULE,
-    fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+    fromText: toWholeNumber,
     parse: parseSeed,
   },
   open: { type: 'boolean', help: 'Open the inspector in a browser' },

@@ -1,5 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
+import type { Collections } from '../store/database.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import type { RowKind, Rows } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
 
 /** The targets of a control call; without any, it applies to all tenants. */
@@ -19,6 +21,20 @@ export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Targe
   const found = candidates.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
   if (webhookId !== undefined && found.length === 0) throw notFound('webhook');
   return found;
+}
+
+/** Finds the stored row with an id in any of the worlds, with its world; `undefined` if none has it. */
+export function findStoredRow<Kind extends RowKind>(
+  worlds: ReachableWorlds,
+  kind: Kind,
+  id: string,
+): { readonly world: World; readonly row: Rows[Kind] } | undefined {
+  for (const world of worlds.all()) {
+    const collections: Collections = world;
+    const row = collections[kind].get(id);
+    if (row) return { world, row };
+  }
+  return undefined;
 }
 
 /** Creates the error for an unknown id in a control call. */

@@ -7,6 +7,7 @@ import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operati
 import { keyPrefix, type Tier } from '../contract/tiers.ts';
 import type { Service } from '../pipeline/service.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import { findStoredRow } from './find-worlds.ts';
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
 export interface Exposure {
@@ -95,11 +96,10 @@ export function createKeyControls(
 }
 
 function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
-  const world = worlds.all().find(({ apiKeys }) => apiKeys.get(id));
-  const previous = world?.apiKeys.get(id);
-  if (!world || !previous)
-    throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
-  const added = world.addKey(createKey(world.environment, previous));
+  const found = findStoredRow(worlds, 'apiKeys', id);
+  if (!found) throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
+  const { world, row } = found;
+  const added = world.addKey(createKey(world.environment, row));
   world.removeKey(id);
   return { id: added.id, key: added.key };
 }

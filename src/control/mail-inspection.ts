@@ -9,7 +9,7 @@ import { canonicalAddress, primaryAddress } from '../store/inbox-address.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow } from '../store/rows.ts';
 import type { World } from '../store/world.ts';
-import { notFound } from './find-worlds.ts';
+import { findStoredRow, notFound } from './find-worlds.ts';
 import {
   type MailPage,
   type MailSearch,
@@ -110,10 +110,9 @@ export function createMailInspection(
   readBehaviour: BehaviourReader['readBehaviour'],
 ): MailInspection {
   const find = (id: string) => {
-    const world = worlds.all().find(({ messages }) => messages.get(id));
-    const message = world?.messages.get(id);
-    if (!world || !message) throw notFound('message');
-    return { world, message };
+    const found = findStoredRow(worlds, 'messages', id);
+    if (!found) throw notFound('message');
+    return { world: found.world, message: found.row };
   };
   return {
     tenants: () => worlds.all().map((world) => showTenant(world, !worlds.neighbours().includes(world))),

@@ -4,6 +4,7 @@ import { FOLDERS } from '../contract/operations/messages.ts';
 import { queryFlag, wholeNumber } from '../contract/query.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { snippetOf } from '../operations/replies/snippet.ts';
+import { compareTexts } from '../store/compare-texts.ts';
 import type { GroupedList } from '../store/message-lists.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { MessageRow } from '../store/rows.ts';
@@ -88,11 +89,6 @@ export function searchMail(worlds: ReachableWorlds, search: z.output<typeof mail
     total: found.length,
     messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
   };
-}
-
-function compareTexts(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 function selectMail(world: World, { workspace, inbox, folder = 'all', search, threads }: z.output<typeof mailSearch>) {

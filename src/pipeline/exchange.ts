@@ -53,3 +53,14 @@ export function createExchange(request: ApiRequest, behaviours: BehaviourValues)
     ...createRecordingReader(behaviours),
   };
 }
+
+/** Sets the reply and the duration of an exchange, and notifies the observers. */
+export function finishExchange(
+  exchange: Exchange,
+  reply: ApiReply,
+  observers: readonly ExchangeObserver[],
+): FinishedExchange {
+  const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
+  for (const observe of observers) observe(finished);
+  return finished;
+}

@@ -5,7 +5,7 @@ import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
 import { authenticate, authorise } from './authorise.ts';
 import { refuse } from './error-reply.ts';
-import { createExchange, type Exchange, type FinishedExchange } from './exchange.ts';
+import { createExchange, type Exchange, type FinishedExchange, finishExchange } from './exchange.ts';
 import { type Found, findRow } from './find-row.ts';
 import {
   type ApiReply,
@@ -41,12 +41,8 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
   const reply = await runStages(service, exchange).catch((thrown: unknown) =>
     refuse(exchange, thrown, service.worlds.environment.report),
   );
-  const finished = Object.assign(exchange, {
-    reply: stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply)),
-    durationMs: performance.now() - exchange.startedMs,
-  });
-  for (const observe of service.observers) observe(finished);
-  return finished;
+  const sent = stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply));
+  return finishExchange(exchange, sent, service.observers);
 }
 
 /** Runs the stages of a request in order. A stage that throws ends the request. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { createStreams, Streams } from '../stream/streams.ts';
 import { toErrorReply } from './error-reply.ts';
-import { createExchange, type Exchange } from './exchange.ts';
+import { createExchange, finishExchange } from './exchange.ts';
 import type { ApiReply } from './http.ts';
 import type { Service } from './service.ts';
 
@@ -12,23 +12,19 @@ export function observeHandshakes(
   admit: ReturnType<typeof createStreams>,
   { behaviours, observers }: Pick<Service, 'behaviours' | 'observers'>,
 ): Streams['admit'] {
-  const finish = (exchange: Exchange, reply: ApiReply) => {
-    const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
-    for (const observe of observers) observe(finished);
-  };
   return (request) => {
     const exchange = createExchange({ ...request, method: 'GET', body: null }, behaviours);
     exchange.received = 'empty';
     try {
       const accept = admit(request, exchange);
       return (connection) => {
-        finish(exchange, SWITCHING_PROTOCOLS);
+        finishExchange(exchange, SWITCHING_PROTOCOLS, observers);
         return accept(connection);
       };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       exchange.error = error;
-      finish(exchange, toErrorReply(error, exchange.readBehaviour));
+      finishExchange(exchange, toErrorReply(error, exchange.readBehaviour), observers);
       throw error;
     }
   };

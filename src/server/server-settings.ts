@@ -59,7 +59,7 @@ const PORT = {
   type: 'string',
   value: '<port>',
   expected: 'a whole number from 0 to 65535',
-  fromText: (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined),
+  fromText: toWholeNumber,
   parse: (value: unknown) => (isPort(value) ? value : undefined),
 } as const;
 
@@ -205,4 +205,9 @@ function isMappedIPv4(address: string): boolean {
 /** Formats a value of any type for a message. */
 function quote(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
+}
+
+/** Converts the text of a flag to a whole number; `undefined` if it is none. */
+export function toWholeNumber(text: string): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }

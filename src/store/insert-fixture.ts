@@ -2,6 +2,7 @@ import { countBytes } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { deriveAddressId } from '../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
+import { compareTexts } from './compare-texts.ts';
 import type { Collections } from './database.ts';
 import { canonicalAddress } from './inbox-address.ts';
 import type { RowKind, Rows } from './rows.ts';
@@ -82,13 +83,8 @@ function seedList(world: World, inboxId: string, { entries, ...list }: List): vo
 /** Inserts the messages of all inboxes of a tenant, in the order of `receivedAt`. */
 function seedMessages(world: World, inboxes: readonly Inbox[]): void {
   const messages = inboxes.flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
-  messages.sort((one, other) => compare(one.message.receivedAt, other.message.receivedAt));
+  messages.sort((one, other) => compareTexts(one.message.receivedAt, other.message.receivedAt));
   for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 function seedMessage(world: World, inboxId: string, message: Message): void {

@@ -1,13 +1,7 @@
 import type { RequestEntry } from '../../journal/request-entry.ts';
-import type { paths } from '../control-plane.d.ts';
-import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { linkTo } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
-import { useLoaded } from '../use-loaded.ts';
-
-type Behaviour =
-  paths['/__mock/behaviours']['get']['responses'][200]['content']['application/json']['behaviours'][number];
+import { type Behaviour, useBehaviours } from '../use-behaviours.ts';
 
 /** Where a default or an assumption comes from. */
 const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
@@ -18,16 +12,11 @@ const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
 
 /** The behaviours on which a reply depended, with what the document says and how to change them. */
 export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
-  const { client } = useInspector();
-  const { value, error } = useLoaded(
-    () => replyOf(client.GET('/__mock/behaviours')),
-    'behaviours',
-    () => false,
-  );
+  const { behaviours, error } = useBehaviours();
   const { assumptions, choices } = entry;
   const ids = [...Object.keys(choices), ...assumptions];
   if (ids.length === 0) return <p class="hint">This reply depends on no point that the document leaves open.</p>;
-  const shown = value?.behaviours.filter(({ id }) => ids.includes(id)) ?? [];
+  const shown = behaviours?.filter(({ id }) => ids.includes(id)) ?? [];
   return (
     <>
       <Failure error={error} />

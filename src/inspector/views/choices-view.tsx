@@ -1,13 +1,7 @@
-import type { paths } from '../control-plane.d.ts';
-import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { countOf, Failure } from '../parts.tsx';
 import { SearchField } from '../search-field.tsx';
-import { useLoaded } from '../use-loaded.ts';
-
-type Behaviour =
-  paths['/__mock/behaviours']['get']['responses']['200']['content']['application/json']['behaviours'][number];
+import { type Behaviour, useBehaviours } from '../use-behaviours.ts';
 
 const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
   document: 'The service document says so',
@@ -17,14 +11,9 @@ const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
 
 /** The ledger: every point at which the service could behave in more than one way. */
 export function ChoicesView({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
-  const { value, error } = useLoaded(
-    () => replyOf(client.GET('/__mock/behaviours')),
-    'behaviours',
-    () => false,
-  );
+  const { behaviours, error } = useBehaviours();
   const search = route.options.search ?? '';
-  const found = value?.behaviours.filter((behaviour) => hasWords(behaviour, search));
+  const found = behaviours?.filter((behaviour) => hasWords(behaviour, search));
   const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
   return (
     <div class="page">

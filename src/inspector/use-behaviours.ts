@@ -1,0 +1,19 @@
+import type { paths } from './control-plane.d.ts';
+import { useInspector } from './inspector.ts';
+import { replyOf } from './inspector-client.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** A point at which the service could behave in more than one way. */
+export type Behaviour =
+  paths['/__mock/behaviours']['get']['responses'][200]['content']['application/json']['behaviours'][number];
+
+/** Loads the ledger, which does not change while the server runs. */
+export function useBehaviours() {
+  const { client } = useInspector();
+  const { value, error } = useLoaded(
+    () => replyOf(client.GET('/__mock/behaviours')),
+    'behaviours',
+    () => false,
+  );
+  return { behaviours: value?.behaviours, error };
+}
