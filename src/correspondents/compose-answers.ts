@@ -131,10 +131,10 @@ function report({ entry: { shown, address }, mail, environment }: Occasion): Ans
   const status = shown.status ?? '5.1.1';
   const diagnostic =
     shown.diagnostic ?? `550 ${status} ${status === '5.1.1' ? 'There is no such mailbox' : 'The mail is refused'}.`;
-  const eml = createDeliveryReport({
+  const { bytes } = createDeliveryReport({
     ...{ id: newId(environment), at: environment.now(), reportingMta: `mx.${domainOf(address)}`, recipient: address },
     ...{ status, diagnostic },
     original: { ...mail, references: readReferences(mail), headers: null },
   });
-  return [{ to: toBareAddress(mail.from), eml }];
+  return [{ to: toBareAddress(mail.from), eml: bytes }];
 }

@@ -66,6 +66,11 @@ const FILE_NAMES: Readonly<Record<string, string>> = {
   'application/ms-tnef': 'winmail.dat',
 };
 
+/** Returns the name of a file of a mail that comes without a name. */
+export function fileNameOf(mediaType: string): string {
+  return FILE_NAMES[mediaType] ?? 'attachment';
+}
+
 function toFile({ filename, mimeType, method, content }: Attachment): AttachedFile {
   const file = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
   // The parser replaces the line breaks of parts without encoding.
@@ -73,7 +78,7 @@ function toFile({ filename, mimeType, method, content }: Attachment): AttachedFi
   const name = cut(toSingleLine(filename ?? ''), MAIL_LIMITS.filename);
   const type = method === undefined ? mimeType : `${mimeType}; method=${method}`;
   return {
-    filename: name || (FILE_NAMES[mimeType] ?? 'attachment'),
+    filename: name || fileNameOf(mimeType),
     contentType: cut(type, MAIL_LIMITS.contentType),
     content: base64,
     sizeBytes: countBytes(base64),

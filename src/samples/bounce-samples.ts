@@ -28,7 +28,7 @@ export function writeReport(
   };
   const id = idOf(context, 1).replace(/<|@.*/g, '');
   const report = { id, at: dateOf(1), reportingMta: HOST, recipient: address, original, status, diagnostic, action };
-  return [{ ...NULL_SENDER, eml: createDeliveryReport(report) }];
+  return [{ ...NULL_SENDER, eml: createDeliveryReport(report).bytes }];
 }
 
 /** Writes a part from its lines. */

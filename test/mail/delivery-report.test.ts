@@ -25,7 +25,7 @@ function write(options: Partial<DeliveryReport> = {}): Uint8Array {
     diagnostic: '550 5.1.1 There is no such mailbox.',
     original: ORIGINAL,
     ...options,
-  });
+  }).bytes;
 }
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

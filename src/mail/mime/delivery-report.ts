@@ -30,20 +30,33 @@ export interface DeliveryReport {
   readonly original: MailHeader;
 }
 
+/** A delivery report, as a whole and in its parts. */
+interface WrittenReport {
+  /** The mail: RFC 5322. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly subject: string;
+  /** The text for people. */
+  readonly text: string;
+  /** The status for programs, and the header of the original mail, each with its media type. */
+  readonly files: readonly { readonly contentType: string; readonly content: string }[];
+}
+
 /**
  * Writes a delivery report: a text for people, the status for programs (RFC 3464), and the header of the mail, in a
  * `multipart/report` (RFC 6522). It is itself an automatic mail (RFC 3834); deliver it from the null sender.
  */
-export function createDeliveryReport(report: DeliveryReport): Uint8Array<ArrayBuffer> {
+export function createDeliveryReport(report: DeliveryReport): WrittenReport {
   const { id, at, reportingMta, recipient, action = 'failed', original } = report;
   const [subject, sentence] = ACTIONS[action];
   const diagnostic = toAscii(report.diagnostic);
-  const text = [`This is the mail system at ${reportingMta}.`, sentence, `<${recipient}>: ${diagnostic}`, ''];
-  const parts = [
-    textPart('text/plain', text.join(`${CRLF}${CRLF}`)),
-    statusPart({ ...report, action, diagnostic }),
-    asciiPart('text/rfc822-headers', `${fieldsOf(original).join(CRLF)}${CRLF}`),
+  const text = [`This is the mail system at ${reportingMta}.`, sentence, `<${recipient}>: ${diagnostic}`, ''].join(
+    `${CRLF}${CRLF}`,
+  );
+  const files = [
+    { contentType: 'message/delivery-status', content: writeStatus({ ...report, action, diagnostic }) },
+    { contentType: 'text/rfc822-headers', content: `${fieldsOf(original).join(CRLF)}${CRLF}` },
   ];
+  const parts = [textPart('text/plain', text), ...files.map(asciiPart)];
   const { head, content } = multipart('report', id, parts, ['report-type=delivery-status;']);
   const fields = [
     `From: Mail Delivery System <mailer-daemon@${reportingMta}>`,
@@ -57,11 +70,12 @@ export function createDeliveryReport(report: DeliveryReport): Uint8Array<ArrayBu
     ...(action === 'failed' ? [`X-Failed-Recipients: ${recipient}`] : []),
     'MIME-Version: 1.0',
   ];
-  return new TextEncoder().encode(writePart({ head: [...fields, ...head], content }));
+  const bytes = new TextEncoder().encode(writePart({ head: [...fields, ...head], content }));
+  return { bytes, subject, text, files };
 }
 
 /** Writes the status for programs: fields of the whole mail, and after an empty line those of the recipient. */
-function statusPart({ reportingMta, recipient, action, status, diagnostic, original }: DeliveryReport): MimePart {
+function writeStatus({ reportingMta, recipient, action, status, diagnostic, original }: DeliveryReport): string {
   const fields = [
     `Reporting-MTA: dns; ${reportingMta}`,
     `Arrival-Date: ${formatDate(new Date(original.receivedAt))}`,
@@ -71,7 +85,7 @@ function statusPart({ reportingMta, recipient, action, status, diagnostic, origi
     `Status: ${status}`,
     writeField('Diagnostic-Code', ['smtp;', ...diagnostic.split(' ')]),
   ];
-  return asciiPart('message/delivery-status', `${fields.join(CRLF)}${CRLF}`);
+  return `${fields.join(CRLF)}${CRLF}`;
 }
 
 /** Writes an address with its type; one that is not ASCII is escaped as RFC 6533 says. */
@@ -80,8 +94,8 @@ function toTypedAddress(address: string): string {
   return `utf-8; ${address.replace(/[^!-~]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;
 }
 
-function asciiPart(type: string, content: string): MimePart {
-  return { head: [`Content-Type: ${type}`], content };
+function asciiPart({ contentType, content }: WrittenReport['files'][number]): MimePart {
+  return { head: [`Content-Type: ${contentType}`], content };
 }
 
 /** Replaces what a header field may not have, such as line breaks. */
