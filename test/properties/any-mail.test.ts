@@ -83,9 +83,9 @@ test('any bytes without a named recipient are taken in, or refused with a reason
   await fc.assert(
     fc.asyncProperty(bytes, async (eml) => {
       const result = await mailbox.receiveMessage({ eml }).catch((error: Error) => error);
-      if (!(result instanceof Error)) return expect(result).toHaveLength(1);
-      expect(result).toMatchObject({ name: 'ApiError', message: expect.stringMatching(/^[A-Z].*\.$/s) });
+      const refusal = { name: 'ApiError', message: expect.stringMatching(/^[A-Z].*\.$/s) };
+      expect(result).toEqual(result instanceof Error ? expect.objectContaining(refusal) : [expect.anything()]);
     }),
-    { numRuns: 100 },
+    { numRuns: 100, examples: [[Buffer.from('To: helpdesk@acme.test')], [Buffer.from('To: nobody')]] },
   );
 });
