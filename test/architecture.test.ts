@@ -95,13 +95,17 @@ const LONG_TEST_FILES: readonly string[] = ['generated-client/schema.d.ts'];
 const MAX_FUNCTION_LINES = 40;
 
 /** Folders with a file for each resource, which has the same name in each. */
-const RESOURCE_FOLDERS = ['src/contract/operations/', 'src/contract/behaviours/', 'src/operations/'];
+const RESOURCE_FOLDERS = [
+  'src/contract/operations/',
+  'src/contract/replies/',
+  'src/contract/behaviours/',
+  'src/operations/',
+];
 
 /** Names that several files have nevertheless, with the reason; the files of resources count as one. */
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   'behaviours.ts': 'the ledger, and the command that shows it',
   'index.ts': 'the entries of the package, and what joins the operations',
-  'replies.ts': 'the bodies that replies of the service and of the control plane can have',
   'service.ts': 'what the pipeline answers with, and the operations that are about the service itself',
   'stream.ts': 'the behaviours of the event stream, and a stream',
   'trigger.ts': 'an event fired by hand, and the command that does it',

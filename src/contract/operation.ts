@@ -7,7 +7,8 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
  * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
- * are derived from it. `tiers`, `query`, `body` and `reply` are functions, because they can depend on behaviours.
+ * are derived from it; `replies/` has the bodies of its replies. `tiers`, `query` and `body` are functions, because they
+ * can depend on behaviours.
  */
 export interface OperationDefinition {
   readonly method: Method;
@@ -28,10 +29,8 @@ export interface OperationDefinition {
   /** The request body; an operation without one accepts an empty object or no body. */
   readonly body?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   readonly status: 200 | 201;
-  /** The body of a successful reply; `undefined` for no body. */
-  readonly reply: (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
-  /** A second kind of success, if there is one. */
-  readonly otherReply?: { readonly status: 200 | 201; readonly reply: (readBehaviour: ReadBehaviour) => z.ZodType };
+  /** The status of a second kind of success, if there is one. */
+  readonly otherStatus?: 200 | 201;
   /** The media type of a reply of bytes; a wildcard means the stored media type. */
   readonly content?: 'message/rfc822' | '*/*';
   /** The errors that are specific to this operation. */
@@ -41,4 +40,12 @@ export interface OperationDefinition {
 /** Types a row of the operation table without widening it. */
 export function defineOperation<const Row extends OperationDefinition>(row: Row): Row {
   return row;
+}
+
+/** Returns the schema of the body of a successful reply, which can depend on behaviours; `undefined` for no body. */
+export type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
+
+/** Types the replies of some operations without widening them. */
+export function defineReplies<const Replies extends Readonly<Record<string, BuildReply>>>(replies: Replies): Replies {
+  return replies;
 }

@@ -11,10 +11,11 @@ import { tenantOperations } from './operations/tenants.ts';
 import { threadOperations } from './operations/threads.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
+import type { OTHER_REPLIES, REPLIES } from './replies/index.ts';
 import type { Tier } from './tiers.ts';
 
 /**
- * The operation table: the service document as data, and the only source for routing, validation,
+ * The operation table: the service document as data, and with `replies/` the only source for routing, validation,
  * authorisation, types and OpenAPI. A new row does not compile until `operations/` implements it.
  */
 export const OPERATIONS = {
@@ -60,9 +61,9 @@ export type QueryOf<Id extends OperationId> = Table[Id] extends { query: unknown
   : Record<never, never>;
 
 /** The body of an operation's successful reply. */
-export type ReplyOf<Id extends OperationId> = Parsed<BuiltBy<Table[Id], 'reply'>> | OtherReplyOf<Table[Id]>;
-
-type OtherReplyOf<Row> = Row extends { otherReply: infer Other } ? Parsed<BuiltBy<Other, 'reply'>> : never;
+export type ReplyOf<Id extends OperationId> =
+  | Parsed<BuiltBy<typeof REPLIES, Id>>
+  | Parsed<BuiltBy<typeof OTHER_REPLIES, Id>>;
 
 /** The tiers that may call an operation under any values of the behaviours; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =

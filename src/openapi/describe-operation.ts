@@ -1,6 +1,8 @@
 import { createRecordingReader } from '../contract/behaviour-reader.ts';
 import { type BehaviourId, type BehaviourValues, isChangeable, type ReadBehaviour } from '../contract/behaviours.ts';
-import type { OperationDefinition } from '../contract/operation.ts';
+import type { BuildReply, OperationDefinition } from '../contract/operation.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { OTHER_REPLIES, REPLIES } from '../contract/replies/index.ts';
 import { TIER_PREFIX } from '../contract/tiers.ts';
 import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
 import { ASSUMED_HEADER } from './error-responses.ts';
@@ -8,11 +10,15 @@ import { errorResponses } from './operation-errors.ts';
 import { tagOf } from './tags.ts';
 
 /** Describes one row of the operation table under these behaviours. */
-export function describeOperation(id: string, row: OperationDefinition, behaviours: BehaviourValues): DescribedRow {
+export function describeOperation(
+  id: OperationId,
+  row: OperationDefinition,
+  behaviours: BehaviourValues,
+): DescribedRow {
   const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
-  const successes = successesOf(row, readBehaviour);
+  const successes = successesOf(id, row, readBehaviour);
   row.assumes?.forEach(assume);
   return {
     id,
@@ -47,14 +53,12 @@ function describe(
 }
 
 function successesOf(
-  { status, reply, otherReply, content }: OperationDefinition,
+  id: OperationId,
+  { status, otherStatus, content }: OperationDefinition,
   readBehaviour: ReadBehaviour,
 ): DescribedSuccess[] {
-  const usual = { status, schema: reply(readBehaviour), content, headers: ASSUMED_HEADER };
-  const other = otherReply && {
-    status: otherReply.status,
-    schema: otherReply.reply(readBehaviour),
-    headers: ASSUMED_HEADER,
-  };
-  return [usual, ...(other ? [other] : [])];
+  const usual = { status, schema: REPLIES[id](readBehaviour), content, headers: ASSUMED_HEADER };
+  if (otherStatus === undefined) return [usual];
+  const others: Partial<Record<OperationId, BuildReply>> = OTHER_REPLIES;
+  return [usual, { status: otherStatus, schema: others[id]?.(readBehaviour), headers: ASSUMED_HEADER }];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
-import { errorBody } from '../contract/replies.ts';
+import { errorBody } from '../contract/replies/common.ts';
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;

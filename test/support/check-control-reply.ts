@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
-import { errorBody } from '../../src/contract/replies.ts';
+import { errorBody } from '../../src/contract/replies/common.ts';
 import { controlErrors } from '../../src/control/describe-control.ts';
 import { CONTROL_TABLE } from '../../src/control/table.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';

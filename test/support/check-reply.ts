@@ -1,9 +1,10 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
-import type { OperationDefinition } from '../../src/contract/operation.ts';
+import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { errorBody } from '../../src/contract/replies.ts';
+import { errorBody } from '../../src/contract/replies/common.ts';
+import { OTHER_REPLIES, REPLIES } from '../../src/contract/replies/index.ts';
 import { errorResponses } from '../../src/openapi/operation-errors.ts';
 import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
 import { createRouter, splitPath } from '../../src/pipeline/router.ts';
@@ -12,6 +13,8 @@ import type { Reply } from './send.ts';
 const route = createRouter(OPERATION_ROWS);
 
 type Behaviours = Pick<Mailbox, 'behaviours'>;
+
+type DefinitionWithId = OperationDefinition & { readonly id: OperationId };
 
 /** A reply as far as it is checked; that of a raw connection has no bytes. */
 type CheckedReply = Pick<Reply, 'status' | 'headers' | 'text' | 'json'> & Partial<Pick<Reply, 'bytes'>>;
@@ -43,11 +46,11 @@ function checkSuccess(mailbox: Behaviours, method: string, path: string, reply: 
 }
 
 /** The status decides which kind of success it is. */
-function schemaOf({ method, path, status, reply, otherReply }: OperationDefinition, actual: number) {
-  if (actual === status) return reply;
-  if (actual === otherReply?.status) return otherReply.reply;
-  const expected = [status, ...(otherReply ? [otherReply.status] : [])].join(' or ');
-  throw new Error(`${method} ${path} answered ${actual}, not ${expected}.`);
+function schemaOf({ id, method, path, status, otherStatus }: DefinitionWithId, actual: number): BuildReply {
+  const others: Partial<Record<OperationId, BuildReply>> = OTHER_REPLIES;
+  const found = actual === status ? REPLIES[id] : actual === otherStatus ? others[id] : undefined;
+  if (found) return found;
+  throw new Error(`${method} ${path} answered ${actual}, not ${[status, otherStatus].filter(Boolean).join(' or ')}.`);
 }
 
 function jsonOf({ headers, json }: CheckedReply): unknown {
@@ -66,11 +69,7 @@ function bytesOf({ headers, bytes }: CheckedReply, content: string): unknown {
   return bytes;
 }
 
-function findOperation(
-  method: string,
-  path: string,
-  mailbox: Behaviours,
-): (OperationDefinition & { readonly id: OperationId }) | undefined {
+function findOperation(method: string, path: string, mailbox: Behaviours): DefinitionWithId | undefined {
   const [pathname = ''] = path.split('?');
   const trimmed = mailbox.behaviours['requests.trailing-slash'] === 'ignored' ? pathname.replace(/\/$/, '') : pathname;
   return route(splitPath(trimmed))?.get(method);

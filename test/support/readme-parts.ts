@@ -15,6 +15,7 @@ import {
 import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
+import { REPLIES } from '../../src/contract/replies/index.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { fieldsOf } from '../../src/control/describe-control.ts';
 import { CONTROL_TABLE } from '../../src/control/table.ts';
@@ -122,9 +123,9 @@ function operationsTable(): string {
 
 function shapesTable(): string {
   const rows = OPERATION_IDS.map((id) => {
-    const { query, body, reply, content } = rowOf(id);
+    const { query, body, content } = rowOf(id);
     const readBehaviour = <Id extends ChangeableId>(choice: Id) => behaviours[choice];
-    const schema = reply(readBehaviour);
+    const schema = REPLIES[id](readBehaviour);
     const parameters = Object.keys(query?.(readBehaviour).shape ?? {}).map((name) => `${name}?`);
     const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(readBehaviour), 'input')) : ''];
     const output = content ?? (schema ? shapeOf(toJsonSchema(schema, 'output')) : '');

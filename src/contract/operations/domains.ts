@@ -1,62 +1,11 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { DELETE_REPLIES } from '../replies.ts';
-import { domainName, domainStatus, idInRequest, nameInRequest, timestamp, uuid } from '../schemas.ts';
+import { domainName, idInRequest, nameInRequest } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const tiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('domains.tiers')];
 const params = z.object({ domain: nameInRequest });
-
-const flatStatus = domainStatus.extract(['pending', 'verified', 'failed']);
-
-const dnsRecord = z.strictObject({
-  type: z.enum(['MX', 'TXT', 'CNAME']),
-  name: z.string(),
-  value: z.string(),
-  priority: z.int().nullable(),
-  status: flatStatus,
-});
-
-/** Fields that both forms of a domain have. */
-const commonFields = {
-  inboundEnabled: z.boolean(),
-  outboundEnabled: z.boolean(),
-  verifiedAt: timestamp.nullable(),
-  createdAt: timestamp,
-};
-
-const domain = z.strictObject({
-  id: uuid,
-  domain: z.string(),
-  status: flatStatus,
-  workspaceId: uuid.nullable(),
-  dnsRecords: z.array(dnsRecord),
-  ...commonFields,
-  updatedAt: timestamp,
-});
-
-const wrappedDomain = z.strictObject({
-  domain: z.string(),
-  status: domainStatus,
-  ...commonFields,
-  records: z.array(
-    z.strictObject({ type: dnsRecord.shape.type, host: z.string(), value: z.string(), priority: z.int().optional() }),
-  ),
-});
-
-const REPLIES = { reference: domain, wrapped: z.strictObject({ domain: wrappedDomain }) };
-const LISTS = {
-  reference: z.strictObject({ domains: z.array(domain) }),
-  wrapped: z.strictObject({ domains: z.array(wrappedDomain) }),
-};
-
-const domainReply = (readBehaviour: ReadBehaviour) => REPLIES[readBehaviour('domains.shape')];
-
-const DELETED = {
-  ...DELETE_REPLIES,
-  'deleted-and-domain': z.strictObject({ deleted: z.literal(true), domain: z.string() }),
-};
 
 export const domainOperations = {
   createDomain: defineOperation({
@@ -68,7 +17,6 @@ export const domainOperations = {
     body: () => z.object({ domain: domainName, workspaceId: idInRequest.nullish() }),
     status: 201,
     assumes: ['domains.enabled'],
-    reply: domainReply,
     errors: ['FORBIDDEN', 'ALREADY_EXISTS', 'NOT_FOUND'],
   }),
   listDomains: defineOperation({
@@ -80,7 +28,6 @@ export const domainOperations = {
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['domains.enabled'],
-    reply: (readBehaviour) => LISTS[readBehaviour('domains.shape')],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getDomain: defineOperation({
@@ -92,7 +39,6 @@ export const domainOperations = {
     params,
     status: 200,
     assumes: ['domains.enabled'],
-    reply: domainReply,
   }),
   verifyDomain: defineOperation({
     method: 'GET',
@@ -103,7 +49,6 @@ export const domainOperations = {
     params,
     status: 200,
     assumes: ['domains.enabled', 'domains.verify.outcome', 'domains.verify.reply'],
-    reply: domainReply,
     errors: ['CONFLICT'],
   }),
   deleteDomain: defineOperation({
@@ -115,6 +60,5 @@ export const domainOperations = {
     params,
     status: 200,
     assumes: ['domains.delete.in-use'],
-    reply: (readBehaviour) => DELETED[readBehaviour('domains.delete.body')],
   }),
 };

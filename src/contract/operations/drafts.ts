@@ -2,27 +2,12 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
-import { pageQuery, pagination } from '../query.ts';
-import { DELETE_REPLIES } from '../replies.ts';
-import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
-import { addressList, mailBodies, SEND_ERRORS, sentReply, subject } from './sending.ts';
+import { pageQuery } from '../query.ts';
+import { idInRequest, idParams } from '../schemas.ts';
+import { addressList, mailBodies, SEND_ERRORS, subject } from './sending.ts';
 import { withinInbox } from './within-inbox.ts';
 
 const draftParams = z.object({ id: idInRequest, draftId: idInRequest });
-
-const draft = z.strictObject({
-  id: uuid,
-  inboxId: uuid,
-  to: z.array(z.string()),
-  cc: z.array(z.string()),
-  bcc: z.array(z.string()),
-  subject: z.string().nullable(),
-  plainBody: z.string().nullable(),
-  htmlBody: z.string().nullable(),
-  replyToMessageId: uuid.nullable(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
 
 const RECIPIENTS = { kept: () => unvalidatedAddresses, checked: addressList };
 
@@ -38,14 +23,6 @@ const draftBody = (readBehaviour: ReadBehaviour) => {
   });
 };
 
-const LIST_REPLIES = {
-  drafts: z.strictObject({ drafts: z.array(draft) }),
-  'with-pagination': z.strictObject({ drafts: z.array(draft), pagination }),
-};
-
-const sentDraft = sentReply.extend({ draftId: uuid });
-const SENT = { 'message-id-header': sentDraft, 'message-id': sentDraft.extend({ messageId: uuid }) };
-
 export const draftOperations = {
   createDraft: defineOperation({
     ...withinInbox,
@@ -57,7 +34,6 @@ export const draftOperations = {
     assumes: ['sending.addresses', 'drafts.shape'],
     body: draftBody,
     status: 201,
-    reply: () => draft,
     errors: ['STORAGE_FULL'],
   }),
   listDrafts: defineOperation({
@@ -70,7 +46,6 @@ export const draftOperations = {
     query: pageQuery,
     status: 200,
     assumes: ['drafts.shape', 'messages.list.pagination'],
-    reply: (readBehaviour) => LIST_REPLIES[readBehaviour('drafts.list.reply')],
   }),
   getDraft: defineOperation({
     ...withinInbox,
@@ -81,7 +56,6 @@ export const draftOperations = {
     params: draftParams,
     status: 200,
     assumes: ['drafts.shape'],
-    reply: () => draft,
   }),
   updateDraft: defineOperation({
     ...withinInbox,
@@ -93,7 +67,6 @@ export const draftOperations = {
     assumes: ['sending.addresses', 'drafts.shape'],
     body: draftBody,
     status: 200,
-    reply: () => draft,
     errors: ['STORAGE_FULL'],
   }),
   deleteDraft: defineOperation({
@@ -104,7 +77,6 @@ export const draftOperations = {
     origin: 'reference',
     params: draftParams,
     status: 200,
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('drafts.delete.body')],
   }),
   sendDraft: defineOperation({
     ...withinInbox,
@@ -115,7 +87,6 @@ export const draftOperations = {
     params: draftParams,
     status: 200,
     assumes: ['drafts.send.reply'],
-    reply: (readBehaviour) => SENT[readBehaviour('sending.reply')],
     errors: SEND_ERRORS,
   }),
 };

@@ -3,60 +3,11 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { queryFlag } from '../query.ts';
-import { DELETE_REPLIES, emptyReply, updatedReply } from '../replies.ts';
-import {
-  domainName,
-  flag,
-  idInRequest,
-  idParams,
-  line,
-  metadata,
-  nameInRequest,
-  timestamp,
-  username,
-  uuid,
-} from '../schemas.ts';
+import { domainName, flag, idInRequest, idParams, line, metadata, nameInRequest, username } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('inboxes.read.tiers')];
 const changeTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('inboxes.change.tiers')];
-
-const login = { host: z.string(), port: z.int(), username: z.string(), password: z.string() };
-
-const referenceInbox = z.strictObject({
-  id: uuid,
-  email: z.string().describe('The current primary address.'),
-  canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
-  username: z.string(),
-  domain: z.string(),
-  displayName: z.string().nullable(),
-  workspaceId: uuid,
-  addresses: z.array(z.strictObject({ address: z.string(), isPrimary: z.boolean() })),
-  createdAt: timestamp,
-});
-
-const credentials = {
-  imapPassword: z.string(),
-  imap: z.strictObject({ ...login, tls: z.boolean() }),
-  smtp: z.strictObject({ ...login, starttls: z.boolean() }),
-};
-
-const FIELDS_BY_SHAPE = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
-
-/** An inbox without its credentials. */
-const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
-  referenceInbox.extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
-
-/** An inbox with its credentials (reference, "Inbox"). */
-const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
-  inboxWithoutCredentials(readBehaviour).extend(credentials);
-
-const LISTED = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
-
-const DELETE_ADDRESS_REPLIES = {
-  'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
-  empty: emptyReply,
-};
 
 const displayName = line(200).trim().nullish();
 
@@ -78,14 +29,7 @@ export const inboxOperations = {
         workspaceId: idInRequest.nullish(),
       }),
     status: 201,
-    reply: (readBehaviour) =>
-      inboxWithCredentials(readBehaviour).extend({
-        apiKey: z.string().describe('Its ak_ key; no other reply shows it.'),
-      }),
-    otherReply: {
-      status: 200,
-      reply: (readBehaviour) => inboxWithoutCredentials(readBehaviour).extend({ existed: z.literal(true) }),
-    },
+    otherStatus: 200,
     errors: ['FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN', 'NOT_FOUND'],
   }),
   listInboxes: defineOperation({
@@ -97,8 +41,6 @@ export const inboxOperations = {
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
     assumes: ['inboxes.list.order'],
-    reply: (readBehaviour) =>
-      z.strictObject({ inboxes: z.array(LISTED[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getInbox: defineOperation({
@@ -109,7 +51,6 @@ export const inboxOperations = {
     tiers: readTiers,
     params: idParams,
     status: 200,
-    reply: inboxWithCredentials,
   }),
   updateInbox: defineOperation({
     method: 'PATCH',
@@ -121,7 +62,6 @@ export const inboxOperations = {
     body: () => z.object({ displayName, metadata: metadata.nullish() }),
     status: 200,
     assumes: ['inboxes.update.reply'],
-    reply: () => updatedReply,
   }),
   deleteInbox: defineOperation({
     method: 'DELETE',
@@ -132,7 +72,6 @@ export const inboxOperations = {
     params: idParams,
     status: 200,
     assumes: ['inboxes.delete.kept'],
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('inboxes.delete.body')],
   }),
   addInboxAddress: defineOperation({
     method: 'POST',
@@ -144,7 +83,6 @@ export const inboxOperations = {
     assumes: ['sending.addresses'],
     body: () => z.object({ email: bareEmail, primary: flag.default(true) }),
     status: 201,
-    reply: () => z.strictObject({ ok: z.literal(true), address: z.string(), isPrimary: z.boolean() }),
     errors: ['FORBIDDEN', 'ALREADY_EXISTS'],
   }),
   deleteInboxAddress: defineOperation({
@@ -155,7 +93,6 @@ export const inboxOperations = {
     tiers: changeTiers,
     params: z.object({ id: idInRequest, address: nameInRequest }),
     status: 200,
-    reply: (readBehaviour) => DELETE_ADDRESS_REPLIES[readBehaviour('inboxes.addresses.delete.body')],
     errors: ['CONFLICT'],
   }),
 };

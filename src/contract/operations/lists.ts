@@ -1,31 +1,11 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
-import { DELETE_REPLIES } from '../replies.ts';
-import { idInRequest, idParams, line, metadata, name, text, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, idParams, line, metadata, name, text } from '../schemas.ts';
 import { withinInbox } from './within-inbox.ts';
 
 const listParams = z.object({ id: idInRequest, listId: idInRequest });
 const entryParams = listParams.extend({ entryId: idInRequest });
-
-const entry = z.strictObject({
-  id: uuid,
-  email: z.string(),
-  displayName: z.string().nullable(),
-  metadata: metadata.nullable(),
-  createdAt: timestamp,
-});
-
-const list = z.strictObject({
-  id: uuid,
-  name: z.string(),
-  description: z.string().nullable(),
-  entryCount: z.int(),
-  entries: z.array(entry),
-  createdAt: timestamp,
-});
-
-const LISTED = { included: list, omitted: list.omit({ entries: true }) };
 
 export const listOperations = {
   createList: defineOperation({
@@ -38,7 +18,6 @@ export const listOperations = {
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     status: 201,
     assumes: ['lists.shape'],
-    reply: () => list,
   }),
   listLists: defineOperation({
     ...withinInbox,
@@ -49,7 +28,6 @@ export const listOperations = {
     params: idParams,
     status: 200,
     assumes: ['lists.shape', 'lists.list.reply'],
-    reply: (readBehaviour) => z.strictObject({ lists: z.array(LISTED[readBehaviour('lists.list.entries')]) }),
   }),
   getList: defineOperation({
     ...withinInbox,
@@ -60,7 +38,6 @@ export const listOperations = {
     params: listParams,
     status: 200,
     assumes: ['lists.shape'],
-    reply: () => list,
   }),
   deleteList: defineOperation({
     ...withinInbox,
@@ -70,7 +47,6 @@ export const listOperations = {
     origin: 'assumed',
     params: listParams,
     status: 200,
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('lists.delete.body')],
   }),
   createListEntry: defineOperation({
     ...withinInbox,
@@ -82,7 +58,6 @@ export const listOperations = {
     assumes: ['sending.addresses', 'lists.shape'],
     body: () => z.object({ email: bareEmail, displayName: line(200).nullish(), metadata: metadata.nullish() }),
     status: 201,
-    reply: () => entry,
     errors: ['ALREADY_EXISTS'],
   }),
   listListEntries: defineOperation({
@@ -94,7 +69,6 @@ export const listOperations = {
     params: listParams,
     status: 200,
     assumes: ['lists.shape', 'lists.list.reply'],
-    reply: () => z.strictObject({ entries: z.array(entry) }),
   }),
   getListEntry: defineOperation({
     ...withinInbox,
@@ -105,7 +79,6 @@ export const listOperations = {
     params: entryParams,
     status: 200,
     assumes: ['lists.shape'],
-    reply: () => entry,
   }),
   deleteListEntry: defineOperation({
     ...withinInbox,
@@ -115,6 +88,5 @@ export const listOperations = {
     origin: 'assumed',
     params: entryParams,
     status: 200,
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('lists.entries.delete.body')],
   }),
 };

@@ -3,7 +3,7 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
-import { flag, idParams, line, text, uuid } from '../schemas.ts';
+import { flag, idParams, line, text } from '../schemas.ts';
 import { messageParams } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
@@ -40,25 +40,12 @@ function copies(readBehaviour: ReadBehaviour) {
 
 const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies });
 
-/** The reply of every operation that sends (reference). */
-export const sentReply = z.strictObject({
-  id: uuid,
-  threadId: uuid,
-  status: z.literal('sent'),
-  messageId: z.string(),
-});
-
-const SENT = { 'message-id-header': sentReply, 'message-id': sentReply.extend({ messageId: uuid }) };
-
-const reply = (readBehaviour: ReadBehaviour) => SENT[readBehaviour('sending.reply')];
-
 const send = {
   ...withinInbox,
   method: 'POST',
   origin: 'reference',
   status: 200,
   assumes: ['sending.addresses', 'sending.copies'],
-  reply,
   errors: SEND_ERRORS,
 } as const;
 

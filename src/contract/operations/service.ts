@@ -1,31 +1,11 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
-import { emptyReply } from '../replies.ts';
-import { idInRequest, text, timestamp, uuid } from '../schemas.ts';
+import { idInRequest, text } from '../schemas.ts';
 import { TIER_SETS, TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
-
-const HEALTH_REPLIES = { status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply };
-
-const identity = z.strictObject({
-  tier: z.enum(TIERS),
-  tenantId: uuid.nullable(),
-  workspaceId: uuid.nullable(),
-  inboxId: uuid.nullable(),
-  email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
-});
-
-const metrics = z.strictObject({
-  window: z.strictObject({ from: timestamp, to: timestamp }),
-  scope: z.strictObject({ tenantId: uuid, workspaceId: uuid.nullable(), inboxId: uuid.nullable() }),
-  counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
-  resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
-});
 
 /** The reasons why an e-mail address is not valid. */
 export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
-
-const verdict = z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() });
 
 export const serviceOperations = {
   getMe: defineOperation({
@@ -36,7 +16,6 @@ export const serviceOperations = {
     tiers: () => TIERS,
     status: 200,
     assumes: ['me.reply'],
-    reply: () => identity,
   }),
   getMetrics: defineOperation({
     method: 'GET',
@@ -53,7 +32,6 @@ export const serviceOperations = {
       }),
     status: 200,
     assumes: ['metrics.reply', 'metrics.counts'],
-    reply: () => metrics,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation({
@@ -65,7 +43,6 @@ export const serviceOperations = {
     body: () => z.object({ email: text(254) }),
     status: 200,
     assumes: ['verify.tiers', 'verify.reply'],
-    reply: () => verdict,
   }),
   getHealth: defineOperation({
     method: 'GET',
@@ -74,6 +51,5 @@ export const serviceOperations = {
     origin: 'reference',
     tiers: 'public',
     status: 200,
-    reply: (readBehaviour) => HEALTH_REPLIES[readBehaviour('health.body')],
   }),
 };

@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { DELETE_REPLIES } from '../replies.ts';
-import { idParams, name, timestamp, uuid } from '../schemas.ts';
-
-const createdTenant = z.strictObject({
-  id: uuid,
-  name: z.string(),
-  apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
-  defaultWorkspaceId: uuid,
-  createdAt: timestamp,
-});
+import { idParams, name } from '../schemas.ts';
 
 export const tenantOperations = {
   createTenant: defineOperation({
@@ -22,7 +13,6 @@ export const tenantOperations = {
     assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply'],
     body: () => z.object({ name: name(200) }),
     status: 201,
-    reply: () => createdTenant,
   }),
   deleteTenant: defineOperation({
     method: 'DELETE',
@@ -34,6 +24,5 @@ export const tenantOperations = {
     params: idParams,
     assumes: ['tenants.delete.cascade'],
     status: 200,
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('tenants.delete.body')],
   }),
 };

@@ -1,18 +1,8 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { pageQuery, pagination } from '../query.ts';
-import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
-import { messageReply } from './messages.ts';
+import { pageQuery } from '../query.ts';
+import { idInRequest, idParams } from '../schemas.ts';
 import { withinInbox } from './within-inbox.ts';
-
-const listedThread = z.strictObject({
-  threadId: uuid,
-  inboxId: uuid,
-  subject: z.string().describe('The subject of the first message.'),
-  messageCount: z.int(),
-  unreadCount: z.int(),
-  lastMessageAt: timestamp,
-});
 
 export const threadOperations = {
   listThreads: defineOperation({
@@ -25,7 +15,6 @@ export const threadOperations = {
     query: pageQuery,
     status: 200,
     assumes: ['threads.list', 'messages.list.pagination'],
-    reply: () => z.strictObject({ threads: z.array(listedThread), pagination }),
   }),
   getThread: defineOperation({
     ...withinInbox,
@@ -36,7 +25,5 @@ export const threadOperations = {
     params: z.object({ id: idInRequest, threadId: idInRequest }),
     status: 200,
     assumes: ['threads.shape'],
-    reply: (readBehaviour) =>
-      z.strictObject({ threadId: uuid, messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) }),
   }),
 };

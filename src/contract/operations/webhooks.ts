@@ -2,26 +2,10 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
-import { DELETE_REPLIES, updatedReply } from '../replies.ts';
-import { expected, flag, idInRequest, idParams, isUrlWithProtocol, text, timestamp, uuid } from '../schemas.ts';
+import { expected, flag, idInRequest, idParams, isUrlWithProtocol, text } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const webhookTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')];
-
-/** A webhook in a reply: exactly the six documented fields (service document, section 2). */
-const webhookReply = z.strictObject({
-  id: uuid,
-  url: z.string(),
-  events: z.array(z.string()),
-  secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
-  isActive: z.boolean(),
-  createdAt: timestamp,
-});
-
-const LISTED_WEBHOOK = {
-  included: webhookReply,
-  omitted: webhookReply.omit({ secret: true }),
-};
 
 const URL_RULES = {
   'http-or-https': { protocol: /^https?$/, message: 'must be an absolute http or https URL' },
@@ -54,12 +38,6 @@ function webhookEvents(readBehaviour: ReadBehaviour) {
   return readBehaviour('webhooks.create.required') === 'url' ? events.optional() : events;
 }
 
-const readWebhook = (readBehaviour: ReadBehaviour) => LISTED_WEBHOOK[readBehaviour('webhooks.get.secret')];
-
-const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply };
-
-const DELETED = { ...DELETE_REPLIES, none: undefined };
-
 export const webhookOperations = {
   createWebhook: defineOperation({
     method: 'POST',
@@ -76,7 +54,6 @@ export const webhookOperations = {
         workspaceId: idInRequest.nullish(),
       }),
     status: 201,
-    reply: () => webhookReply,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   listWebhooks: defineOperation({
@@ -89,8 +66,6 @@ export const webhookOperations = {
     assumes: ['webhooks.other-tiers'],
     query: () => z.object({ workspace: idInRequest.optional() }),
     status: 200,
-    reply: (readBehaviour) =>
-      z.strictObject({ webhooks: z.array(LISTED_WEBHOOK[readBehaviour('webhooks.list.secret')]) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getWebhook: defineOperation({
@@ -102,7 +77,6 @@ export const webhookOperations = {
     assumes: ['webhooks.other-tiers'],
     params: idParams,
     status: 200,
-    reply: readWebhook,
   }),
   updateWebhook: defineOperation({
     method: 'PATCH',
@@ -119,7 +93,6 @@ export const webhookOperations = {
         isActive: flag.optional(),
       }),
     status: 200,
-    reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('webhooks.update.reply')](readBehaviour),
   }),
   deleteWebhook: defineOperation({
     method: 'DELETE',
@@ -131,6 +104,5 @@ export const webhookOperations = {
     assumes: ['webhooks.other-tiers'],
     params: idParams,
     status: 200,
-    reply: (readBehaviour) => DELETED[readBehaviour('webhooks.delete.body')],
   }),
 };

@@ -1,21 +1,10 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { defineOperation } from '../operation.ts';
-import { DELETE_REPLIES } from '../replies.ts';
-import { idParams, name, text, timestamp, uuid } from '../schemas.ts';
+import { idParams, name, text } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.read.tiers')];
-
-const workspace = z.strictObject({
-  id: uuid,
-  name: z.string(),
-  slug: z.string(),
-  isDefault: z.boolean(),
-  inboxCount: z.int().describe('The number of its inboxes.'),
-  domainCount: z.int().describe('The number of its domains.'),
-  createdAt: timestamp,
-});
 
 const slug = text(63).regex(
   /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
@@ -32,7 +21,6 @@ export const workspaceOperations = {
     assumes: ['workspaces.create.slug', 'workspaces.shape'],
     body: () => z.object({ name: name(200), slug: slug.nullish() }),
     status: 201,
-    reply: () => workspace,
     errors: ['ALREADY_EXISTS'],
   }),
   listWorkspaces: defineOperation({
@@ -43,7 +31,6 @@ export const workspaceOperations = {
     tiers: readTiers,
     status: 200,
     assumes: ['workspaces.shape', 'workspaces.list.order'],
-    reply: () => z.strictObject({ workspaces: z.array(workspace) }),
   }),
   getWorkspace: defineOperation({
     method: 'GET',
@@ -54,7 +41,6 @@ export const workspaceOperations = {
     params: idParams,
     status: 200,
     assumes: ['workspaces.shape'],
-    reply: () => workspace,
   }),
   deleteWorkspace: defineOperation({
     method: 'DELETE',
@@ -65,7 +51,6 @@ export const workspaceOperations = {
     params: idParams,
     status: 200,
     assumes: ['workspaces.delete.cascade'],
-    reply: (readBehaviour) => DELETE_REPLIES[readBehaviour('workspaces.delete.body')],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };
