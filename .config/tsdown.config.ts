@@ -53,14 +53,23 @@ const declarationsForRequire: Plugin = {
 };
 
 /**
- * What replaces modules of bundled packages that the emulator never runs, by package and module. `@mswjs/data` brings
- * logs, and most of two libraries; express brings parsers of bodies and queries, and files with their types.
+ * What replaces modules of bundled packages, by package and module: parts that the emulator never runs, such as the logs
+ * and relations of `@mswjs/data` and the parsers of express, and the seventy files behind two functions of lodash.
  */
 const REPLACED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@mswjs/data': {
     debug: 'export const debug = () => () => {};',
-    'date-fns': "export { default as compareAsc } from 'date-fns/compareAsc';",
-    lodash: "export { default as isFunction } from 'lodash/isFunction';",
+    lodash: "export const isFunction = (value) => typeof value === 'function';",
+    'lodash/isFunction': "module.exports = (value) => typeof value === 'function';",
+    // The paths are lists of the property names of a model.
+    'lodash/get': 'module.exports = (object, path) => path.reduce((part, name) => part?.[name], object);',
+    'lodash/set': `module.exports = (object, [name, ...below], value) => {
+      if (below.length === 0) object[name] = value;
+      else module.exports((object[name] ??= {}), below, value);
+    };`,
+    './relations/Relation': 'export class Relation {}',
+    '../relations/Relation': 'export class Relation {}',
+    './defineRelationalProperties': 'export const defineRelationalProperties = () => {};',
   },
   express: {
     'body-parser': 'module.exports = {};',
@@ -143,6 +152,63 @@ const constantsComputedNow: Plugin = {
     const [[name, value] = []] = Object.entries(found[1]);
     return `import { freezeDeep } from '${root}src/fixture/freeze-deep.ts';
       export const ${name} = freezeDeep(JSON.parse(${JSON.stringify(JSON.stringify(value))}));`;
+  },
+};
+
+/**
+ * What many processes never need, as the modules of files of their own, which are read when something in them is first
+ * used. What these modules export must not be used while a file is loaded, and must not be an export of the package.
+ */
+const LOADED_WHEN_USED: Readonly<Record<string, readonly string[]>> = {
+  'fixture-reader': ['src/fixture/parse-fixture.ts'],
+  'control-schemas': [
+    'src/contract/incoming-message.ts',
+    'src/control/mail-filter.ts',
+    'src/control/mail-search.ts',
+    'src/control/sandbox-options.ts',
+    'src/control/trigger.ts',
+    'src/correspondents/correspondent.ts',
+    'src/faults/fault.ts',
+    'src/journal/request-filter.ts',
+  ],
+  deliver: ['src/delivery/request.ts', 'src/delivery/attempt-sender.ts'],
+  openapi: ['src/openapi/create-openapi.ts'],
+  answer: ['src/correspondents/compose-answers.ts'],
+};
+
+/** Returns the name of such a file by the path of one of its modules. */
+function fileWith(module: string | undefined): string | undefined {
+  return Object.entries(LOADED_WHEN_USED).find(([, paths]) => paths.some((path) => module === root + path))?.[0];
+}
+
+/** The line at the top of a file that loads another one. */
+const LOADING = /^(?:let|const) (\w+) = require\("\.\/([\w-]+)\.cjs"\);$/gm;
+
+/** Makes these files, and replaces the lines that load them by functions that do. */
+const loadedWhenUsed: Plugin = {
+  name: 'loaded-when-used',
+  resolveId: {
+    order: 'pre',
+    async handler(source, importer, options) {
+      if (source in LOADED_WHEN_USED) return `\0used:${source}`;
+      if (!importer || importer.startsWith('\0used:') || !source.startsWith('.')) return undefined;
+      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+      const name = fileWith(resolved?.id);
+      return name && name !== fileWith(importer) ? { id: `./${name}.cjs`, external: 'absolute' } : undefined;
+    },
+  },
+  load(id) {
+    const paths = LOADED_WHEN_USED[id.replace('\0used:', '')];
+    return id.startsWith('\0used:') ? paths?.map((path) => `export * from '${root}${path}';`).join('\n') : undefined;
+  },
+  renderChunk(code, { fileName }) {
+    return [...code.matchAll(LOADING)].reduce((text, [line, variable, name = '']) => {
+      if (!(name in LOADED_WHEN_USED)) return text;
+      if (fileName === `${name}.cjs`)
+        this.error(`A module of ${fileName} that LOADED_WHEN_USED does not list needs it.`);
+      const load = `var ${variable}_;\nfunction ${variable}() {\n\treturn ${variable}_ ??= require("./${name}.cjs");\n}`;
+      return text.replace(line, load).replaceAll(new RegExp(`\\b${variable}\\.`, 'g'), `(${variable}()).`);
+    }, code);
   },
 };
 
@@ -257,6 +323,7 @@ const CODE: UserConfig[] = [
     ...COMMON,
     entry: {
       ...ENTRIES_FOR_REQUIRE,
+      ...Object.fromEntries(Object.keys(LOADED_WHEN_USED).map((name) => [name, name])),
       'without-msw': 'src/without-msw.ts',
       'handler-parts': 'src/handler-parts.ts',
       main: 'src/cli/main.ts',
@@ -266,7 +333,7 @@ const CODE: UserConfig[] = [
     dts: false,
     minify: true,
     outputOptions: { codeSplitting: { groups: FILES_OF_A_START } },
-    plugins: [...BUNDLED, thirdPartyLicences('THIRD-PARTY-LICENSES')],
+    plugins: [...BUNDLED, loadedWhenUsed, thirdPartyLicences('THIRD-PARTY-LICENSES')],
   },
   {
     ...COMMON,

@@ -1,4 +1,4 @@
-import { FixtureError } from '../fixture/parse-fixture.ts';
+import { FixtureError } from '../fixture/fixture-error.ts';
 import { CannotRunError } from './command.ts';
 
 /** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */

@@ -14,7 +14,7 @@ export interface StartSettings {
   readonly mail: readonly string[];
   readonly behaviours: Readonly<Record<string, string>>;
   /** Not checked: `startServer` checks them. */
-  readonly faults: readonly FaultOptions[];
+  readonly faults: readonly FaultOptions[] | undefined;
   readonly allowHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly deliverTo: readonly string[];
@@ -52,7 +52,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     behaviours: Object.fromEntries(
       parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
-    faults: parseEach(flags.fault, parseFaults).flat(),
+    faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
     allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
     corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),

@@ -5,9 +5,7 @@ import type { InputOf } from './input-of.ts';
 import { envelopeFields } from './mail-envelope.ts';
 import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
 import { line, text } from './schemas.ts';
-
-/** Maximum size of an inbound mail with its attachments, in bytes. */
-export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
+import { MAX_MAIL_BYTES } from './size.ts';
 
 /** Limits for the parts of an inbound mail. A raw mail may exceed them; its message is then truncated. */
 export const MAIL_LIMITS = {

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../environment.ts';
-import { createFault, type Fault, type FaultOptions, faultOptions } from '../faults/fault.ts';
+import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../faults/fault.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { InboxLocation, KeyHolder } from '../store/world.ts';
@@ -66,11 +65,9 @@ export function createMailboxFaults(context: FaultContext): MailboxFaults {
   };
 }
 
-const FIRST_FAULTS = z.object({ faults: z.array(faultOptions, 'must be a list of faults') });
-
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
 export function addFirstFaults({ addFault }: MailboxFaults, options: readonly FaultOptions[]): void {
-  parseOrRefuse('An option', FIRST_FAULTS, { faults: options });
+  parseOrRefuse('An option', firstFaults, { faults: options });
   for (const [index, fault] of options.entries()) {
     try {
       addFault(fault);

@@ -12,7 +12,8 @@ import type { Worlds } from '../store/worlds.ts';
 import { type ControlledParts, createControls } from './create-controls.ts';
 import { notFound } from './find-worlds.ts';
 import type { Sandbox, SandboxControls, SandboxOptions } from './sandbox.ts';
-import { createTemplateReader, sandboxOptions } from './sandbox-options.ts';
+import { sandboxOptions } from './sandbox-options.ts';
+import { createTemplateReader } from './sandbox-template.ts';
 import { createStateControls } from './state-controls.ts';
 
 /** The maximum number of sandboxes of one mailbox. */

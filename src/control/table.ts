@@ -9,9 +9,10 @@ import {
   type ChangeableId,
 } from '../contract/behaviours.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
-import { composedMessage, MAX_MAIL_BYTES, rawMessage } from '../contract/incoming-message.ts';
+import { composedMessage, rawMessage } from '../contract/incoming-message.ts';
 import { incomingSample } from '../contract/incoming-sample.ts';
 import { queryFlag } from '../contract/query.ts';
+import { MAX_MAIL_BYTES } from '../contract/size.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
 import { anyFault, faultOptions } from '../faults/fault.ts';

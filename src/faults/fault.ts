@@ -42,6 +42,9 @@ export const faultOptions = z.discriminatedUnion(
   },
 );
 
+/** The schema of the option with the faults that a mailbox starts with. */
+export const firstFaults = z.object({ faults: z.array(faultOptions, 'must be a list of faults') });
+
 /** The schema of a fault that is set. */
 export const anyFault = z.discriminatedUnion('on', [requestFault, deliveryFault, streamFault, smtpFault]);
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { showJsonPath } from '../../contract/json-path.ts';
 import { messageOf } from '../../delivery/delivery.ts';
-import { FixtureError } from '../../fixture/parse-fixture.ts';
+import { FixtureError } from '../../fixture/fixture-error.ts';
 import { hasMailFiles, isMailFile, listInboxes, messagesOf } from './fixture-inboxes.ts';
 import { splitMbox } from './split-mbox.ts';
 import { toFixtureMessage } from './to-fixture-message.ts';

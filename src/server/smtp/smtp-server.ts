@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { MAX_MAIL_BYTES } from '../../contract/incoming-message.ts';
+import { MAX_MAIL_BYTES } from '../../contract/size.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox.ts';
 
 /** The limits for an idle client, and for open connections after the server closes. */

@@ -1,7 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../delivery/delivery.ts';
-import { FixtureError, type FixtureInput } from '../../fixture/parse-fixture.ts';
+import { FixtureError } from '../../fixture/fixture-error.ts';
+import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
 import { replaceFile } from './replace-file.ts';
