@@ -4,7 +4,7 @@ import type { Mailbox } from '../control/mailbox-interface.ts';
 import { startServer } from '../server/index.ts';
 import { type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 
-export { type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
+export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 
 /** What a test gets. */
 export interface MailboxFixtures {

@@ -1,17 +1,23 @@
+import type { Duration } from '../clock/duration.ts';
+import type { EventKind } from '../contract/events.ts';
 import type { ComposedMessage } from '../contract/incoming-message.ts';
 import type { IncomingSample } from '../contract/incoming-sample.ts';
 import type { MailFilter, WaitOptions } from '../control/mail-filter.ts';
 import type { SandboxOptions, SandboxSummary } from '../control/sandbox.ts';
 import type { Settled, SettledOptions } from '../control/settled.ts';
+import type { TriggerOptions } from '../control/trigger.ts';
+import type { Correspondent, CorrespondentOptions, ReplyFunction } from '../correspondents/correspondent.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { DeliveryFilter } from '../delivery/delivery-filter.ts';
 import type { Fault, FaultOptions } from '../faults/fault.ts';
 import type { DefaultIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import type { ReceivedMessage } from '../mail/accept-message.ts';
 import type { Mail } from '../mail/show-mail.ts';
+import type { Checkpoint } from '../state/checkpoints.ts';
 
 /** Where a client finds an emulator. */
 export interface EmulatorAddress {
@@ -29,6 +35,27 @@ type WithTextSubject<Options> = Omit<Options, 'subject'> & {
   readonly subject?: string | undefined;
 };
 
+/** Options of a correspondent without a function, which cannot be sent. */
+type WithListedReplies<Options> = Options extends { readonly replies: infer Replies }
+  ? Omit<Options, 'replies'> & { readonly replies: Exclude<Replies, ReplyFunction> }
+  : Options extends { readonly replies?: infer Replies }
+    ? Omit<Options, 'replies'> & { readonly replies?: Exclude<Replies, ReplyFunction> }
+    : Options;
+
+/** The time of an emulator or of a sandbox. */
+export interface ClockClient {
+  /** Resolves with the current time. */
+  now(): Promise<Date>;
+  /** Resolves with whether the clock is frozen. */
+  isFrozen(): Promise<boolean>;
+  /** Stops the clock, now or at the given time, such as `2026-03-01T09:00:00Z`. */
+  freeze(at?: Date | string): Promise<void>;
+  /** Lets a frozen clock run again, from the time that it shows. */
+  resume(): Promise<void>;
+  /** Advances the clock, such as by `5m`, and resolves when everything that became due on the way is done. */
+  advance(duration: Duration): Promise<void>;
+}
+
 /**
  * Controls an emulator over HTTP, as the methods of a mailbox do in process.
  *
@@ -37,6 +64,8 @@ type WithTextSubject<Options> = Omit<Options, 'subject'> & {
 export class MailboxClient {
   /** The URL at which pages call the service. */
   readonly baseUrl: string;
+  /** The time: freeze, advance or resume it. */
+  readonly clock: ClockClient;
   /** The address of the emulator. */
   protected readonly address: EmulatorAddress;
   /** The id of the sandbox to which each call applies; undefined for the whole emulator. */
@@ -47,6 +76,7 @@ export class MailboxClient {
     this.baseUrl = address.baseUrl;
     this.address = address;
     this.#sandboxId = sandboxId;
+    this.clock = this.#createClock();
   }
 
   /** Resolves with the requests that the service has handled, oldest first. */
@@ -83,6 +113,32 @@ export class MailboxClient {
     return this.#call('POST', '/faults', {}, options);
   }
 
+  /** Adds somebody outside the service who answers the mail to an address. */
+  addCorrespondent(options: WithListedReplies<CorrespondentOptions>): Promise<Correspondent> {
+    return this.#call('POST', '/correspondents', {}, options);
+  }
+
+  /** Triggers a webhook event by hand and resolves with the deliveries that it created. */
+  async trigger(event: EventKind, options: TriggerOptions = {}): Promise<Delivery[]> {
+    const { deliveries } = await this.#call<{ deliveries: Delivery[] }>('POST', '/events', {}, { event, ...options });
+    return deliveries;
+  }
+
+  /** Saves the present state under a name. */
+  checkpoint(name: string): Promise<Checkpoint> {
+    return this.#call('POST', '/checkpoints', {}, { name });
+  }
+
+  /** Restores the state of a checkpoint. */
+  async restore(name: string): Promise<void> {
+    await this.#call('POST', `/checkpoints/${encodeURIComponent(name)}/restore`);
+  }
+
+  /** Resolves with all data as a fixture. */
+  export(): Promise<FixtureInput> {
+    return this.#call('GET', '/export');
+  }
+
   /** Resolves when no work is due or running. */
   settled(options: SettledOptions = {}): Promise<Settled> {
     return this.#call('POST', '/settle', {}, options);
@@ -91,6 +147,18 @@ export class MailboxClient {
   /** Restores the initial state. That of the whole emulator also closes every sandbox. */
   async reset(): Promise<void> {
     await this.#call('POST', '/reset');
+  }
+
+  #createClock(): ClockClient {
+    const show = () => this.#call<{ now: string; frozen: boolean }>('GET', '/clock');
+    const change = async (body: object) => void (await this.#call('POST', '/clock', {}, body));
+    return {
+      now: async () => new Date((await show()).now),
+      isFrozen: async () => (await show()).frozen,
+      freeze: (at) => change({ freeze: at ?? true }),
+      resume: () => change({ resume: true }),
+      advance: (duration) => change({ advance: duration }),
+    };
   }
 
   /** Calls the control plane and returns the JSON of its reply. */

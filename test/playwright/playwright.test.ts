@@ -20,7 +20,7 @@ async function runSpecs({ skip }: TestContext, env: Record<string, string> = {})
 }
 
 test.sequential('the requests of a page are intercepted, and each test has a sandbox', SLOW, async (context) => {
-  context.expect(await runSpecs(context)).toMatch(/2 passed/);
+  context.expect(await runSpecs(context)).toMatch(/3 passed/);
 });
 
 test.sequential(
@@ -33,7 +33,7 @@ test.sequential(
       controlToken: 'a-token-of-sixteen',
     });
     const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
-    context.expect(await runSpecs(context, env)).toMatch(/2 passed/);
+    context.expect(await runSpecs(context, env)).toMatch(/3 passed/);
     context.expect(server.mailbox.sandboxes()).toEqual([]);
   },
 );

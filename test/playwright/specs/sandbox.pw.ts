@@ -34,3 +34,27 @@ for (const name of ['one', 'other']) {
     await expect(sandbox.waitForMessage({ to: 'dana@customer.test', timeout: 1 })).rejects.toThrow(/No mail to dana/);
   });
 }
+
+test('controls time, correspondents, events and the state of its sandbox', async ({ sandbox }) => {
+  await sandbox.clock.freeze('2026-03-01T09:00:00Z');
+  expect(await sandbox.clock.isFrozen()).toBe(true);
+  await sandbox.addCorrespondent({
+    kind: 'person',
+    address: 'dana@customer.test',
+    after: '1h',
+    replies: ['On my way.'],
+  });
+  await sandbox.checkpoint('before');
+  await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test' });
+  // The webhooks of the default fixture are inactive.
+  expect(await sandbox.trigger('message.received')).toEqual([]);
+  await expect(sandbox.trigger('message.received', { webhookId: 'x' })).rejects.toThrow('webhook');
+  await sandbox.clock.advance('2h');
+  expect(await sandbox.clock.now()).toEqual(new Date('2026-03-01T11:00:00Z'));
+  await sandbox.restore('before');
+  expect(await sandbox.clock.now()).toEqual(new Date('2026-03-01T09:00:00Z'));
+  expect(await sandbox.messages()).toEqual([]);
+  await sandbox.clock.resume();
+  expect(await sandbox.clock.isFrozen()).toBe(false);
+  expect(Object.keys((await sandbox.export()).tenants ?? {})).toHaveLength(1);
+});
