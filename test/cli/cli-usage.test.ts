@@ -17,7 +17,7 @@ const DEFAULTS = {
   fixtures: undefined,
   mail: [],
   behaviours: {},
-  faults: [],
+  faults: undefined,
   allowHosts: [],
   corsOrigins: [],
   deliverTo: [],
