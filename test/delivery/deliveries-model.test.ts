@@ -256,9 +256,15 @@ const DO: Do = {
     const sent = await inboxClient.mail(recipients);
     expect(sent.status).toBe('sent');
     history.owe('message.sent', inboxClient.id, sent.id);
-    for (const { id, inboxId } of messagesOf(history.mailbox)) {
-      if (id !== sent.id && !known.some((each) => each.id === id)) history.owe('message.received', inboxId, id);
-    }
+    const addressOf = (inboxId: string) => Object.values(inboxClients).find(({ id }) => id === inboxId)?.address ?? '';
+    // It arrives in the order of the recipients, and the report of a bounce after that.
+    const placeOf = ({ inboxId, fromAddress }: { readonly inboxId: string; readonly fromAddress: string }) =>
+      fromAddress === inboxClient.address ? recipients.indexOf(addressOf(inboxId)) : recipients.length;
+    const arrived = messagesOf(history.mailbox).filter(
+      ({ id }) => id !== sent.id && !known.some((one) => one.id === id),
+    );
+    arrived.sort((one, other) => placeOf(one) - placeOf(other));
+    for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id);
     if (recipients.includes('bounce@simulator.test')) history.owe('message.bounced', inboxClient.id, sent.id);
   },
   trigger(history, { kind, inbox }) {
