@@ -102,7 +102,7 @@ const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
 const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock (receive|trigger)\b/;
 
 /** Some tests start several processes, and other test files run beside them. */
-const SLOW = { timeout: 120_000 };
+const SLOW = { timeout: 240_000 };
 
 const openProfile = useBrowser();
 

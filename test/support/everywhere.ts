@@ -106,7 +106,7 @@ export function interceptRequests(): void {
 
 function createService(task: Task, mailbox: Mailbox, url: string, sendTo: Send): Service {
   return {
-    mailbox,
+    mailbox: withPatience(mailbox),
     url,
     async send(method, path, options) {
       const reply = await sendTo(method, path, options);
@@ -114,4 +114,10 @@ function createService(task: Task, mailbox: Mailbox, url: string, sendTo: Send):
       return reply;
     },
   };
+}
+
+/** A mailbox whose `settled` waits longer by default, for when other tests keep this machine busy. */
+function withPatience(mailbox: Mailbox): Mailbox {
+  const settled: Mailbox['settled'] = (options) => mailbox.settled({ timeout: '20s', ...options });
+  return Object.defineProperty(Object.create(mailbox), 'settled', { value: settled, enumerable: true });
 }
