@@ -17,3 +17,14 @@ export function useBehaviours() {
   );
   return { behaviours: value?.behaviours, error };
 }
+
+const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
+  document: 'The service document says so',
+  reference: 'The document leaves this open; the public reference says so',
+  assumed: 'Neither the document nor the public reference says this; the emulator assumes it',
+};
+
+/** Describes where a default or an assumption comes from, in one sentence. */
+export function describeOrigin({ origin, section }: Behaviour): string {
+  return `${ORIGINS[origin]} (section ${section}).`;
+}

@@ -1,14 +1,7 @@
 import type { RequestEntry } from '../../journal/request-entry.ts';
 import { linkTo } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
-import { type Behaviour, useBehaviours } from '../use-behaviours.ts';
-
-/** Where a default or an assumption comes from. */
-const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
-  document: 'The document says so',
-  reference: 'The document leaves this open; the public reference says so',
-  assumed: 'Neither the document nor the public reference says this; the emulator assumes it',
-};
+import { type Behaviour, describeOrigin, useBehaviours } from '../use-behaviours.ts';
 
 /** The behaviours on which a reply depended, with what the document says and how to change them. */
 export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
@@ -38,7 +31,7 @@ interface ShapingBehaviourProps {
 }
 
 function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
-  const { id, question, section, origin } = behaviour;
+  const { id, question } = behaviour;
   return (
     <details>
       <summary>
@@ -52,8 +45,7 @@ function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
         <p>Here: {behaviour.assumption}</p>
       )}
       <p class="soft">
-        {ORIGINS[origin]} (section {section}).{' '}
-        <a href={linkTo('choices', undefined, { search: id })}>Show it in Choices</a>
+        {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Choices</a>
       </p>
       {'choices' in behaviour ? (
         <OtherValues behaviour={behaviour} used={used} />

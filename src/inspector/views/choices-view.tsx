@@ -1,13 +1,7 @@
 import { linkTo, open, type Route } from '../page-route.ts';
 import { countOf, Failure } from '../parts.tsx';
 import { SearchField } from '../search-field.tsx';
-import { type Behaviour, useBehaviours } from '../use-behaviours.ts';
-
-const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
-  document: 'The service document says so',
-  reference: 'The API reference says so',
-  assumed: 'No source says so; the emulator assumes it',
-};
+import { type Behaviour, describeOrigin, useBehaviours } from '../use-behaviours.ts';
 
 /** The ledger: every point at which the service could behave in more than one way. */
 export function ChoicesView({ route }: { readonly route: Route }) {
@@ -54,7 +48,7 @@ function hasWords(behaviour: Behaviour, search: string): boolean {
 }
 
 function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
-  const { id, question, section, origin } = behaviour;
+  const { id, question } = behaviour;
   return (
     <li>
       <h2>
@@ -62,9 +56,7 @@ function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
       </h2>
       <p>{question}</p>
       {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p class="answer">{behaviour.assumption}</p>}
-      <p class="soft">
-        {ORIGINS[origin]}. Section: {section}.
-      </p>
+      <p class="soft">{describeOrigin(behaviour)}</p>
     </li>
   );
 }
