@@ -1,7 +1,10 @@
+import { isNamed } from './contract/named-error.ts';
 import { areSocketsIntercepted, fetchThroughSockets, hasSockets } from './fetch-through-sockets.ts';
 
 /** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
 export class RefusedError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('RefusedError');
   /** Always `RefusedError`. */
   override readonly name = 'RefusedError';
 }

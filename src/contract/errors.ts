@@ -1,3 +1,5 @@
+import { isNamed } from './named-error.ts';
+
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning.
  * The document shows no errors (section 7). The reference defines the shape, 400 with its code, 401, 403
@@ -55,6 +57,8 @@ export const REFUSALS = {
  * `message` becomes the reply's `error` text: one plain sentence.
  */
 export class ApiError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('ApiError');
   override readonly name = 'ApiError';
 
   /** Additional headers of the reply, such as `Allow`. */

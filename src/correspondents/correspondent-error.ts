@@ -1,7 +1,10 @@
 import { ApiError } from '../contract/errors.ts';
+import { isNamed } from '../contract/named-error.ts';
 
 /** The failure of a correspondent to answer: what its function did wrong, or that its mail does not fit. */
 export class CorrespondentError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('CorrespondentError');
   override readonly name = 'CorrespondentError';
 
   constructor(address: string, cause: unknown) {

@@ -149,6 +149,7 @@ export class MailboxClient {
     await this.#call('POST', '/reset');
   }
 
+  /** Creates the controls of the clock. */
   #createClock(): ClockClient {
     const show = () => this.#call<{ now: string; frozen: boolean }>('GET', '/clock');
     const change = async (body: object) => void (await this.#call('POST', '/clock', {}, body));
