@@ -55,6 +55,21 @@ test('exec sets the variables of SMTP and of the token where they are on, and un
   test.expect(variables).not.toHaveProperty('MAILBOX_INBOX_KEY');
 });
 
+test('exec sets the keys that its state file has', async (test) => {
+  const state = join(await makeFolder(test), 'state.json');
+  const rotate = `const { MAILBOX_BASE_URL: url, MAILBOX_INBOX_ID: id, MAILBOX_TENANT_KEY: key } = process.env;
+    const reply = await fetch(url + '/v1/inboxes/' + id + '/keys', { method: 'POST', headers: { 'X-API-Key': key } });
+    console.log((await reply.json()).key)`;
+  const first = runCommand(test, ['exec', '--state', state, ...inNode(rotate)]);
+  await first.ended;
+  const second = runCommand(test, ['exec', '--state', state, ...PRINT_ENV]);
+  await second.ended;
+  test.expect(mailboxVariables(second.stdout)).toMatchObject({
+    MAILBOX_INBOX_KEY: first.stdout.trim(),
+    MAILBOX_INBOX_ID: ids.acme.inboxes.helpdesk,
+  });
+});
+
 test('exec gives its standard input to the command', async (test) => {
   const running = runCommand(test, ['exec', '--', 'cat']);
   running.child.stdin?.end('as typed');

@@ -10,6 +10,7 @@ import { replaceFile } from '../../src/server/state/replace-file.ts';
 import { runHere, startCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/send.ts';
+import { senderTo } from '../support/sender.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -36,6 +37,47 @@ test('a state file keeps the data from one server to the next, and a reset resto
   expect((await send(`${second.url}/v1/me`, 'GET', { key })).status).toBe(200);
   second.mailbox.reset();
   expect(second.mailbox.snapshot()).toEqual(start);
+});
+
+test('the keys and ids of a server are those of its state file until a reset', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const former = createMailbox();
+  const { helpdesk } = former.ids.acme.inboxes;
+  const rotated = await senderTo(former)('POST', `/v1/inboxes/${helpdesk}/keys`, { key: former.keys.acme.tenant });
+  await writeFile(state, JSON.stringify(former.export()));
+
+  await using server = await startServer({ port: 0, state });
+  const { keys } = server.mailbox;
+  expect(keys.acme).toEqual({
+    ...former.keys.acme,
+    inboxes: { ...former.keys.acme.inboxes, helpdesk: rotated.json.key },
+  });
+  expect(server.mailbox.exposure(rotated.json.key).handle).toBe('acme.inboxes.helpdesk');
+  server.mailbox.reset();
+  expect(keys).toEqual(former.keys);
+});
+
+test('a command announces the keys and ids of its state file, and none that it does not have', async (context) => {
+  const { expect } = context;
+  const file = join(await makeFolder(context), 'state.json');
+  const other = createMailbox({
+    fixtures: { tenants: { initech: { workspaces: { main: { inboxes: { tps: {} } } } } } },
+  });
+  await writeFile(file, JSON.stringify(other.export()));
+  const args = ['--port', '0', '--quiet', '--state', file];
+  const { out } = await runHere([...args, '--json']);
+  expect(JSON.parse(String(out))).toMatchObject({
+    keys: { tenant: other.keys.initech.tenant, inbox: other.keys.initech.inboxes.tps },
+    ids: other.ids,
+  });
+  const banner = String((await runHere(args)).out);
+  expect(banner).toContain(other.keys.initech.inboxes.tps);
+  expect(banner).not.toMatch(/undefined|acme/);
+
+  await writeFile(file, '{"tenants":{}}');
+  const { keys, ids } = JSON.parse(String((await runHere([...args, '--json'])).out));
+  expect([Object.keys(keys), ids]).toEqual([['operator'], {}]);
 });
 
 /** Other tests keep the disk busy. */
