@@ -115,10 +115,15 @@ test('a state file that is a folder, or in no folder, is refused with one senten
   const folder = await makeFolder(context);
   const unreadable = await runHere(['--port', '0', '--state', folder]);
   context.expect(unreadable.code).toBe(1);
-  context.expect(unreadable.err).toMatch(/^agent-mailbox-mock: The state file .+ cannot be read: .+\.$/);
-  const unwritable = await runHere(['--port', '0', '--state', join(folder, 'none', 'state.json')]);
+  context
+    .expect(unreadable.err)
+    .toBe(`agent-mailbox-mock: The state file ${folder} cannot be read: it is a directory.`);
+  const nowhere = join(folder, 'none', 'state.json');
+  const unwritable = await runHere(['--port', '0', '--state', nowhere]);
   context.expect(unwritable.code).toBe(1);
-  context.expect(unwritable.err).toMatch(/^agent-mailbox-mock: The state file .+ cannot be written: .+\.$/);
+  context
+    .expect(unwritable.err)
+    .toBe(`agent-mailbox-mock: The state file ${nowhere} cannot be written: there is no such folder.`);
 });
 
 test('what an ended process has left beside a state file is removed', async (context) => {

@@ -5,6 +5,7 @@ import { FixtureError } from '../../fixture/fixture-error.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
+import { fileProblem } from '../file-problem.ts';
 import { replaceFile } from './replace-file.ts';
 import { StateFileError } from './state-file-error.ts';
 
@@ -63,7 +64,7 @@ async function readExisting(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new StateFileError(`The state file ${file} cannot be read: ${messageOf(error)}.`);
+    throw new StateFileError(`The state file ${file} cannot be read: ${fileProblem(error)}.`);
   }
 }
 
@@ -106,7 +107,7 @@ class Writer {
         await replaceFile(this.#file, content);
       }
     } catch (error) {
-      throw new StateFileError(`The state file ${this.#file} cannot be written: ${messageOf(error)}.`);
+      throw new StateFileError(`The state file ${this.#file} cannot be written: ${fileProblem(error)}.`);
     } finally {
       this.#running = undefined;
     }
