@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
@@ -124,6 +124,29 @@ test('a state file that is a folder, or in no folder, is refused with one senten
   context
     .expect(unwritable.err)
     .toBe(`agent-mailbox-mock: The state file ${nowhere} cannot be written: there is no such folder.`);
+});
+
+test('a state file that is a link stays one, and its target is written, also a new one', async (context) => {
+  const { expect } = context;
+  const folder = await makeFolder(context);
+  await mkdir(join(folder, 'data'));
+  await symlink(join('data', 'second'), join(folder, 'first'));
+  await symlink(join('..', 'state.json'), join(folder, 'data', 'second'));
+  for (const isNew of [true, false]) {
+    await using server = await startServer({ port: 0, state: join(folder, 'first') });
+    expect(Object.hasOwn(server.mailbox.keys, 'initech')).toBe(!isNew);
+    server.mailbox.load({ tenants: { initech: {} } });
+  }
+  expect(await readlink(join(folder, 'data', 'second'))).toBe(join('..', 'state.json'));
+  expect(Object.keys((await readJson(join(folder, 'state.json'))).tenants)).toEqual(['initech']);
+  expect([await readdir(folder), await readdir(join(folder, 'data'))]).toEqual([
+    ['data', 'first', 'state.json'],
+    ['second'],
+  ]);
+
+  await symlink('loop', join(folder, 'loop'));
+  const looped = startServer({ port: 0, state: join(folder, 'loop') });
+  await expect(looped).rejects.toThrow(/^The state file .+loop cannot be read: it is a link that leads to itself\.$/);
 });
 
 test('what an ended process has left beside a state file is removed', async (context) => {
