@@ -6,7 +6,7 @@ afterEach(() => void vi.unstubAllGlobals());
 
 type StorageListener = (event: Pick<StorageEvent, 'key' | 'newValue'>) => void;
 
-/** Opens two tabs that share a storage. `deliverEvents` is when each tab hears of what the other wrote. */
+/** Opens two tabs that share a storage. `deliverEvents` notifies each tab of what the other wrote. */
 function openTabs() {
   const shared = new Map<string, string>();
   const listeners: StorageListener[] = [];
@@ -46,7 +46,7 @@ test('tabs that change at the same moment both end with the latest change', asyn
   expect([first.mailbox.requests(), second.mailbox.requests().length]).toEqual([[], 1]);
 });
 
-test('a change that a tab has not yet kept is later than one that it hears of', async () => {
+test('a change that a tab has not yet kept is later than one that it is notified of', async () => {
   const { tabs, events, deliverEvents } = openTabs();
   const [first, second] = tabs;
   await first.createWorkspace('One');
