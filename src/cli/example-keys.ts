@@ -25,7 +25,7 @@ export function findExampleKeys({ mailbox }: AnyServer): ExampleKeys {
   const nameOfWorkspace = (workspace: string) => tenant?.workspaces.find(({ id }) => id === workspace)?.name;
   return {
     operator,
-    tenant: { key: keys.tenant, name: String(tenant?.name), id: ids.tenant },
+    ...exampleKeyOf('tenant', { [handle]: keys.tenant }, { [handle]: ids.tenant }, () => tenant?.name),
     ...exampleKeyOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
     ...exampleKeyOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
   };
@@ -38,9 +38,8 @@ function exampleKeyOf(
   ids: Readonly<Record<string, string>>,
   nameOf: (id: string) => string | undefined,
 ): ExampleKeys {
-  const [first] = Object.entries(keys);
-  if (!first) return {};
-  const [handle, key] = first;
+  const [handle, key] = Object.entries(keys)[0] ?? [];
+  if (!handle || !key) return {};
   const id = String(ids[handle]);
   return { [tier]: { key, name: String(nameOf(id)), id } };
 }

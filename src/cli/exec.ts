@@ -3,7 +3,7 @@ import type { RunCommand } from './command.ts';
 import { connectionVariables } from './connection-variables.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
 import { EXEC_FLAGS } from './flags.ts';
-import { writeReport } from './report.ts';
+import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { listen, writeVariables } from './start.ts';
 import { parseOne, parseStartSettings } from './start-settings.ts';
@@ -13,6 +13,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const settings = parseStartSettings(flags);
   const { port, fixtures = findFixtureFile(), envFile } = settings;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
+  if (report !== undefined) await checkReportFolder(report);
   const log = flags.log?.value === true ? { log: terminal.err } : {};
   await using server = await listen(
     { ...settings, port: flags.port ? port : 0, fixtures },

@@ -1,30 +1,57 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createHar } from '../journal/har.ts';
+import { createHar, type Har } from '../journal/har.ts';
+import { replaceFile } from '../server/state/replace-file.ts';
+import { NAME } from '../version.ts';
 import type { AnyServer } from './any-server.ts';
+import { CannotRunError } from './command.ts';
 import { explainWriteError } from './write-error.ts';
+
+/** The file that says who has written the report. */
+const SIGNED_FILE = 'requests.har';
 
 /** The files of a report, and the function that returns the content of each. */
 const FILES: Readonly<Record<string, (mailbox: AnyServer['mailbox']) => unknown>> = {
+  // The first one, so that a report that was not finished is known as one.
+  [SIGNED_FILE]: (mailbox) => createHar(mailbox.requests(), mailbox.baseUrl),
   'deliveries.json': (mailbox) => ({ deliveries: mailbox.deliveries(), losses: mailbox.losses() }),
   'requests.json': (mailbox) => ({ requests: mailbox.requests() }),
-  'requests.har': (mailbox) => createHar(mailbox.requests(), mailbox.baseUrl),
   'state.json': (mailbox) => mailbox.export(),
 };
 
 /**
- * Writes what happened in a mailbox into a folder, which is created if necessary. Files of an earlier report are
- * replaced.
+ * Writes what happened in a mailbox into a folder, which is created if necessary. Only this user can read the files.
+ * Those of an earlier report are replaced.
  *
- * @throws {CannotRunError} if a file cannot be written.
+ * @throws {CannotRunError} if a file cannot be written, or as `checkReportFolder`.
  */
 export async function writeReport(folder: string, mailbox: AnyServer['mailbox']): Promise<void> {
+  await checkReportFolder(folder);
   try {
     await mkdir(folder, { recursive: true });
     for (const [name, contentOf] of Object.entries(FILES)) {
-      await writeFile(join(folder, name), `${JSON.stringify(contentOf(mailbox), null, 2)}\n`);
+      await replaceFile(join(folder, name), `${JSON.stringify(contentOf(mailbox), null, 2)}\n`);
     }
   } catch (error) {
     throw explainWriteError(error, folder);
+  }
+}
+
+/** Checks that a report would replace only an earlier one. @throws {CannotRunError} if it would replace another file. */
+export async function checkReportFolder(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const found = names.find((name) => Object.hasOwn(FILES, name));
+  if (found === undefined || (await readWriter(join(folder, SIGNED_FILE))) === NAME) return;
+  throw new CannotRunError(
+    `The folder ${folder} has a file ${found} that ${NAME} did not write as a report; choose another folder for --report.`,
+  );
+}
+
+/** Returns the name of the program that wrote a HAR file, if it can be read. */
+async function readWriter(file: string): Promise<string | undefined> {
+  try {
+    return (JSON.parse(await readFile(file, 'utf8')) as Partial<Har>).log?.creator.name;
+  } catch {
+    return undefined;
   }
 }

@@ -20,9 +20,9 @@ export interface Mailbox<
    * @throws {TypeError} on the mailbox of a server, which does not load msw.
    */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
-  /** The API keys of the fixture, by handle: `keys.acme.inboxes.helpdesk`. */
+  /** The API keys of the fixture or the loaded state, by handle: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;
-  /** The ids of the fixture's tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
+  /** The ids of the same tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
   /**
    * Returns the response of the service to a request to any host. The handlers and the server both call this.

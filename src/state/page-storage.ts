@@ -1,3 +1,4 @@
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { StateKeeper } from './state-keeper.ts';
 import { watchChanges } from './watch-changes.ts';
 
@@ -22,17 +23,23 @@ interface Kept {
 export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown): void {
   const storage = findStorage(persist);
   const kept = { state, storage, key: `agent-mailbox-mock ${baseUrl}` };
-  loadKept(kept, storage.getItem(kept.key));
-  const watcher = watchChanges(state, {
-    delayMs: 0,
-    save: (fixture) =>
-      attempt('The state of the mailbox was not kept', () => storage.setItem(kept.key, JSON.stringify(fixture))),
-  });
+  let latest = storage.getItem(kept.key);
+  loadKept(kept, latest);
+  const save = (fixture: FixtureInput) => {
+    const text = JSON.stringify(fixture);
+    if (attempt('The state of the mailbox was not kept', () => storage.setItem(kept.key, text))) latest = text;
+  };
+  const watcher = watchChanges(state, { delayMs: 0, save });
   addEventListener('pagehide', watcher.flush);
   if (persist === 'session') return;
-  addEventListener('storage', ({ key, newValue }) => {
+  addEventListener('storage', ({ key }) => {
     if (key !== kept.key) return;
-    loadKept(kept, newValue);
+    watcher.flush();
+    // Not the value of the event, which this tab or another one may have replaced since.
+    const text = storage.getItem(key);
+    if (text === latest) return;
+    latest = text;
+    loadKept(kept, text);
     watcher.skip();
   });
 }

@@ -41,6 +41,7 @@ export class SandboxState implements OwnState {
     const { service, random } = this.#context;
     return {
       worlds: this.#sandbox.snapshot(),
+      names: undefined,
       faults: service.faults.list(world.id),
       correspondents: service.correspondents.save(world.id),
       clockSetting: clock.setting,

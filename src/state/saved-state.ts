@@ -1,12 +1,22 @@
 import type { ClockSetting } from '../clock/clock.ts';
 import type { SavedCorrespondents } from '../correspondents/correspondents.ts';
 import type { Fault } from '../faults/fault.ts';
+import type { TenantIds } from '../fixture/fixture-ids.ts';
+import type { TenantKeys } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { WorldsSnapshot } from '../store/world.ts';
+
+/** The keys and ids of a fixture, by handle. */
+export interface FixtureNames {
+  readonly keys: Record<string, string | TenantKeys>;
+  readonly ids: Record<string, TenantIds>;
+}
 
 /** A state at one moment, without deliveries and requests. It shares the rows, which are frozen. */
 export interface SavedState {
   readonly worlds: WorldsSnapshot;
+  /** The keys and ids that a mailbox announces; those of a sandbox never change. */
+  readonly names: FixtureNames | undefined;
   readonly faults: readonly Fault[];
   /** The correspondents, with the answers that are due later. */
   readonly correspondents: SavedCorrespondents;

@@ -9,7 +9,7 @@ import type { SeededRandom } from '../seeded-randomness.ts';
 import { seedWithinLimit } from '../store/seed.ts';
 import type { WorldsSnapshot } from '../store/world.ts';
 import { exportFixture } from './export-fixture.ts';
-import type { OwnState, SavedState } from './saved-state.ts';
+import type { FixtureNames, OwnState, SavedState } from './saved-state.ts';
 
 /** The parts of a mailbox that have state, and the functions that create state. */
 interface StateContext {
@@ -24,7 +24,7 @@ interface StateContext {
 
 /** Saves and restores the state of a mailbox, and has the state with which it started. */
 export class StateKeeper implements OwnState {
-  /** The keys and ids of the fixture, by handle; `load` changes what these objects contain. */
+  /** The keys and ids by handle; whatever restores a state changes what these objects contain. */
   readonly names: FixtureNames;
   readonly #context: StateContext;
   readonly #restoredListeners = new Set<() => void>();
@@ -35,10 +35,10 @@ export class StateKeeper implements OwnState {
   /** Takes the present state as the start. */
   constructor(context: StateContext, names: FixtureNames) {
     this.#context = context;
+    this.names = names;
     this.#rewindToSeed = context.random?.save();
     const saved = this.save();
     this.#start = { ...saved, rewind: this.#startRandom(saved.worlds) };
-    this.names = names;
   }
 
   save(): SavedState {
@@ -46,6 +46,7 @@ export class StateKeeper implements OwnState {
     const { worlds, faults, correspondents } = this.#context.service;
     return {
       worlds: worlds.snapshot(),
+      names: { keys: { ...this.names.keys }, ids: { ...this.names.ids } },
       faults: faults.list(),
       correspondents: correspondents.save(),
       clockSetting: worlds.clock.setting,
@@ -60,6 +61,10 @@ export class StateKeeper implements OwnState {
     dispatcher.reset(worlds.all());
     faults.restore(saved.faults);
     worlds.restore(saved.worlds);
+    if (saved.names) {
+      replaceContent(this.names.keys, saved.names.keys);
+      replaceContent(this.names.ids, saved.names.ids);
+    }
     worlds.clock.restoreSetting(saved.clockSetting);
     for (const [id, setting] of saved.clockSettings) worlds.get(id)?.clock.restoreSetting(setting);
     loops.reset();
@@ -80,30 +85,23 @@ export class StateKeeper implements OwnState {
 
   /** Replaces the start by a fixture, and resets. @throws as `Mailbox.load`; then nothing has changed. */
   load(input: unknown): void {
-    const fixture = this.#read(input);
-    const worlds = this.#createWorlds(fixture);
-    this.#start = { ...this.#start, worlds, rewind: this.#startRandom(worlds) };
-    const names = readNames(fixture);
-    replaceContent(this.names.keys, names.keys);
-    replaceContent(this.names.ids, names.ids);
+    this.#start = this.#createStart(input);
     this.reset();
   }
 
   /** Replaces the data by those of a fixture; a reset still restores the start. @throws as `load`. */
   restoreData(input: unknown): void {
-    const worlds = this.#createWorlds(this.#read(input));
-    this.restore({ ...this.#start, worlds, rewind: this.#startRandom(worlds) });
+    this.restore(this.#createStart(input));
   }
 
-  /** Creates the data of a fixture apart from those of the mailbox, so that an error changes nothing. */
-  #createWorlds(fixture: Fixture): WorldsSnapshot {
-    const worlds = this.#context.service.worlds.createEmpty();
-    seedWithinLimit(worlds, fixture);
-    return worlds.snapshot();
-  }
-
-  #read(input: unknown): Fixture {
-    return parseFixture(input, this.#context.service.behaviours);
+  /** Creates the start with another fixture, apart from the data of the mailbox, so that an error changes nothing. */
+  #createStart(input: unknown): SavedState {
+    const { behaviours, worlds } = this.#context.service;
+    const fixture = parseFixture(input, behaviours);
+    const created = worlds.createEmpty();
+    seedWithinLimit(created, fixture);
+    const data = created.snapshot();
+    return { ...this.#start, worlds: data, names: readNames(fixture), rewind: this.#startRandom(data) };
   }
 
   /**
@@ -145,10 +143,7 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
   Object.assign(target, content);
 }
 
-/** The keys and ids of a fixture, by handle. */
-export type FixtureNames = ReturnType<typeof readNames>;
-
 /** Returns the keys and ids of a fixture, by handle. */
-export function readNames(fixture: Fixture) {
+export function readNames(fixture: Fixture): FixtureNames {
   return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
 }

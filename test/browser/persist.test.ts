@@ -67,6 +67,25 @@ test('two tabs share a state in their local storage, and not in that of the sess
   expect(await openMailbox(reader, 'session')).not.toContain(CREATED);
 });
 
+test('two tabs that change at the same moment end with the state that their storage has', async (context) => {
+  const profile = await openProfile(context);
+  const pages = [(await openPage(profile)).page, (await openPage(profile)).page];
+  for (const page of pages) await openMailbox(page, 'local');
+  const readState = (page: Page) =>
+    page.evaluate(() => {
+      const { mailbox } = globalThis as unknown as { mailbox: Mailbox };
+      const kept = localStorage.getItem(`agent-mailbox-mock ${mailbox.baseUrl}`);
+      return [JSON.stringify(mailbox.export()), kept];
+    });
+  for (let round = 0; round < 5; round += 1) {
+    await Promise.all(pages.map(createWebhook));
+    await vi.waitFor(async () => {
+      const states = await Promise.all(pages.map(readState));
+      expect(new Set(states.flat()).size).toBe(1);
+    }, 20_000);
+  }
+});
+
 test.for(['{"operator":', '{"tenants":7}', 'null'])(
   'a page drops %s as its state with a warning',
   async (text, context) => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
@@ -53,6 +53,21 @@ test('exec sets the variables of SMTP and of the token where they are on, and un
   test.expect(variables).toMatchObject({ MAILBOX_SMTP_HOST: '127.0.0.1', AGENT_MAILBOX_TOKEN: 'token-of-this-test' });
   test.expect(variables.MAILBOX_SMTP_PORT).toMatch(/^\d+$/);
   test.expect(variables).not.toHaveProperty('MAILBOX_INBOX_KEY');
+});
+
+test('exec sets the keys that its state file has', async (test) => {
+  const state = join(await makeFolder(test), 'state.json');
+  const rotate = `const { MAILBOX_BASE_URL: url, MAILBOX_INBOX_ID: id, MAILBOX_TENANT_KEY: key } = process.env;
+    const reply = await fetch(url + '/v1/inboxes/' + id + '/keys', { method: 'POST', headers: { 'X-API-Key': key } });
+    console.log((await reply.json()).key)`;
+  const first = runCommand(test, ['exec', '--state', state, ...inNode(rotate)]);
+  await first.ended;
+  const second = runCommand(test, ['exec', '--state', state, ...PRINT_ENV]);
+  await second.ended;
+  test.expect(mailboxVariables(second.stdout)).toMatchObject({
+    MAILBOX_INBOX_KEY: first.stdout.trim(),
+    MAILBOX_INBOX_ID: ids.acme.inboxes.helpdesk,
+  });
 });
 
 test('exec gives its standard input to the command', async (test) => {
@@ -160,9 +175,32 @@ test('exec leaves a report of a command that failed', async (test) => {
     .expect((await readdir(folder)).sort())
     .toEqual(['deliveries.json', 'requests.har', 'requests.json', 'state.json']);
   test.expect((await readJson('deliveries.json')).deliveries[0]).toMatchObject({ event: 'message.received' });
+  for (const name of await readdir(folder)) test.expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   test
     .expect((await readJson('state.json')).tenants)
     .toMatchObject({ acme: { name: 'Acme' }, globex: { name: 'Globex' } });
+});
+
+test('exec replaces a report, and no file of another program', async (test) => {
+  const folder = await makeFolder(test);
+  const state = join(folder, 'state.json');
+  const run = (...args: string[]) =>
+    runHere(['exec', '--report', folder, ...args], { PATH: process.env.PATH }, { interrupted: NEVER });
+  const refusal = `agent-mailbox-mock: The folder ${folder} has a file state.json that agent-mailbox-mock did not write as a report; choose another folder for --report.`;
+  await writeFile(state, '{}');
+  test.expect(await run('--', 'no-such-command-anywhere')).toEqual({ code: 1, out: [], err: refusal });
+  test.expect(await readFile(state, 'utf8')).toBe('{}');
+
+  await rm(state);
+  test.expect(await run('--state', state, '--', 'false')).toEqual({ code: 1, out: [], err: refusal });
+  test.expect(await readdir(folder)).toEqual(['state.json']);
+
+  await rm(state);
+  const written = { code: 1, out: [], err: `agent-mailbox-mock: The report is in ${folder}.` };
+  test.expect(await run('--', 'false')).toEqual(written);
+  test.expect(await run('--', 'false')).toEqual(written);
+  await writeFile(join(folder, 'requests.har'), '{"log":{"creator":{"name":"a browser"}}}');
+  test.expect((await run('--', 'false')).err).toMatch(/ has a file .+ that agent-mailbox-mock did not write /);
 });
 
 test('exec leaves no report of a command that succeeded', async (test) => {

@@ -112,7 +112,7 @@ test('says which mail file is wrong', async (context) => {
     ],
     [
       ['--fixtures', join(folder, 'mailbox.json')],
-      /\n {2}\$\.tenants\.initech\.workspaces\.main\.inboxes\.orders\.messages\[0\]\.eml must be the path of a mail or of an mbox: .*\n$/,
+      /\n {2}\$\.tenants\.initech\.workspaces\.main\.inboxes\.orders\.messages\[0\]\.eml must be the path of a mail or of an mbox: there is no file .+none\.eml\n$/,
     ],
   ];
   for (const [args, said] of cases) {

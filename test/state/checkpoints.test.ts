@@ -91,6 +91,18 @@ everywhere('a checkpoint is made, listed, compared, restored and removed', async
   expect(gone).toMatchObject({ status: 404, json: { error: 'There is no checkpoint "paid".', code: 'NOT_FOUND' } });
 });
 
+test('restoring a checkpoint brings back its keys and ids, and a reset those of the loaded fixture', () => {
+  const mailbox = createMailbox();
+  const { keys, ids } = structuredClone({ keys: mailbox.keys, ids: mailbox.ids });
+  mailbox.checkpoint('old');
+  mailbox.load({ tenants: { initech: {} } });
+  mailbox.restore('old');
+  expect([mailbox.keys, mailbox.ids]).toEqual([keys, ids]);
+  expect(Object.keys(mailbox.export().tenants)).toEqual(['acme', 'globex']);
+  mailbox.reset();
+  expect([Object.keys(mailbox.keys), Object.keys(mailbox.ids)]).toEqual([['operator', 'initech'], ['initech']]);
+});
+
 everywhere('a name that a checkpoint cannot have is refused', async (service) => {
   for (const name of ['', 'now', '..', 'a/b', 'x'.repeat(101), 7, null]) {
     const { status, json } = await control(service, 'POST /checkpoints', { name }, () =>

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
@@ -10,6 +10,7 @@ import { replaceFile } from '../../src/server/state/replace-file.ts';
 import { runHere, startCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/send.ts';
+import { senderTo } from '../support/sender.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -36,6 +37,47 @@ test('a state file keeps the data from one server to the next, and a reset resto
   expect((await send(`${second.url}/v1/me`, 'GET', { key })).status).toBe(200);
   second.mailbox.reset();
   expect(second.mailbox.snapshot()).toEqual(start);
+});
+
+test('the keys and ids of a server are those of its state file until a reset', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const former = createMailbox();
+  const { helpdesk } = former.ids.acme.inboxes;
+  const rotated = await senderTo(former)('POST', `/v1/inboxes/${helpdesk}/keys`, { key: former.keys.acme.tenant });
+  await writeFile(state, JSON.stringify(former.export()));
+
+  await using server = await startServer({ port: 0, state });
+  const { keys } = server.mailbox;
+  expect(keys.acme).toEqual({
+    ...former.keys.acme,
+    inboxes: { ...former.keys.acme.inboxes, helpdesk: rotated.json.key },
+  });
+  expect(server.mailbox.exposure(rotated.json.key).handle).toBe('acme.inboxes.helpdesk');
+  server.mailbox.reset();
+  expect(keys).toEqual(former.keys);
+});
+
+test('a command announces the keys and ids of its state file, and none that it does not have', async (context) => {
+  const { expect } = context;
+  const file = join(await makeFolder(context), 'state.json');
+  const other = createMailbox({
+    fixtures: { tenants: { initech: { workspaces: { main: { inboxes: { tps: {} } } } } } },
+  });
+  await writeFile(file, JSON.stringify(other.export()));
+  const args = ['--port', '0', '--quiet', '--state', file];
+  const { out } = await runHere([...args, '--json']);
+  expect(JSON.parse(String(out))).toMatchObject({
+    keys: { tenant: other.keys.initech.tenant, inbox: other.keys.initech.inboxes.tps },
+    ids: other.ids,
+  });
+  const banner = String((await runHere(args)).out);
+  expect(banner).toContain(other.keys.initech.inboxes.tps);
+  expect(banner).not.toMatch(/undefined|acme/);
+
+  await writeFile(file, '{"tenants":{}}');
+  const { keys, ids } = JSON.parse(String((await runHere([...args, '--json'])).out));
+  expect([Object.keys(keys), ids]).toEqual([['operator'], {}]);
 });
 
 /** Other tests keep the disk busy. */
@@ -73,10 +115,38 @@ test('a state file that is a folder, or in no folder, is refused with one senten
   const folder = await makeFolder(context);
   const unreadable = await runHere(['--port', '0', '--state', folder]);
   context.expect(unreadable.code).toBe(1);
-  context.expect(unreadable.err).toMatch(/^agent-mailbox-mock: The state file .+ cannot be read: .+\.$/);
-  const unwritable = await runHere(['--port', '0', '--state', join(folder, 'none', 'state.json')]);
+  context
+    .expect(unreadable.err)
+    .toBe(`agent-mailbox-mock: The state file ${folder} cannot be read: it is a directory.`);
+  const nowhere = join(folder, 'none', 'state.json');
+  const unwritable = await runHere(['--port', '0', '--state', nowhere]);
   context.expect(unwritable.code).toBe(1);
-  context.expect(unwritable.err).toMatch(/^agent-mailbox-mock: The state file .+ cannot be written: .+\.$/);
+  context
+    .expect(unwritable.err)
+    .toBe(`agent-mailbox-mock: The state file ${nowhere} cannot be written: there is no such folder.`);
+});
+
+test('a state file that is a link stays one, and its target is written, also a new one', async (context) => {
+  const { expect } = context;
+  const folder = await makeFolder(context);
+  await mkdir(join(folder, 'data'));
+  await symlink(join('data', 'second'), join(folder, 'first'));
+  await symlink(join('..', 'state.json'), join(folder, 'data', 'second'));
+  for (const isNew of [true, false]) {
+    await using server = await startServer({ port: 0, state: join(folder, 'first') });
+    expect(Object.hasOwn(server.mailbox.keys, 'initech')).toBe(!isNew);
+    server.mailbox.load({ tenants: { initech: {} } });
+  }
+  expect(await readlink(join(folder, 'data', 'second'))).toBe(join('..', 'state.json'));
+  expect(Object.keys((await readJson(join(folder, 'state.json'))).tenants)).toEqual(['initech']);
+  expect([await readdir(folder), await readdir(join(folder, 'data'))]).toEqual([
+    ['data', 'first', 'state.json'],
+    ['second'],
+  ]);
+
+  await symlink('loop', join(folder, 'loop'));
+  const looped = startServer({ port: 0, state: join(folder, 'loop') });
+  await expect(looped).rejects.toThrow(/^The state file .+loop cannot be read: it is a link that leads to itself\.$/);
 });
 
 test('what an ended process has left beside a state file is removed', async (context) => {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { showJsonPath } from '../../contract/json-path.ts';
-import { messageOf } from '../../delivery/delivery.ts';
 import { FixtureError } from '../../fixture/fixture-error.ts';
+import { fileProblem } from '../file-problem.ts';
 import { hasMailFiles, isMailFile, listInboxes, messagesOf } from './fixture-inboxes.ts';
 import { splitMbox } from './split-mbox.ts';
 import { toFixtureMessage } from './to-fixture-message.ts';
@@ -26,12 +26,13 @@ export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Pr
 }
 
 async function readMessages({ eml, ...fields }: { readonly eml: string }, folder: string, path: PropertyKey[]) {
+  const file = resolve(folder, eml);
   try {
-    const mails = splitMbox(await readFile(resolve(folder, eml)));
+    const mails = splitMbox(await readFile(file));
     const parsed = await Promise.all(mails.map(toFixtureMessage));
     return parsed.map(({ message }) => ({ ...message, ...fields }));
   } catch (error) {
-    const message = `must be the path of a mail or of an mbox: ${messageOf(error)}`;
+    const message = `must be the path of a mail or of an mbox: ${fileProblem(error, `there is no file ${file}`)}`;
     throw new FixtureError([{ path: showJsonPath([...path, 'eml']), message }]);
   }
 }

@@ -1,10 +1,11 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../delivery/delivery.ts';
 import { FixtureError } from '../../fixture/fixture-error.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
+import { fileProblem } from '../file-problem.ts';
 import { replaceFile } from './replace-file.ts';
 import { StateFileError } from './state-file-error.ts';
 
@@ -23,10 +24,11 @@ export interface StateFile {
  * @throws {StateFileError} if the file cannot be read or written.
  */
 export async function keepInFile(state: StateKeeper, file: string): Promise<StateFile> {
-  await removeLeftovers(file);
   const content = await readExisting(file);
   if (content !== undefined) loadContent(state, file, content);
-  const writer = new Writer(file);
+  const target = await followLinks(file);
+  await removeLeftovers(target);
+  const writer = new Writer(target);
   // The first write shows at the start, and not at the first change, that the file cannot be written.
   await writer.write(state.export());
   const save = (fixture: FixtureInput) =>
@@ -63,8 +65,14 @@ async function readExisting(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new StateFileError(`The state file ${file} cannot be read: ${messageOf(error)}.`);
+    throw new StateFileError(`The state file ${file} cannot be read: ${fileProblem(error)}.`);
   }
+}
+
+/** Returns the file that a link leads to, which may not exist yet. A link itself would be replaced by a file. */
+async function followLinks(file: string): Promise<string> {
+  const target = await readlink(file).catch(() => undefined);
+  return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
 }
 
 function loadContent(state: StateKeeper, file: string, content: string): void {
@@ -106,7 +114,7 @@ class Writer {
         await replaceFile(this.#file, content);
       }
     } catch (error) {
-      throw new StateFileError(`The state file ${this.#file} cannot be written: ${messageOf(error)}.`);
+      throw new StateFileError(`The state file ${this.#file} cannot be written: ${fileProblem(error)}.`);
     } finally {
       this.#running = undefined;
     }
