@@ -32,7 +32,7 @@ const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
     /not yet been delivered|(?:keep|continue) (?:on )?trying|will (?:be retried|retry|try again)|do not need to re-?send/i,
     false,
   ],
-  [/\bgiv(?:en|ing) up|(?<!\bbe )returned to sender|permanent(?: fatal)? error|^x-failed-recipients:/im, true],
+  [/\b(?:given|giving) up|(?<!\bbe )returned to sender|permanent(?: fatal)? error|^x-failed-recipients:/im, true],
   [/\bdelay|\bwarning\b|\bsuccess/i, false],
   [FAILURE, true],
 ];
@@ -58,6 +58,7 @@ type Sign =
 /** The signs that are enough together. */
 const EVIDENCE: readonly (readonly Sign[])[] = [
   ['nullSender', 'subject'],
+  ['nullSender', 'mailSystem', 'words'],
   ['nullSender', 'words', 'code'],
   ['nullSender', 'words', 'failedField'],
   ['nullSender', 'words', 'returnedMail'],

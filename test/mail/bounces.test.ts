@@ -138,6 +138,11 @@ const BOUNCES: Case[] = [
     bounced(KIM, '5.1.1'),
   ],
   [
+    'a free text of a mail system from the null sender without a status',
+    () => [...fromSystem('Subject: Report', '', `Your message to ${KIM} could not be delivered.`)],
+    bounced(KIM, '5.0.0'),
+  ],
+  [
     'a free text in HTML only',
     (id) => [
       ...fromSystem('Subject: Undeliverable', `In-Reply-To: ${id}`, 'Content-Type: text/html', ''),
