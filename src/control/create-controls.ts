@@ -57,7 +57,7 @@ export function createControls(
     openApi,
     receiveMessage: (message) => receiveMailOrSample(context, baseUrl, message),
     clock: publishClock(createMailboxClock(worlds), recorder, tenant?.id),
-    settled: (options) => settle({ worlds, dispatcher, loops }, options),
+    settled: (options) => settle({ worlds, dispatcher, loops, correspondents }, options),
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder, tenant?.id),
     ...createMailboxCorrespondents({ worlds, correspondents, tenantId: tenant?.id, findInbox: locate }),

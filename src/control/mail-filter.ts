@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
-import { isBareAddress, toBareAddress } from '../contract/email-address.ts';
+import { isIncomingAddress, toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
 import { tenantField } from '../contract/target-fields.ts';
@@ -14,7 +14,7 @@ const filterFields = {
   /** Only mail that arrived at this address: in its inbox, or outside if it belongs to no inbox. */
   to: z
     .string('must be an e-mail address')
-    .refine((address) => isBareAddress(address), 'must be an e-mail address without a name')
+    .refine((address) => isIncomingAddress(address), 'must be an e-mail address without a name')
     .transform((address) => address.toLowerCase())
     .optional(),
   /** Only mail whose subject contains this text, or matches this regular expression. */

@@ -5,6 +5,7 @@ import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
 import { CorrespondentError } from '../correspondents/correspondent-error.ts';
+import type { Correspondents } from '../correspondents/correspondents.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { HeldMail, LoopGuard } from '../mail/loop-guard.ts';
@@ -40,18 +41,20 @@ interface SettledParts {
   readonly worlds: ReachableWorlds;
   readonly dispatcher: Dispatcher;
   readonly loops: LoopGuard;
+  readonly correspondents: Correspondents;
 }
 
 /**
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
  *
- * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries; VALIDATION_ERROR for an invalid timeout;
+ * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents; VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
 export async function settle(
-  { worlds, dispatcher, loops }: SettledParts,
+  parts: SettledParts,
   { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
 ): Promise<Settled> {
+  const { worlds, dispatcher, loops } = parts;
   const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
@@ -60,7 +63,7 @@ export async function settle(
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
   clearTimeout(timer);
-  if (outcome === 'late') throw notSettled(timeoutMs, worlds, dispatcher);
+  if (outcome === 'late') throw notSettled(timeoutMs, parts);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
   const held = loops.held(worlds);
@@ -85,11 +88,13 @@ async function allIdle(worlds: ReachableWorlds): Promise<void> {
   while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
 
-function notSettled(timeoutMs: number, worlds: ReachableWorlds, dispatcher: Dispatcher): ApiError {
-  const inFlight = dispatcher.inFlight(worlds.all());
+function notSettled(timeoutMs: number, { worlds, dispatcher, correspondents }: SettledParts): ApiError {
+  const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
+  const writing = worlds.all().flatMap(({ id }) => correspondents.writingTo(id));
+  const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.waiting(worlds.all());
-  const named = inFlight.slice(0, MAX_NAMED).map(nameOf);
-  const open = named.length > 0 ? listOf(named, inFlight.length) : 'work that has no name';
+  const named = pending.slice(0, MAX_NAMED);
+  const open = named.length > 0 ? listOf(named, pending.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
   return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${behind}.`);
 }

@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress, toBareAddress } from '../contract/email-address.ts';
+import { formatAddress, isIncomingAddress, parseAddress, toBareAddress } from '../contract/email-address.ts';
 import { domainOf } from '../contract/emulator-domains.ts';
 import { composedMessage } from '../contract/incoming-message.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
@@ -14,7 +14,11 @@ import type { Entry, Turn } from './entry.ts';
 import { quoteBelow } from './quoting.ts';
 
 /** A mail that a correspondent sends, by its parts or as raw bytes. */
-export type Answer = { readonly to: string } & ({ readonly mail: IncomingMail } | { readonly eml: Uint8Array });
+export type Answer = {
+  readonly to: string;
+  /** The sender in the envelope; empty for the null sender. */
+  readonly envelopeFrom: string;
+} & ({ readonly mail: IncomingMail } | { readonly eml: Uint8Array });
 
 /** What an answer is written from. */
 interface Occasion {
@@ -55,23 +59,26 @@ async function answerBy(occasion: Occasion, { usualText, isAutomatic = false }: 
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
   if (given === null || given === undefined) return [];
   const reply = parseOrRefuse('The reply', correspondentReply, given);
-  const target = isAutomatic ? mail.from : (mail.replyTo ?? mail.from);
+  // An automatic answer has the null sender, so that nothing answers it (RFC 3834, section 3.3).
+  const manner = isAutomatic
+    ? { target: mail.from, envelopeFrom: '', headers: AUTOMATIC_HEADERS }
+    : { target: mail.replyTo ?? mail.from, envelopeFrom: address, headers: {} };
   const prefix = turn.ticket === undefined ? '' : `ticket-${turn.ticket}.`;
   const answer = {
     ...quoteBelow(shown.quoting, { plainBody: reply.text, htmlBody: reply.html ?? null }, mail),
     from: shown.address,
-    to: [target],
+    to: [manner.target],
     cc: [],
     replyTo: null,
     subject: reply.subject ?? subjectOf(mail, turn),
     messageIdHeader: `<${prefix}${newId(environment)}@${domainOf(address)}>`,
     inReplyTo: mail.messageIdHeader,
     references: referencesTo({ messageIdHeader: mail.messageIdHeader, references: readReferences(mail) }),
-    headers: { ...(isAutomatic && AUTOMATIC_HEADERS), ...reply.headers },
+    headers: { ...manner.headers, ...reply.headers },
     raw: null,
     attachments: composedMessage.shape.attachments.parse(reply.attachments),
   };
-  return [{ to: target, mail: answer }];
+  return [{ to: manner.target, envelopeFrom: manner.envelopeFrom, mail: answer }];
 }
 
 /** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
@@ -98,8 +105,8 @@ function readReferences({ headers }: Mail): string[] {
  * answer still goes to the author.
  */
 function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
-  const author = parseAddress(mail.from);
-  const name = parseAddress(shown.address)?.name || address.slice(0, address.lastIndexOf('@'));
+  const author = parseAddress(mail.from, isIncomingAddress);
+  const name = parseAddress(shown.address, isIncomingAddress)?.name || address.slice(0, address.lastIndexOf('@'));
   const { plainBody, htmlBody, to, cc, subject, messageIdHeader, inReplyTo, attachments } = mail;
   const copy = {
     ...{ to, cc, subject, plainBody, htmlBody, messageIdHeader, inReplyTo },
@@ -111,7 +118,8 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
     attachments,
   };
   const members = shown.members.length > 0 ? shown.members : [mail.from];
-  return members.map((member) => ({ to: member, mail: copy }));
+  const [local, domain] = address.split('@');
+  return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
 }
 
 /** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for leaving by one click. */
@@ -136,5 +144,5 @@ function report({ entry: { shown, address }, mail, environment }: Occasion): Ans
     ...{ status, diagnostic },
     original: { ...mail, references: readReferences(mail), headers: null },
   });
-  return [{ to: toBareAddress(mail.from), eml: bytes }];
+  return [{ to: toBareAddress(mail.from), envelopeFrom: '', eml: bytes }];
 }

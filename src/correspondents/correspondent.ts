@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
-import { emailAddress } from '../contract/email-address-schema.ts';
+import { incomingAddress } from '../contract/email-address-schema.ts';
 import { composedMessage } from '../contract/incoming-message.ts';
 import type { InputOf, OutputOf } from '../contract/input-of.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
@@ -73,7 +73,7 @@ const replies = z.custom<readonly CorrespondentReply[] | ReplyFunction>().transf
 
 const commonFields = {
   /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. It must not be that of an inbox. */
-  address: emailAddress,
+  address: incomingAddress,
   /** The id of the only tenant whose mail it answers. Default: any tenant. */
   tenant: tenantField.optional(),
   /** How long after a mail its answer comes, by the clock of the tenant. Default: 0, at once. */
@@ -105,7 +105,7 @@ const listFields = {
   kind: z.literal('mailing-list'),
   /** The addresses that get a copy of each mail, 1 to 50. Default: the sender. */
   members: z
-    .array(emailAddress, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
+    .array(incomingAddress, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
     .min(1, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
     .max(MAX_MEMBERS, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
     .default([]),

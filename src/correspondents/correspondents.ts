@@ -7,6 +7,7 @@ import { checkRoom, sizeOfMail } from '../mail/check-room.ts';
 import { isHeld } from '../mail/is-held.ts';
 import type { LoopGuard } from '../mail/loop-guard.ts';
 import type { MailContext, OutsideAddresses } from '../mail/mail-context.ts';
+import { createTrace } from '../mail/mime/trace.ts';
 import { type IncomingMail, receiveMail } from '../mail/receive-mail.ts';
 import { findRoute } from '../mail/route.ts';
 import { type Mail, showMail } from '../mail/show-mail.ts';
@@ -47,6 +48,8 @@ export class Correspondents implements OutsideAddresses {
   readonly #entries = new Map<string, Entry>();
   /** Each answer that is due later, with the function that cancels it. */
   readonly #pending = new Map<Pending, () => void>();
+  /** Each answer that is being written or delivered, with the address of its correspondent. */
+  readonly #writing = new Map<Pending, string>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -97,6 +100,11 @@ export class Correspondents implements OutsideAddresses {
     for (const each of pending) this.#schedule(each);
   }
 
+  /** Returns the addresses of the correspondents that are writing to a tenant. */
+  writingTo(tenantId: string): string[] {
+    return [...this.#writing].flatMap(([pending, address]) => (pending.tenantId === tenantId ? [address] : []));
+  }
+
   has(address: string, tenantId?: string): boolean {
     return this.#find(address, tenantId) !== undefined;
   }
@@ -141,6 +149,7 @@ export class Correspondents implements OutsideAddresses {
     const entry = this.#entries.get(pending.entryId);
     if (!entry || !this.#pending.delete(pending)) return;
     const { resets } = world.clock;
+    this.#writing.set(pending, entry.address);
     try {
       const answers = await composeAnswers({ entry, environment: world.environment, ...pending });
       // The function of the correspondent may take its time, and a reset ends everything.
@@ -148,6 +157,8 @@ export class Correspondents implements OutsideAddresses {
       for (const answer of answers) await this.#deliver(world, pending.mail, entry, answer);
     } catch (error) {
       world.clock.reportFailure('an answer', new CorrespondentError(entry.address, error));
+    } finally {
+      this.#writing.delete(pending);
     }
   }
 
@@ -158,11 +169,15 @@ export class Correspondents implements OutsideAddresses {
     if (route.kind === 'bounced' || route.kind === 'external') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
     if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
-    if ('eml' in answer) await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: '' });
-    else if (route.kind === 'correspondent') this.#accept(world, toMail(cause, answer.mail, world), route.address);
+    if ('eml' in answer) {
+      await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: answer.envelopeFrom });
+      return;
+    }
+    const mail = withTrace(answer.mail, answer, world);
+    if (route.kind === 'correspondent') this.#accept(world, toMail(cause, mail, world), route.address);
     else {
-      checkRoom(context, sizeOfMail(answer.mail));
-      receiveMail(context, route.inbox, answer.mail);
+      checkRoom(context, sizeOfMail(mail));
+      receiveMail(context, route.inbox, mail);
     }
   }
 
@@ -171,6 +186,16 @@ export class Correspondents implements OutsideAddresses {
     const reader = createSilentReader(behaviours);
     return { worlds: worlds.reachableFrom(world), events, loops, correspondents: this, ...reader };
   }
+}
+
+/** Adds the trace that mail from outside has. */
+function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: World): IncomingMail {
+  const trace = createTrace(
+    { from: envelopeFrom, to: toBareAddress(to), auth: {} },
+    toBareAddress(mail.from),
+    clock.now(),
+  );
+  return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 
 /** Shows a mail from one correspondent to another, which no inbox has. */

@@ -1,4 +1,4 @@
-import { parseAddress } from '../contract/email-address.ts';
+import { isIncomingAddress, parseAddress } from '../contract/email-address.ts';
 import { escapeHtml, toHtml } from '../mail/html.ts';
 import type { Mail } from '../mail/show-mail.ts';
 
@@ -90,7 +90,7 @@ function appleLine({ from, receivedAt }: Quoted): string {
 
 function thunderbirdLine({ from, receivedAt }: Quoted): string {
   const { monthNumber, day, year, hour, minute, half } = partsOf(receivedAt);
-  const name = parseAddress(from)?.name || from;
+  const name = parseAddress(from, isIncomingAddress)?.name || from;
   return `On ${monthNumber}/${day}/${String(year % 100).padStart(2, '0')} ${hour}:${minute} ${half}, ${name} wrote:`;
 }
 
@@ -111,7 +111,7 @@ function joinField([name, value]: readonly [string, string]): string {
 
 /** Writes an address as a quote shows it, without quotes around the name. */
 function toAngles(address: string): string {
-  const parsed = parseAddress(address);
+  const parsed = parseAddress(address, isIncomingAddress);
   if (!parsed) return address;
   return parsed.name === '' ? `<${parsed.address}>` : `${parsed.name} <${parsed.address}>`;
 }

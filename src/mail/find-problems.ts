@@ -1,7 +1,9 @@
 import { fromBase64 } from '../contract/base64.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+import { repairLineEnds } from './mime/line-ends.ts';
+import { type RawPart, splitParts } from './mime/split-parts.ts';
 
-/** How much of a raw mail is searched for charsets, in characters of base64. */
+/** How much of a raw mail is searched, in characters of base64. */
 const SEARCHED_LENGTH = 256 * 1024;
 
 /** Says what could not be read of a mail that came as raw bytes, each in one sentence. */
@@ -15,23 +17,60 @@ export function findProblems(message: MessageRow, attachments: readonly Attachme
     ...attachments.map(({ filename }) => ['The name of an attachment', filename] as const),
   ] as const;
   const damaged = texts.filter(([, text]) => text.includes('\uFFFD'));
+  const start = repairLineEnds(fromBase64(message.raw.slice(0, SEARCHED_LENGTH)));
+  const parts = splitParts(new TextDecoder('windows-1252').decode(start));
   const unopened = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
     ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
-    ...findUnknownCharsets(message.raw).map(
-      (name) => `The charset ${name} is unknown; its text is read as windows-1252.`,
-    ),
+    ...findUndecoded(parts),
+    ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
     ...unopened.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
   ];
 }
 
-/** Finds the charsets that header fields name, of the mail and of its parts, and that the parser does not know. */
-function findUnknownCharsets(raw: string): string[] {
-  const text = new TextDecoder('windows-1252').decode(fromBase64(raw.slice(0, SEARCHED_LENGTH)));
-  const fields = text.match(/^content-type:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim) ?? [];
-  const named = fields.flatMap((field) => /charset\s*=\s*"?([^\s";]+)/i.exec(field)?.[1] ?? []);
-  const inWords = Array.from(text.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi), ([, name = '']) => name);
-  return [...new Set([...named, ...inWords].map((name) => name.toLowerCase()))].filter((name) => !isKnown(name));
+const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
+
+/** What a part can have that cannot be decoded: the function returns the sentence that says so. */
+const CHECKS: readonly ((part: RawPart) => string | false)[] = [
+  ({ fields, body }) => {
+    const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
+    return (
+      type !== undefined && body !== '' && `The boundary of a ${type} is missing or does not occur, so it has no parts.`
+    );
+  },
+  (part) =>
+    !/^(?:7bit|8bit|binary|base64|quoted-printable|)$/i.test(encodingOf(part)) &&
+    `The encoding ${encodingOf(part)} is unknown; its part is shown as it is.`,
+  (part) =>
+    /^base64$/i.test(encodingOf(part)) &&
+    NOT_BASE64.test(part.body) &&
+    'A part in base64 has other characters, which are left out.',
+  ({ head }) =>
+    Array.from(head.matchAll(/=\?[^?\s]+\?B\?([^?]*)\?=/gi)).some(([, word = '']) => NOT_BASE64.test(word)) &&
+    'A word of the header that says it is base64 has other characters, and cannot be decoded.',
+];
+
+function encodingOf({ fields }: RawPart): string {
+  return (fields['content-transfer-encoding'] ?? '').replace(/\([^()]*\)|["\s]/g, '').slice(0, 100);
+}
+
+function findUndecoded(parts: readonly RawPart[]): string[] {
+  return [...new Set(CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || [])))];
+}
+
+/** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
+function findUnknownCharsets(parts: readonly RawPart[]): string[] {
+  const named = parts.flatMap(({ fields }) => [
+    ...Array.from((fields['content-type'] ?? '').matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi)),
+    ...Array.from(fileFields(fields).matchAll(/name\*(?:0\*)?\s*=\s*"?([^\s"';]+)'[^']*'/gi)),
+  ]);
+  const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
+  const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());
+  return [...new Set(names)].filter((name) => !isKnown(name));
+}
+
+function fileFields(fields: RawPart['fields']): string {
+  return `${fields['content-type'] ?? ''};${fields['content-disposition'] ?? ''}`;
 }
 
 /** Names that the parser knows, besides those of the Encoding Standard. */

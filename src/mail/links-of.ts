@@ -1,3 +1,5 @@
+import { unescapeHtml } from './html.ts';
+
 /** How many links of a mail are listed. */
 const MAX_LINKS = 200;
 
@@ -7,23 +9,14 @@ const MAX_LENGTH = 200_000;
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
-
 /** Returns the web addresses that a mail links to or contains as text, each once, in the order of the mail. */
 export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   const targets = Array.from((htmlBody ?? '').slice(0, MAX_LENGTH).matchAll(HREF), ([, a, b, c]) =>
-    decode(a ?? b ?? c),
+    unescapeHtml(a ?? b ?? c ?? ''),
   );
   const written = Array.from(plainBody.slice(0, MAX_LENGTH).matchAll(WEB_URL), ([url]) => url);
   const links = [...targets, ...written].flatMap((text) => toWebUrl(text) ?? []);
   return [...new Set(links)].slice(0, MAX_LINKS);
-}
-
-function decode(text = ''): string {
-  return text.replace(
-    /&(amp|lt|gt|quot|#39|#x27);/gi,
-    (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity,
-  );
 }
 
 function toWebUrl(text: string): string | undefined {

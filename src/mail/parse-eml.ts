@@ -1,4 +1,4 @@
-import type { Address, Attachment } from 'postal-mime';
+import type { Address, Attachment, Email } from 'postal-mime';
 import { countBytes, toBase64 } from '../contract/base64.ts';
 import {
   formatAddress,
@@ -11,6 +11,7 @@ import { ApiError } from '../contract/errors.ts';
 import { MAIL_LIMITS } from '../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../contract/operations/sending.ts';
 import { cut } from './cut.ts';
+import { repairMail } from './mime/repair-mail.ts';
 import { toUtf8Header } from './mime/utf8-header.ts';
 import { repairWindows1252 } from './mime/windows-1252.ts';
 import type { IncomingMail } from './receive-mail.ts';
@@ -33,7 +34,7 @@ export interface ParsedMail {
  * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed.
  */
 export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<ParsedMail> {
-  const parsed = await parse(toUtf8Header(bytes));
+  const parsed = await parse(toUtf8Header(repairMail(bytes)));
   const [from = ''] = toAddresses([parsed.from ?? [], parsed.sender ?? []].flat());
   const [to, cc, bcc] = [toAddresses(parsed.to), toAddresses(parsed.cc), toAddresses(parsed.bcc)];
   return {
@@ -45,7 +46,7 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: toAddresses(parsed.replyTo)[0] ?? null,
-      subject: cut(toSingleLine(parsed.subject ?? ''), MAX_SUBJECT_LENGTH),
+      subject: cut(toSingleLine(parsed.subject || writtenSubject(parsed)), MAX_SUBJECT_LENGTH),
       plainBody: cut(repairWindows1252(parsed.text ?? ''), MAIL_LIMITS.body),
       htmlBody: parsed.html === undefined ? null : cut(repairWindows1252(parsed.html), MAIL_LIMITS.body),
       messageIdHeader: findIds(parsed.messageId)[0] ?? fallbackId,
@@ -54,6 +55,11 @@ export async function parseEml(bytes: Uint8Array, fallbackId: string): Promise<P
       attachments: parsed.attachments.slice(0, MAIL_LIMITS.attachments).map(toFile),
     },
   };
+}
+
+/** Returns the subject as it is written, for one that cannot be decoded. */
+function writtenSubject({ headers }: Pick<Email, 'headers'>): string {
+  return headers.find(({ key }) => key === 'subject')?.value ?? '';
 }
 
 /** The names of files that come without a name. */

@@ -1,4 +1,4 @@
-import type { Mail } from 'agent-mailbox-mock';
+import type { CorrespondentOptions, Mail } from 'agent-mailbox-mock';
 import { expect, test } from 'vitest';
 import { isAutomatic } from '../../src/correspondents/automatic-mail.ts';
 import { addCorrespondent, arrived, reply, write } from '../support/correspondents.ts';
@@ -139,6 +139,49 @@ everywhere('an address that bounces sends a delivery report from the null sender
   for (const parsed of Object.values(await parseTwice(bytes))) {
     expect(parsed.subject).toBe('Undelivered Mail Returned to Sender');
   }
+});
+
+const SENDERS: readonly [options: object, returnPath: string][] = [
+  [{ replies: ['Yes.'] }, `<${KIM}>`],
+  [{ kind: 'out-of-office' }, '<>'],
+  [{ kind: 'ticket-system' }, '<>'],
+  [{ kind: 'mailing-list' }, '<kim-bounces@visitor.test>'],
+];
+
+for (const [options, returnPath] of SENDERS) {
+  everywhere(
+    `an answer has the trace of mail from outside, with the sender ${returnPath}: ${JSON.stringify(options)}`,
+    async (service) => {
+      await addCorrespondent(service, { address: KIM, ...options } as CorrespondentOptions);
+      await writeAndSettle(service, KIM);
+      const [answer] = arrived(service);
+      expect(answer?.headers['authentication-results']).toMatch(/; none$/);
+      const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${answer?.id}/raw`;
+      const { text } = await service.send('GET', path, { key: service.mailbox.keys.acme.tenant });
+      expect(
+        text
+          .split('\r\n')
+          .map((line) => line.split(':', 1)[0])
+          .slice(0, 3),
+      ).toEqual(['Return-Path', 'Authentication-Results', 'Received']);
+      expect(text).toContain(`Return-Path: ${returnPath}\r\n`);
+      expect(service.mailbox.deliveries({ event: 'message.bounced' })).toEqual([]);
+    },
+  );
+}
+
+everywhere('correspondents of international addresses answer, and their mail can be selected', async (service) => {
+  const { mailbox } = service;
+  const from = 'Zoë <zoë@bücher.test>';
+  const message = { to: 'helpdesk@acme.test', from, subject: 'Hi', text: 'Hi' };
+  await addCorrespondent(service, { address: from, replies: ['Danke.'], quoting: 'gmail' });
+  await addCorrespondent(service, { address: 'liste@bücher.test', kind: 'mailing-list', members: ['zoë@bücher.test'] });
+  const [received] = await mailbox.receiveMessage(message);
+  await reply(service, { id: received?.id ?? '' });
+  await mailbox.settled();
+  expect(arrived(service).at(-1)).toMatchObject({ from, plainBody: expect.stringContaining('Danke.') });
+  expect(mailbox.messages({ to: 'Zoë@Bücher.test' })).toMatchObject([{ direction: 'outbound', to: [from] }]);
+  expect(await mailbox.waitForMessage({ to: 'zoë@bücher.test' })).toMatchObject({ subject: 'Re: Hi' });
 });
 
 const AUTOMATIC: readonly [string, Record<string, string>, string?][] = [

@@ -57,6 +57,20 @@ test.each(WRONG)('a function that %s is reported, and the mailbox goes on', asyn
   expect(arrived(service)).toMatchObject([{ plainBody: 'Here.' }]);
 });
 
+test('settled names a correspondent that does not end its answer', async () => {
+  const mailbox = createMailbox();
+  let end = () => {};
+  const ended = new Promise<null>((resolve) => {
+    end = () => resolve(null);
+  });
+  mailbox.addCorrespondent({ address: DANA, replies: () => ended });
+  await write({ mailbox, url: mailbox.baseUrl, send: sendInto(mailbox) }, DANA);
+  const message = `still pending: the answer of the correspondent ${DANA}.`;
+  await expect(mailbox.settled({ timeout: 10 })).rejects.toThrow(message);
+  end();
+  await expect(mailbox.settled()).resolves.toBeDefined();
+});
+
 test('the log and the feed say that a function failed', async () => {
   const lines: string[] = [];
   const environment = { report: () => {} };

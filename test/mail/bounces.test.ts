@@ -111,7 +111,75 @@ const BOUNCES: Case[] = [
     (id) => ['From: Desk <desk@visitor.test>', 'Subject: Undeliverable: Hello', `References: ${id}`, '', 'Sorry.'],
     bounced(`${KIM}, ${LEE}`, '5.0.0, 5.0.0'),
   ],
+  [
+    'a free text that names one of two recipients without angle brackets',
+    (id) => [
+      ...fromSystem('Subject: Delivery Status Notification (Failure)', `In-Reply-To: ${id}`, ''),
+      `Your message wasn't delivered to ${KIM} because the address couldn't be found. Ask help@visitor.test.`,
+      'The response was:\r\n\r\n550 5.1.1 The account does not exist. Learn more at https://visitor.test/?p=NoSuchUser',
+    ],
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a free text about two recipients, each with a status',
+    (id) => [
+      ...fromSystem('Subject: Undeliverable: Hello', `In-Reply-To: ${id}`, ''),
+      `Delivery has failed to these recipients:\r\n\r\n${KIM} (${KIM})\r\nRemote server returned '550 5.1.10 not found'`,
+      `Lee <${LEE}>: 552 5.2.2 The mailbox is full. Ask postmaster@visitor.test.`,
+    ],
+    bounced(`${KIM}, ${LEE}`, '5.1.10, 5.2.2'),
+  ],
+  [
+    'a free text that names an address and no mail',
+    () => [
+      ...fromSystem('Subject: Mail delivery failed: returning message to sender', ''),
+      `The following address(es) failed:\r\n\r\n  ${KIM}\r\n    host mx: 550 5.1.1 User unknown`,
+    ],
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a free text of a mail system from the null sender without a status',
+    () => [...fromSystem('Subject: Report', '', `Your message to ${KIM} could not be delivered.`)],
+    bounced(KIM, '5.0.0'),
+  ],
+  [
+    'a free text in HTML only',
+    (id) => [
+      ...fromSystem('Subject: Undeliverable', `In-Reply-To: ${id}`, 'Content-Type: text/html', ''),
+      `<style>p { top: 4.4.1 }</style><p>Not delivered to <a href="mailto:${KIM}">${KIM}</a></p><b>550 5.1.1</b> unknown`,
+    ],
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a free text in HTML only that names nobody',
+    (id) => [
+      ...fromSystem('Subject: Undeliverable', `In-Reply-To: ${id}`, 'Content-Type: text/html', ''),
+      '<p>The response was <b>550 5.1.1</b> unknown</p>',
+    ],
+    bounced(`${KIM}, ${LEE}`, '5.1.1, 5.1.1'),
+  ],
+  [
+    'a free text with a permanent status and the word successfully',
+    () => [...fromSystem('', `It could not be successfully delivered:\r\n<${KIM}>: 550 5.1.1 User unknown`)],
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'X-Failed-Recipients, and a text with the word successfully',
+    () => [...fromSystem(`X-Failed-Recipients: ${KIM}`, '', 'It was not delivered successfully. 550 5.1.1')],
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a free text that gives up after a delay',
+    () => [
+      ...fromSystem('', `<${KIM}>: message delayed too long in the queue (5 days);`),
+      '4.4.7 giving up, returned to sender: delivery failed',
+    ],
+    bounced(KIM, '4.4.7'),
+  ],
 ];
+
+/** Lines of an answer to a mail. */
+const answer = (from: string, id: string, ...lines: string[]) => [`From: ${from}`, `In-Reply-To: ${id}`, ...lines];
 
 const NO_BOUNCES: Case[] = [
   ['a report of a delay', (id) => report(failed(KIM, '4.4.1', 'delayed'), [`Message-ID: ${id}`])],
@@ -139,6 +207,42 @@ const NO_BOUNCES: Case[] = [
   [
     'a person who asks about an undelivered mail',
     (id) => [`From: ${KIM}`, `In-Reply-To: ${id}`, 'Subject: Undeliverable?', '', '550 5.1.1 is what I got.'],
+  ],
+  [
+    'a person at postmaster who names a version',
+    (id) => answer('postmaster@visitor.test', id, 'Subject: Re: Order', '', 'Please use version 5.1.1 of the plan.'),
+  ],
+  [
+    'a person whose name is that of a mail system',
+    (id) =>
+      answer(
+        'Mail Delivery System <noreply@visitor.test>',
+        id,
+        '',
+        `Mail delivery failed: the courier missed <${KIM}>.`,
+      ),
+  ],
+  [
+    'a person with X-Failed-Recipients',
+    (id) => answer(LEE, id, `X-Failed-Recipients: ${KIM}`, 'Subject: Hi', '', 'It does not exist.'),
+  ],
+  [
+    'a person who passes on a report',
+    (id) => [
+      ...answer(KIM, id, 'Subject: Fwd: Undeliverable', 'Content-Type: multipart/mixed; boundary=x', ''),
+      ...report(failed(KIM, '5.1.1'), [`Message-ID: ${id}`]).slice(4),
+    ],
+  ],
+  [
+    'an automatic answer from the null sender to a mail about a failure',
+    (id) => answer(KIM, id, 'Subject: Automatic reply: Your mail has failed', '', 'Back soon.'),
+  ],
+  [
+    'X-Failed-Recipients in a report of a delay',
+    (id) => [
+      ...fromSystem(`In-Reply-To: ${id}`, `X-Failed-Recipients: ${KIM}`, ''),
+      'Undelivered. It will be retried.',
+    ],
   ],
   ['a report about a mail of somebody else', () => report(failed('x@y.test', '5.1.1'), ['Message-ID: <1@y.test>'])],
   ['a report without a recipient and a mail', () => report(failed('', '5.1.1'))],
@@ -201,7 +305,14 @@ everywhere('a bounce within the emulator puts a report into the inbox, which pub
 });
 
 test('a very long text of a mail system is read in a short time', () => {
-  for (const text of ['-'.repeat(400_000), `<${'a'.repeat(400_000)}`, 'message '.repeat(50_000), '<'.repeat(400_000)]) {
+  for (const text of [
+    '-'.repeat(400_000),
+    `<${'a'.repeat(400_000)}`,
+    'message '.repeat(50_000),
+    '<'.repeat(400_000),
+    'a@b '.repeat(100_000),
+    '5.1.1 '.repeat(60_000),
+  ]) {
     const message = {
       raw: null,
       headers: {},

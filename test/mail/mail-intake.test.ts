@@ -181,6 +181,75 @@ everywhere('what cannot be read of a mail is named, and stays in the raw mail', 
   expect(raw.bytes).toEqual(eml);
 });
 
+type Undecodable = [title: string, lines: readonly string[], shown: object, problem: string];
+
+const UNDECODABLE: Undecodable[] = [
+  [
+    'a multipart without a boundary',
+    ['Content-Type: multipart/mixed', '', 'Hello', '--x', 'there'],
+    { plainBody: 'Hello\n--x\nthere\n' },
+    'The boundary of a multipart/mixed is missing or does not occur, so it has no parts.',
+  ],
+  [
+    'a multipart whose boundary does not occur',
+    ['Content-Type: Multipart/Mixed;', ' boundary="q+"', '', 'Gr\xfc\xdfe', '--qq', ''],
+    { plainBody: 'Grüße\n--qq\n' },
+    'The boundary of a Multipart/Mixed is missing or does not occur, so it has no parts.',
+  ],
+  [
+    'a subject that is not base64',
+    ['Subject: =?utf-8?B?####?=', '', 'Hello'],
+    { subject: '=?utf-8?B?####?=', plainBody: 'Hello\n' },
+    'A word of the header that says it is base64 has other characters, and cannot be decoded.',
+  ],
+  [
+    'a text that is not base64',
+    ['Content-Transfer-Encoding: base64', '', 'SGVsbG8*!!@#'],
+    { plainBody: 'Hello' },
+    'A part in base64 has other characters, which are left out.',
+  ],
+  [
+    'a file that is not base64',
+    [
+      ...['Content-Type: multipart/mixed; boundary=x', '', '--x', '', 'Content-Transfer-Encoding: x', '--x'],
+      ...['Content-Type: application/pdf', 'Content-Transfer-Encoding: base64', '', '@@@@ hello', '--x--', '***'],
+    ],
+    { plainBody: 'Content-Transfer-Encoding: x\n' },
+    'A part in base64 has other characters, which are left out.',
+  ],
+  [
+    'an unknown encoding',
+    ['Content-Transfer-Encoding: x-uuencode', '', 'begin 644 a'],
+    { plainBody: 'begin 644 a\n' },
+    'The encoding x-uuencode is unknown; its part is shown as it is.',
+  ],
+  [
+    'a file name in an unknown charset',
+    ['Content-Type: application/pdf', "Content-Disposition: attachment; filename*=x-foo''caf%E9.pdf", '', 'x'],
+    { attachments: [expect.objectContaining({ filename: 'café.pdf' })] },
+    'The charset x-foo is unknown; its text is read as windows-1252.',
+  ],
+];
+
+for (const [title, lines, shown, problem] of UNDECODABLE) {
+  everywhere(`what cannot be decoded is said: ${title}`, async (service) => {
+    const eml = mailOf('From: a@customer.test', ...lines);
+    const { json, raw, mail } = await receiveRaw(service, eml);
+    expect(json).toMatchObject(shown);
+    expect(mail?.problems).toEqual([problem]);
+    expect(raw.bytes).toEqual(eml);
+  });
+}
+
+everywhere('a mail whose lines end with CR only is read', async (service) => {
+  const eml = bytesOf('From: a@customer.test\rSubject: Hi\rX-Shop: 7\r\rHello\rthere');
+  const { json, raw, mail } = await receiveRaw(service, eml);
+  expect(json).toMatchObject({ from: 'a@customer.test', subject: 'Hi', plainBody: 'Hello\nthere\n' });
+  expect(mail?.headers).toMatchObject({ 'x-shop': '7' });
+  expect(mail?.problems).toBeUndefined();
+  expect(raw.bytes).toEqual(eml);
+});
+
 everywhere('long file names, mails within a mail, and calendars are attachments', async (service) => {
   const inner = ['From: c@customer.test', 'Subject: Inner', '', 'Obey me.'];
   const eml = mailOf(

@@ -87,7 +87,7 @@ export const messageBehaviours = defineBehaviours({
       'How does a reply show the parts of raw mail that cannot be decoded, or that are neither a body nor an ordinary file?',
     section: '4.4',
     assumption:
-      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each part that could not be read',
+      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; characters that base64 does not have are left out; a part in an unknown encoding is shown as it is; a multipart without its boundary is a text; CR is the line end of a mail without LF; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each part that could not be read',
     origin: 'assumed',
   },
   'messages.get.marks-read': {

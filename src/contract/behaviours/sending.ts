@@ -87,7 +87,7 @@ export const sendBehaviours = defineBehaviours({
     question: 'Which inbound mail reports that a sent mail bounced?',
     section: '6',
     assumption:
-      'a delivery report (RFC 3464) with a failed recipient, or a free text of a mail system that says so; the mail is found by the Message-ID of the returned mail, In-Reply-To, References or a Message-ID in the text, or else it is the latest mail of the same inbox to the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts (RFC 8098), are not bounces',
+      'a delivery report (RFC 3464) with a failed recipient, or a free text about a failure from the null sender or a mail system with evidence: a status code next to an address, X-Failed-Recipients, the returned mail or, from the null sender, the subject or the address of a mail system; a permanent status decides over words such as delayed; the mail is found by the Message-ID of the returned mail, In-Reply-To, References or a Message-ID in the text, or else it is the latest mail of the same inbox to the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts (RFC 8098), are not bounces',
     origin: 'assumed',
   },
   'sending.bounce.report': {

@@ -2,6 +2,7 @@ import { fromBase64 } from '../../contract/base64.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import { fieldsOf } from './compose-mail.ts';
 import { CRLF } from './header.ts';
+import { repairLineEnds } from './line-ends.ts';
 import { writeTrace } from './trace.ts';
 
 /** How much of a raw mail is searched for its header, in characters of base64: 192 KiB of bytes. */
@@ -43,7 +44,8 @@ function splitFields(fields: readonly string[]): HeaderField[] {
 
 /** Splits the header of a raw mail, in base64, into its fields. */
 function splitHeader(raw: string): string[] {
-  const text = new TextDecoder().decode(fromBase64(raw.slice(0, MAX_HEADER_LENGTH))).replace(/\r?\n/g, CRLF);
+  const bytes = repairLineEnds(fromBase64(raw.slice(0, MAX_HEADER_LENGTH)));
+  const text = new TextDecoder().decode(bytes).replace(/\r?\n/g, CRLF);
   const [header = ''] = text.split(CRLF + CRLF, 1);
   return header.split(/\r\n(?![ \t])/);
 }
