@@ -7,7 +7,7 @@ import { type JournalContext, type KeptRequest, keepRequest } from './kept-reque
 import { maskText } from './mask.ts';
 import { RecentList } from './recent-list.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { type RequestFilter, requestFilter } from './request-filter.ts';
+import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
 import { idOf, showRequest } from './show-request.ts';
 
 /** The owner of the requests with an operator key, and of those without a valid key. */
@@ -78,7 +78,7 @@ export class Journal {
   }
 }
 
-function matches({ row, reply, headers, atMs, principal }: KeptRequest, filter: RequestFilter): boolean {
+function matches({ row, reply, headers, atMs, principal }: KeptRequest, filter: ParsedRequestFilter): boolean {
   const { operation, status, key, since, tenant } = filter;
   return (
     (tenant === undefined || principal?.tenantId === tenant) &&

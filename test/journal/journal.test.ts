@@ -99,6 +99,7 @@ everywhere('requests can be filtered', async (service) => {
   expect(await idsOf({ key: TENANT })).toEqual(['req_1']);
   expect(await idsOf({ key: 'tk_acme_…' })).toEqual(['req_1']);
   expect(await idsOf({ since: '2026-03-01T09:01:00Z' })).toEqual(['req_3', 'req_4']);
+  expect(mailbox.requests({ since: mailbox.clock.now() }).map(({ id }) => id)).toEqual(['req_3', 'req_4']);
   expect(await idsOf({ tenant: IDS.globex.tenant })).toEqual(['req_3']);
   expect(await idsOf({ tenant: IDS.acme.inboxes.helpdesk })).toEqual([]);
 });
