@@ -44,10 +44,16 @@ function findRequests(requests: readonly RequestEntry[], code: Code): Breach[] {
   return requests.flatMap((request) => {
     const { path, request: sent } = request;
     const query = sent.query.map(([name, value]) => `${name}=${value}`);
-    const texts = [path, ...query, sent.body ?? '', ...Object.values(sent.headers)];
+    const body = sent.body ?? '';
+    const texts = [path, ...query, body, unescapeJson(body), ...Object.values(sent.headers)];
     const shown = texts.flatMap((text) => cutAround(text, joined(code)));
     return shown[0] === undefined ? [] : [{ call: describeRequest(request), shown: shown[0], request }];
   });
+}
+
+/** Decodes the characters that JSON may write by their number. The body may be cut, so it is not parsed. */
+function unescapeJson(body: string): string {
+  return body.replace(/\\u00([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 type Tenant = MailboxState['tenants'][number];

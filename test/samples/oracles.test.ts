@@ -151,6 +151,19 @@ test.for([
   }
 });
 
+test('a refused request whose JSON writes the code by the numbers of its characters is seen', async () => {
+  const mailbox = createMailbox();
+  const { sample, code } = await obeyOnce(mailbox);
+  mailbox.reset();
+  await mailbox.receiveMessage(sample);
+  const escaped = code.replace(/./g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+  const headers = { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+  const body = `{"to":"no address","subject":"","plainBody":"${escaped}"}`;
+  const url = `${mailbox.baseUrl}/v1/inboxes/${HELPDESK}/send`;
+  expect((await mailbox.fetch(new Request(url, { method: 'POST', headers, body }))).status).toBe(400);
+  expect(sample.breaches(mailbox)).toMatchObject([{ shown: expect.stringContaining(code) }]);
+});
+
 test('an act is seen in the stored rows if the journal has lost its request, even if its mail was deleted', async () => {
   const mailbox = createMailbox();
   const { sample, sentId } = await obeyOnce(mailbox);
