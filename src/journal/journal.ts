@@ -1,4 +1,3 @@
-import { sentKey } from '../access/credentials.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
@@ -78,13 +77,13 @@ export class Journal {
   }
 }
 
-function matches({ row, reply, headers, atMs, principal }: KeptRequest, filter: ParsedRequestFilter): boolean {
-  const { operation, status, key, since, tenant } = filter;
+function matches(kept: KeptRequest, { operation, status, key, since, tenant }: ParsedRequestFilter): boolean {
+  const { row, reply, atMs, principal } = kept;
   return (
     (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
-    (key === undefined || isKey(key, sentKey(headers))) &&
+    (key === undefined || isKey(key, kept.key)) &&
     (since === undefined || atMs >= Date.parse(since))
   );
 }
