@@ -2,7 +2,7 @@ import { sentKey } from '../access/credentials.ts';
 import { type Principal, principalOf, tenantIdOf } from '../access/principal.ts';
 import type { Environment } from '../environment.ts';
 import type { FinishedExchange } from '../pipeline/exchange.ts';
-import type { ApiReply } from '../pipeline/http.ts';
+import { type ApiReply, isCut } from '../pipeline/http.ts';
 import type { ReceivedBody } from '../pipeline/read-body.ts';
 import type { Worlds } from '../store/worlds.ts';
 import { isStreamPath } from '../stream/check-stream-access.ts';
@@ -68,13 +68,20 @@ export function keepRequest(
     key,
     principal: principal ? describePrincipal(principal) : null,
     error,
-    reason: error ? (error.internalReason?.() ?? error.message) : null,
+    reason: reasonOf(exchange),
     usedBehaviours,
     faults,
     durationMs,
     requestBody: keepReceived(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
+}
+
+/** Says why a request was refused: by the fault that decided the reply, or else by the service. */
+function reasonOf({ faults, reply, error }: FinishedExchange): string | null {
+  const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
+  if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
+  return error ? (error.internalReason?.() ?? error.message) : null;
 }
 
 function describePrincipal(principal: Principal): RequestPrincipal {
