@@ -17,9 +17,10 @@ const WHOLE_MAILBOX = '';
  * those of another.
  */
 export class Journal {
+  /** How many requests of each tenant are kept. */
+  readonly size: number;
   readonly #context: JournalContext;
   readonly #behaviours: BehaviourValues;
-  readonly #size: number;
   readonly #lists = new Map<string, RecentList<KeptRequest>>();
   #count = 0;
 
@@ -27,7 +28,7 @@ export class Journal {
   constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
     this.#context = context;
     this.#behaviours = behaviours;
-    this.#size = size;
+    this.size = size;
     context.worlds.onRemoved(({ id }) => void this.#lists.delete(id));
   }
 
@@ -71,7 +72,7 @@ export class Journal {
   }
 
   #listOf(owner: string): RecentList<KeptRequest> {
-    const list = this.#lists.get(owner) ?? new RecentList(this.#size);
+    const list = this.#lists.get(owner) ?? new RecentList(this.size);
     this.#lists.set(owner, list);
     return list;
   }
