@@ -11,7 +11,7 @@ const SECRET_FIELD = /("[\w-]*(?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?
 const SECRET_FORM_FIELD = /(?<![\w-])([\w-]*(?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
 /** A part of every secret and of every encoded secret. Most texts have none of these, which saves the full search. */
-const MAY_HAVE_SECRETS = /[_%@]|\\u00|passw|secret|apikey|api-key/i;
+const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
 
 /**
  * Shortens every API key in a text to a recognisable start, such as `tk_acme_…`, and removes webhook secrets,
