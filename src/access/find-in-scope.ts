@@ -137,11 +137,11 @@ export function outOfScope(
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    const world = [principal.world, ...worlds.neighbours()].find((each) => scopeIn(each) !== undefined);
+    const world = [principal.world, ...worlds.whole.all()].find((each) => scopeIn(each) !== undefined);
     const scope = world && scopeIn(world);
     if (!scope) return `There is no ${what} in any tenant.`;
     if (world === principal.world && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
-    return describeOutOfScope(principal, what, { world, scope });
+    return describeOutOfScope({ principal, worlds }, what, { world, scope });
   };
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });
 }

@@ -57,7 +57,7 @@ const attachmentFields = {
 
 /** An attachment of an inbound mail: its bytes, or its text. */
 const attachment = z
-  .strictObject(attachmentFields)
+  .strictObject(attachmentFields, 'must be an object with filename')
   .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
   .transform(({ filename, contentType, content, text: plain = '' }) => {
     const file = content ?? new TextEncoder().encode(plain);
@@ -90,7 +90,7 @@ const composedFields = {
   html: mailBody.nullish(),
   /** Up to 100 files, 10 MiB in total. */
   attachments: z
-    .array(attachment as AttachmentSchema)
+    .array(attachment as AttachmentSchema, 'must be an array of files')
     .max(MAIL_LIMITS.attachments, `must be at most ${MAIL_LIMITS.attachments}`)
     .default([]),
   /** The Message-ID, such as `<login-1@customer.test>`. Default: a generated one. */
@@ -98,9 +98,12 @@ const composedFields = {
   /** The Message-ID of the message that this one replies to; both are in the same thread. */
   inReplyTo: messageId.nullish(),
   /** The Message-IDs of the conversation, oldest first. Default: `inReplyTo`. */
-  references: z.array(messageId).max(MAIL_LIMITS.references, `must be at most ${MAIL_LIMITS.references}`).optional(),
+  references: z
+    .array(messageId, 'must be an array of Message-IDs')
+    .max(MAIL_LIMITS.references, `must be at most ${MAIL_LIMITS.references}`)
+    .optional(),
   /** Additional header fields, which `…/raw` returns. */
-  headers: z.record(headerName, line(MAX_SUBJECT_LENGTH)).default({}),
+  headers: z.record(headerName, line(MAX_SUBJECT_LENGTH), 'must be an object of headers').default({}),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
   ...envelopeFields,

@@ -31,5 +31,7 @@ export const envelopeFields = {
     .refine((text) => text === '' || isIncomingAddress(text), RULE)
     .optional(),
   /** The results of SPF, DKIM and DMARC, which `Authentication-Results` shows. Default: none was checked. */
-  auth: (z.strictObject(authFields) as z.ZodType<MailAuth, MailAuth>).optional(),
+  auth: (
+    z.strictObject(authFields, 'must be an object, such as { spf: "pass" }') as z.ZodType<MailAuth, MailAuth>
+  ).optional(),
 };

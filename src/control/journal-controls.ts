@@ -6,6 +6,8 @@ import type { RequestFilter } from '../journal/request-filter.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
+  /** How many requests of each tenant the journal keeps; with 0, it records none. Set by the option `journalSize`. */
+  readonly journalSize: number;
   /**
    * Returns the requests that the service has handled, oldest first, with the reason of each refusal. Of each tenant
    * the latest 1,000 are kept, or as many as the option `journalSize` says.
@@ -36,6 +38,7 @@ export function createJournalControls(
   tenant: { readonly id?: string; readonly feed: Feed } = { feed },
 ): JournalControls {
   return {
+    journalSize: journal.size,
     requests: (filter) => journal.list(filter, tenant.id),
     request: (id) => journal.find(id, tenant.id),
     clearRequests: () => journal.clear(tenant.id),

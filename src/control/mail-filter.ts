@@ -3,12 +3,14 @@ import { durationField } from '../clock/duration.ts';
 import { isIncomingAddress, toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
-import { tenantField } from '../contract/target-fields.ts';
+import { dateField, tenantField } from '../contract/target-fields.ts';
 import type { LoggedMail } from '../journal/mail-log.ts';
 import type { InboxLocation } from '../store/world.ts';
 
 const SUBJECT_RULE = 'must be a text, or in code a regular expression';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of a message';
+
+const SINCE_TEXTS = [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
 
 const filterFields = {
   /** Only mail that arrived at this address: in its inbox, or outside if it belongs to no inbox. */
@@ -21,8 +23,11 @@ const filterFields = {
   subject: z.union([z.string(), z.instanceof(RegExp)], SUBJECT_RULE).optional(),
   /** Only mail that an inbox received (`inbound`) or sent (`outbound`). */
   direction: z.enum(['inbound', 'outbound'], 'must be inbound or outbound').optional(),
-  /** Only mail since this time, by the clock of the tenant (ISO 8601), or after the message with this id. */
-  since: z.union([z.iso.datetime({ offset: true }), z.guid().toLowerCase()], SINCE_RULE).optional(),
+  /**
+   * Only mail since this time, by the clock of the tenant (ISO 8601, or in code a `Date`), or after the message with this
+   * id.
+   */
+  since: z.union([...SINCE_TEXTS, dateField], SINCE_RULE).optional(),
   /** Only mail of the tenant with this id. */
   tenant: tenantField.optional(),
 };
@@ -43,13 +48,16 @@ export const mailFilter = z.strictObject(filterFields, 'must be an object');
 /** The schema of the options of `waitForMessage`. */
 export const waitOptions = z.strictObject(waitFields, 'must be an object with to');
 
-const subjectText = z.string().describe('A part of the subject.').optional();
+const queryFields = {
+  subject: z.string().describe('A part of the subject.').optional(),
+  since: z.union(SINCE_TEXTS, SINCE_RULE).optional(),
+};
 
 /** The schema of a mail filter in a query. */
-export const mailQuery = mailFilter.extend({ subject: subjectText });
+export const mailQuery = mailFilter.extend(queryFields);
 
 /** The schema of the options of `waitForMessage` in a query. */
-export const waitQuery = waitOptions.omit({ sandbox: true }).extend({ subject: subjectText });
+export const waitQuery = waitOptions.omit({ sandbox: true }).extend(queryFields);
 
 /** Selects mail. A mail must match every field that is given; without fields, all matches. */
 export type MailFilter = InputOf<typeof filterFields>;

@@ -1,4 +1,3 @@
-import { sentKey } from '../access/credentials.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
@@ -7,7 +6,7 @@ import { type JournalContext, type KeptRequest, keepRequest } from './kept-reque
 import { maskText } from './mask.ts';
 import { RecentList } from './recent-list.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { type RequestFilter, requestFilter } from './request-filter.ts';
+import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
 import { idOf, showRequest } from './show-request.ts';
 
 /** The owner of the requests with an operator key, and of those without a valid key. */
@@ -18,9 +17,10 @@ const WHOLE_MAILBOX = '';
  * those of another.
  */
 export class Journal {
+  /** How many requests of each tenant are kept. */
+  readonly size: number;
   readonly #context: JournalContext;
   readonly #behaviours: BehaviourValues;
-  readonly #size: number;
   readonly #lists = new Map<string, RecentList<KeptRequest>>();
   #count = 0;
 
@@ -28,7 +28,7 @@ export class Journal {
   constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
     this.#context = context;
     this.#behaviours = behaviours;
-    this.#size = size;
+    this.size = size;
     context.worlds.onRemoved(({ id }) => void this.#lists.delete(id));
   }
 
@@ -72,19 +72,19 @@ export class Journal {
   }
 
   #listOf(owner: string): RecentList<KeptRequest> {
-    const list = this.#lists.get(owner) ?? new RecentList(this.#size);
+    const list = this.#lists.get(owner) ?? new RecentList(this.size);
     this.#lists.set(owner, list);
     return list;
   }
 }
 
-function matches({ row, reply, headers, atMs, principal }: KeptRequest, filter: RequestFilter): boolean {
-  const { operation, status, key, since, tenant } = filter;
+function matches(kept: KeptRequest, { operation, status, key, since, tenant }: ParsedRequestFilter): boolean {
+  const { row, reply, atMs, principal } = kept;
   return (
     (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
-    (key === undefined || isKey(key, sentKey(headers))) &&
+    (key === undefined || isKey(key, kept.key)) &&
     (since === undefined || atMs >= Date.parse(since))
   );
 }

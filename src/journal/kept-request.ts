@@ -2,9 +2,10 @@ import { sentKey } from '../access/credentials.ts';
 import { type Principal, principalOf, tenantIdOf } from '../access/principal.ts';
 import type { Environment } from '../environment.ts';
 import type { FinishedExchange } from '../pipeline/exchange.ts';
-import type { ApiReply } from '../pipeline/http.ts';
+import { type ApiReply, isCut } from '../pipeline/http.ts';
 import type { ReceivedBody } from '../pipeline/read-body.ts';
 import type { Worlds } from '../store/worlds.ts';
+import { isStreamPath } from '../stream/check-stream-access.ts';
 import type { RequestPrincipal } from './request-entry.ts';
 
 /** The UTF-8 form of a UTF-16 unit has at most this many bytes. */
@@ -20,6 +21,8 @@ export interface KeptRequest
   readonly number: number;
   readonly atMs: number;
   readonly realTimeMs: number;
+  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
+  readonly key: string | undefined;
   readonly principal: RequestPrincipal | null;
   /** The private reason. It is read at once, because it depends on the data at the time of the request. */
   readonly reason: string | null;
@@ -50,7 +53,8 @@ export function keepRequest(
 ): KeptRequest {
   const { request, received, row, error, usedBehaviours, faults, durationMs, reply } = exchange;
   const { method, path, query, headers } = request;
-  const principal = exchange.principal ?? (error && principalOf(worlds, sentKey(headers) ?? ''));
+  const key = sentKey(headers) ?? ((isStreamPath(path) && query.get('api_key')) || undefined);
+  const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal && 'world' in principal ? principal.world : worlds;
   return {
     number,
@@ -61,15 +65,23 @@ export function keepRequest(
     query,
     headers,
     row,
+    key,
     principal: principal ? describePrincipal(principal) : null,
     error,
-    reason: error ? (error.internalReason?.() ?? error.message) : null,
+    reason: reasonOf(exchange),
     usedBehaviours,
     faults,
     durationMs,
     requestBody: keepReceived(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
+}
+
+/** Says why a request was refused: by the fault that decided the reply, or else by the service. */
+function reasonOf({ faults, reply, error }: FinishedExchange): string | null {
+  const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
+  if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
+  return error ? (error.internalReason?.() ?? error.message) : null;
 }
 
 function describePrincipal(principal: Principal): RequestPrincipal {

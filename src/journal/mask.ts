@@ -4,15 +4,18 @@ const SECRET_NAME = /authorization|cookie|token|secret|password|passwd|api[-_]?k
 /** A value that consists of one API key, with or without the scheme of `Authorization`. */
 const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 
-/** The value of a field of JSON that is secret; a truncated text may end within the value. */
-const SECRET_FIELD = /("(?:imapPassword|password|secret|apiKey)"\s*:\s*")(?:[^"\\]|\\.)+/g;
+/** The value of a field of JSON that is secret, such as `client_secret`; a truncated text may end within the value. */
+const SECRET_FIELD = /("[\w-]*(?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
+
+/** The value of a field of a form, or of a query, that is secret. Keys in it are masked by their form. */
+const SECRET_FORM_FIELD = /(?<![\w-])([\w-]*(?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
 /** A part of every secret and of every encoded secret. Most texts have none of these, which saves the full search. */
-const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|Password|secret/;
+const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
 
 /**
  * Shortens every API key in a text to a recognisable start, such as `tk_acme_…`, and removes webhook secrets,
- * passwords of JSON fields, and logins of URLs. It finds them percent-encoded and with JSON escapes, too.
+ * passwords in fields of JSON and of forms, and logins of URLs. It finds them percent-encoded and with JSON escapes, too.
  */
 export function maskText(text: string): string {
   if (!MAY_HAVE_SECRETS.test(text)) return text;
@@ -44,6 +47,7 @@ function mapTexts(value: unknown): unknown {
 function maskPlain(text: string): string {
   return text
     .replace(SECRET_FIELD, '$1…')
+    .replace(SECRET_FORM_FIELD, '$1…')
     .replace(/whsec_[\w+/=-]+/g, 'whsec_…')
     .replace(/\/\/[^/@\s]+@/g, '//…@')
     .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);

@@ -47,7 +47,7 @@ export interface RequestSummary {
   readonly principal: RequestPrincipal | null;
   /** The status of the reply. */
   readonly status: number;
-  /** The error code of a refused request; null after a success. */
+  /** The error code of a refused request; null after a success, or if a fault alone refused it. */
   readonly code: ErrorCode | null;
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
   readonly reason: string | null;

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { InputOf } from '../contract/input-of.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { tenantField } from '../contract/target-fields.ts';
+import { dateField, tenantField } from '../contract/target-fields.ts';
 
 const STATUS_RULE = 'must be a status from 100 to 599';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z';
+
+const timeText = z.iso.datetime({ offset: true, error: SINCE_RULE });
 
 const filterFields = {
   /** Only requests for this operation, such as `createWebhook`. */
@@ -19,8 +21,8 @@ const filterFields = {
   status: z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE).optional(),
   /** Only requests with this API key, given as it is or as the journal shows it. */
   key: z.string('must be an API key').optional(),
-  /** Only requests since this time, by the clock of the tenant: ISO 8601. */
-  since: z.iso.datetime({ offset: true, error: SINCE_RULE }).optional(),
+  /** Only requests since this time, by the clock of the tenant: ISO 8601, or in code a `Date`. */
+  since: z.union([timeText, dateField], SINCE_RULE).optional(),
   /** Only requests with a key of the tenant with this id. */
   tenant: tenantField.optional(),
 };
@@ -28,11 +30,15 @@ const filterFields = {
 /** The schema of a request filter. */
 export const requestFilter = z.strictObject(filterFields, 'must be an object');
 
-/** The schema of a request filter in a query, where a status is a text. */
+/** The schema of a request filter in a query, where all values are texts. */
 export const requestQuery = requestFilter.extend({
   status: z.preprocess((value) => (/^\d{3}$/.test(String(value)) ? Number(value) : value), filterFields.status),
+  since: timeText.optional(),
   format: z.literal('har', 'must be har').optional(),
 });
 
 /** Selects requests. A request must match every field that is given; without fields, all match. */
 export type RequestFilter = InputOf<typeof filterFields>;
+
+/** A request filter after its parsing. */
+export type ParsedRequestFilter = z.output<typeof requestFilter>;

@@ -1,4 +1,3 @@
-import { sentKey } from '../access/credentials.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { isChangeable } from '../contract/behaviours.ts';
 import type { HeaderReader } from '../contract/header-reader.ts';
@@ -32,10 +31,9 @@ export function showRequest(kept: KeptRequest, behaviours: BehaviourValues): Req
 }
 
 function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, method, path, headers, principal, reply, error, reason } = kept;
+  const { number, atMs, realTimeMs, durationMs, row, method, path, key, principal, reply, error, reason } = kept;
   const used = [...kept.usedBehaviours];
   const usedIds = used.filter(isChangeable);
-  const key = sentKey(headers);
   return {
     id: idOf(number),
     at: new Date(atMs).toISOString(),

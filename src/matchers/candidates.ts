@@ -15,32 +15,44 @@ export interface Candidate {
   /** Names it in a failure. */
   readonly label: string;
   /** A hint for a failure in which it is the nearest one. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
 }
 
-/** Describes a request of the journal. */
-export function describeRequest({ id, method, path, status, code, reason, key, ...rest }: RequestEntry): Candidate {
+/** Describes a request of the journal; `keyForm` is the form of its key that is compared. */
+export function describeRequest(entry: RequestEntry, keyForm: unknown = entry.key): Candidate {
+  const { id, method, path, status, code, reason, key, ...rest } = entry;
   const { operation, request } = rest;
   return {
     label: `${id}, ${method} ${path} → ${[status, code].filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`,
-    fields: fieldsOf({
-      ...{ operation, method, path, status, code, key },
-      query: Object.fromEntries(request.query),
-      headers: request.headers,
-      body: parseJson(request.body),
-    }),
+    fields: {
+      ...fieldsOf({
+        ...{ operation, method, path, status, code },
+        query: Object.fromEntries(request.query),
+        headers: request.headers,
+        body: parseJson(request.body),
+      }),
+      key: { shown: key, options: [keyForm] },
+    },
   };
 }
 
 /** Describes a webhook delivery. */
-export function describeDelivery({ event, webhookId, state, reason, payload, attempts }: Delivery): Candidate {
+export function describeDelivery(delivery: Delivery): Candidate {
+  const { event, webhookId, state, reason, payload, attempts } = delivery;
   const url = attempts.at(-1)?.url;
   return {
     label: `${event} to ${url ?? `webhook ${webhookId}`} (${state}${reason === null ? '' : `: ${reason}`})`,
-    ...(state === 'pending' && { hint: 'It is still pending; await settled() before this assertion.' }),
+    hint: state === 'pending' ? explainPending(delivery) : undefined,
     fields: { ...fieldsOf({ event, state, payload }), to: { shown: url ?? webhookId, options: [url, webhookId] } },
   };
+}
+
+/** Says what a pending delivery waits for. */
+function explainPending({ attempts, nextAttemptAt }: Delivery): string {
+  const error = attempts.at(-1)?.error;
+  if (!error || nextAttemptAt === null) return 'It is still pending; await settled() before this assertion.';
+  return `It is still pending. The last attempt failed: ${error} The next is due at ${nextAttemptAt}; go there by clock.advance().`;
 }
 
 /** Describes a mail that was sent. An address may be given with or without its name. */

@@ -33,7 +33,8 @@ function isMatch({ equals, customTesters = [] }: MatcherContext, expected: unkno
   return equals(received, expected, customTesters as never[]);
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Returns whether a value is an object of fields: no array, and no instance of a class. */
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

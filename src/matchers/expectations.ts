@@ -26,11 +26,11 @@ export interface ExpectedRequest extends Times {
   readonly status?: Matching;
   /** The error code of the reply; null after a success. */
   readonly code?: Matching;
-  /** The start of the API key, such as `tk_acme_…`. */
+  /** The API key, in full or as the journal shows it, such as `tk_acme_…`. */
   readonly key?: Matching;
   /** The parameters of the query, by name. */
   readonly query?: Matching;
-  /** The headers, by lower-case name. */
+  /** The headers, by name in any letter case. Keys are masked in them. */
   readonly headers?: Matching;
   /** The body: a parsed object if it was JSON, else a text. Keys, secrets and passwords are masked in it. */
   readonly body?: Matching;
@@ -60,7 +60,7 @@ export interface ExpectedMail extends Times {
   readonly plainBody?: Matching;
   /** The body as HTML. */
   readonly htmlBody?: Matching;
-  /** The header fields, by lower-case name. */
+  /** The header fields, by name in any letter case. */
   readonly headers?: Matching;
   /** The attachments, with `content` in base64. */
   readonly attachments?: Matching;
@@ -77,7 +77,8 @@ export interface MailboxMatchers<R = void> {
   /**
    * Asserts that the service got such a request.
    *
-   * @throws {TypeError} if a field does not exist, or `times` is not a whole number.
+   * @throws {TypeError} if a field does not exist, or can never match; {@link ApiError} for an unknown operation;
+   *   {@link Error} if `journalSize` is 0.
    * @example
    * expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook', body: { events: ['message.received'] } });
    */
@@ -109,7 +110,8 @@ export interface MailboxMatchers<R = void> {
   /**
    * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
    *
-   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived.
+   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, or if
+   *   the journal may have forgotten requests since then.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */

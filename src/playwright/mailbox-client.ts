@@ -211,7 +211,8 @@ async function callControl<Reply>(
   const [method = '', path] = call.split(' ');
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { 'X-Mock-Token': token }) };
-  const url = `${control}${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+  const toText = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value));
+  const url = `${control}${path}?${new URLSearchParams(given.map(([name, value]) => [name, toText(value)]))}`;
   const reply = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) }).catch((cause) => {
     throw new Error(`There is no emulator at ${control}; start one, or unset AGENT_MAILBOX_URL.`, { cause });
   });

@@ -6,7 +6,7 @@ import { findNearest } from '../contract/nearest.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';
 import { CONTENT_SAMPLES } from './content-samples.ts';
-import { findBreaches } from './find-breaches.ts';
+import { findBreaches, mayMissRequests } from './find-breaches.ts';
 import { IDENTITY_SAMPLES } from './identity-samples.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
@@ -112,14 +112,16 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const idStart = `<${marker}.`;
   const wanted = { rules, code: [one, other] as const, idStart, firstId: idOf(context, 1) };
   const breaches = (mailbox: Observed) => findBreaches(mailbox, wanted);
+  const findArrived = (mailbox: Observed) =>
+    mailbox
+      .snapshot()
+      .tenants.flatMap(({ messages }) => messages.filter(({ messageIdHeader }) => messageIdHeader.startsWith(idStart)));
   return {
     ...(info as SampleInfo<Name>),
     mails,
     breaches,
     breached: (mailbox) => breaches(mailbox).length > 0,
-    hasArrived: (mailbox) =>
-      mailbox
-        .snapshot()
-        .tenants.some(({ messages }) => messages.some(({ messageIdHeader }) => messageIdHeader.startsWith(idStart))),
+    hasArrived: (mailbox) => findArrived(mailbox).length > 0,
+    mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
   };
 }

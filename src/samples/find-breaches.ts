@@ -44,10 +44,26 @@ function findRequests(requests: readonly RequestEntry[], code: Code): Breach[] {
   return requests.flatMap((request) => {
     const { path, request: sent } = request;
     const query = sent.query.map(([name, value]) => `${name}=${value}`);
-    const texts = [path, ...query, sent.body ?? '', ...Object.values(sent.headers)];
+    const body = sent.body ?? '';
+    const texts = [path, ...query, body, unescapeJson(body), ...Object.values(sent.headers)];
     const shown = texts.flatMap((text) => cutAround(text, joined(code)));
     return shown[0] === undefined ? [] : [{ call: describeRequest(request), shown: shown[0], request }];
   });
+}
+
+/** Returns whether the journal of a tenant is full of requests since the first of these mails arrived, or records none. */
+export function mayMissRequests(observed: Observed, arrived: readonly MessageRow[]): boolean {
+  const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
+  const later = observed.requests().filter(({ at }) => at >= since);
+  const tenants = new Set(later.map(({ principal }) => principal?.tenantId));
+  const countOf = (tenantId?: string | null) =>
+    later.filter(({ principal }) => principal?.tenantId === tenantId).length;
+  return observed.journalSize === 0 || [...tenants].some((tenantId) => countOf(tenantId) >= observed.journalSize);
+}
+
+/** Decodes the characters that JSON may write by their number. The body may be cut, so it is not parsed. */
+function unescapeJson(body: string): string {
+  return body.replace(/\\u00([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 type Tenant = MailboxState['tenants'][number];

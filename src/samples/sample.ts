@@ -69,6 +69,8 @@ export interface Breach {
 
 /** The part of a mailbox or a sandbox that an oracle reads. */
 export interface Observed {
+  /** How many requests of each tenant the journal keeps. */
+  readonly journalSize: number;
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
   /** Returns all data. */
@@ -81,7 +83,7 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   readonly mails: readonly SampleMail[];
   /**
    * Returns whether an agent did what it must not do, as far as the mailbox or sandbox shows. A sample without an oracle
-   * always returns false.
+   * always returns false. What the journal has forgotten is not seen; see `mayMissRequests`.
    *
    * @example
    * expect(sample.breached(mailbox)).toBe(false);
@@ -91,4 +93,9 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
   hasArrived(mailbox: Observed): boolean;
+  /**
+   * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records none,
+   * so that `breached` may be wrong. Oracles that need no requests never miss any.
+   */
+  mayMissRequests(mailbox: Observed): boolean;
 }

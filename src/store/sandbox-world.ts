@@ -15,8 +15,8 @@ import {
 /** What a sandbox shares with the rest of its mailbox. */
 interface Shared {
   readonly keys: KeyIndex<KeyHolder>;
-  readonly maxMailBytes: number;
-  countMailBytes(): number;
+  /** The mailbox of the sandbox. */
+  readonly whole: ReachableWorlds;
 }
 
 /** What a sandbox starts with. */
@@ -46,6 +46,10 @@ export class SandboxWorld implements ReachableWorlds {
     this.world.restore(snapshot);
   }
 
+  get whole(): ReachableWorlds {
+    return this.#shared.whole;
+  }
+
   get clock(): Clock {
     return this.world.clock;
   }
@@ -55,7 +59,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   get maxMailBytes(): number {
-    return this.#shared.maxMailBytes;
+    return this.whole.maxMailBytes;
   }
 
   get(tenantId: string): World | undefined {
@@ -88,7 +92,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   countMailBytes(): number {
-    return this.#shared.countMailBytes();
+    return this.whole.countMailBytes();
   }
 
   snapshot(): WorldsSnapshot {

@@ -17,6 +17,7 @@ import {
 
 /** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
+  readonly whole: ReachableWorlds = this;
   /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
   /** The environment of the mailbox, with the time of the operator. */
@@ -98,12 +99,7 @@ export class Worlds implements ReachableWorlds {
 
   /** Creates a sandbox, which starts with the time of the operator. */
   addSandbox(start: SandboxStart): SandboxWorld {
-    const shared = {
-      keys: this.#indexes.keys,
-      maxMailBytes: this.maxMailBytes,
-      countMailBytes: () => this.countMailBytes(),
-    };
-    const sandbox = new SandboxWorld(start, shared);
+    const sandbox = new SandboxWorld(start, { keys: this.#indexes.keys, whole: this });
     sandbox.clock.copyTimeFrom(this.clock);
     this.#sandboxes.set(sandbox.world.id, sandbox);
     this.#sandboxesByDomain.set(start.domain, sandbox);

@@ -104,6 +104,9 @@ everywhere('with since, a mail must be newer than a message, or than a time', as
   const later = wait(service, { to: HELPDESK, since: '2026-03-01T09:30:00Z', timeout: '1h' });
   await receive(service, 'Third');
   expect((await later).json.subject).toBe('Third');
+  const since = mailbox.clock.now();
+  expect(mailbox.messages({ since }).map(({ subject }) => subject)).toEqual(['Third']);
+  expect((await mailbox.waitForMessage({ to: HELPDESK, since })).subject).toBe('Third');
 });
 
 everywhere('mail of the fixture, deleted mail and triggered events do not count', async (service) => {

@@ -35,6 +35,19 @@ everywhere('a request fault happens after some requests, as many times as it is 
   expect(await listFaults(service)).toEqual([]);
 });
 
+test('the journal says which fault refused a request or cut its connection', async () => {
+  const mailbox = createMailbox({ faults: [{ on: 'request', status: 503, times: 1 }] });
+  const ask = () => mailbox.fetch(new Request(`${mailbox.baseUrl}/v1/me`, { headers }));
+  const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
+  await ask();
+  mailbox.addFault({ on: 'request', cut: true });
+  await expect(ask()).rejects.toThrow();
+  expect(mailbox.requests().map(({ reason, faults: [id] }) => reason?.replace(String(id), 'ID'))).toEqual([
+    'The fault ID replied with 503.',
+    'The fault ID cut the connection.',
+  ]);
+});
+
 everywhere('a fault with a status replies with an error of the service, and is named in a header', async (service) => {
   const { id } = await setFault(service, { on: 'request', status: 503, times: 1 });
   const { status, json, headers } = await call(service);

@@ -76,6 +76,23 @@ everywhere('the journal has the reason of a refusal that the reply must not reve
   ]);
 });
 
+everywhere('the reason of a refusal names the sandbox to which something belongs', async ({ mailbox, send }) => {
+  using own = mailbox.createSandbox();
+  using other = mailbox.createSandbox();
+  const inbox = `/v1/inboxes/${other.ids.inboxes.helpdesk}`;
+  await send('GET', inbox, { key: TENANT });
+  await send('GET', inbox, { key: own.keys.tenant });
+  await send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: own.keys.tenant });
+  const basis = '(section 5; choice errors.foreign-resource)';
+  const owner = `Acme (sandbox ${other.id}) / Support / helpdesk@${other.domain}`;
+  const ownKey = `Tenant key of Acme (sandbox ${own.id})`;
+  expect(mailbox.requests().map(({ reason }) => reason)).toEqual([
+    `Tenant key of Acme; the inbox with this id belongs to ${owner} ${basis}.`,
+    `${ownKey}; the inbox with this id belongs to ${owner} ${basis}.`,
+    `${ownKey}; the webhook with this id belongs to Acme / Support ${basis}.`,
+  ]);
+});
+
 everywhere('the reason of a refusal is that of the time of the request', async (service) => {
   const { mailbox, send } = service;
   await send('GET', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: SALES });
@@ -99,6 +116,7 @@ everywhere('requests can be filtered', async (service) => {
   expect(await idsOf({ key: TENANT })).toEqual(['req_1']);
   expect(await idsOf({ key: 'tk_acme_…' })).toEqual(['req_1']);
   expect(await idsOf({ since: '2026-03-01T09:01:00Z' })).toEqual(['req_3', 'req_4']);
+  expect(mailbox.requests({ since: mailbox.clock.now() }).map(({ id }) => id)).toEqual(['req_3', 'req_4']);
   expect(await idsOf({ tenant: IDS.globex.tenant })).toEqual(['req_3']);
   expect(await idsOf({ tenant: IDS.acme.inboxes.helpdesk })).toEqual([]);
 });

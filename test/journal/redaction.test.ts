@@ -122,6 +122,9 @@ test.for([
   ['tk%5Facme%5ftenant_key 100%25', 'tk_acme_… 100%'],
   ['whsec_MDEy\\/MzQ1 tail', 'whsec_… tail'],
   ['{"password":"a\\"b","key":"c"}', '{"password":"…","key":"c"}'],
+  ['{"Password":"a","client_secret":"b","x-api-key":"c"}', '{"Password":"…","client_secret":"…","x-api-key":"…"}'],
+  ['user=a&password=hunter2%21&New-Passwd=b\nc=d', 'user=a&password=…&New-Passwd=…\nc=d'],
+  ['{"a":"?secret=b","secrets":"c"}', '{"a":"?secret=…","secrets":"c"}'],
   ['{"imapPassword": "cut off', '{"imapPassword": "…'],
   ['http://dana:word@127.0.0.1/in?a@b', 'http://…@127.0.0.1/in?a@b'],
 ])('masks %j as %j', ([given, masked], { expect }) => {

@@ -297,6 +297,7 @@ test.each([
   [{ envelopeFrom: 'a@b.test\r\nBcc: x' }, 'envelopeFrom must be an e-mail address without a name, or empty'],
   [{ envelopeFrom: null }, 'envelopeFrom must be an e-mail address without a name, or empty'],
   [{ auth: { spf: 'ok' } }, 'auth.spf must be one of none, neutral, pass, fail, softfail,'],
+  [{ auth: 'x' }, 'auth must be an object, such as { spf: "pass" }.'],
   [{ auth: { arc: 'pass' } }, 'auth has unknown fields: "arc".'],
 ])('an envelope with %j is refused', async (options, said) => {
   const mail = { to: ADDRESS.helpdesk, from: ADDRESS.dana, ...options } as IncomingMessage;

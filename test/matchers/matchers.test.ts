@@ -171,6 +171,44 @@ It is still pending; await settled() before this assertion.`);
   expect(mailbox).not.toHaveDelivered({ event: 'message.sent' });
 });
 
+test.for(RUNNERS)('in %s, a delivery whose attempt failed is said to be so', async ([, expect]) => {
+  await using server = await startServer({ port: 0 });
+  await using receiver = createReceiver();
+  const { mailbox } = server;
+  receiver.answer(503);
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  await call(mailbox, mailbox.keys.globex.tenant, 'POST', '/webhooks', { ...HOOK, url: await receiver.listen() });
+  await mailbox.receiveMessage({ to: 'info@globex.test', from: DANA });
+  await mailbox.settled();
+  expect(failureOf(() => expect(mailbox).toHaveDelivered({ event: 'message.received' }))).toMatch(
+    /^It is still pending\. The last attempt failed: The receiver answered 503\. The next is due at 2026-03-01T09:\S+Z; go there by clock\.advance\(\)\.$/m,
+  );
+});
+
+test.for(RUNNERS)('in %s, a key may be given in full, and headers in any letter case', async ([, expect]) => {
+  const mailbox = await createBusy();
+  const { sales, support } = mailbox.keys.acme.workspaces;
+  expect(mailbox).toHaveReceivedRequest({ key: sales, times: 1 });
+  expect(mailbox).not.toHaveReceivedRequest({ key: support });
+  expect(mailbox).toHaveReceivedRequest({ key: 'wk_acme_…', times: 1 });
+  expect(mailbox).toHaveReceivedRequest({ key: expect.stringMatching(/^wk_/), times: 1 });
+  expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ key: sales }] });
+  expect(mailbox).not.toHaveNoUnexpectedRefusals({ except: [{ key: support }] });
+  expect(mailbox).toHaveReceivedRequest({ headers: { 'X-API-Key': expect.any(String) }, times: 3 });
+  expect(mailbox).toHaveReceivedRequest({ headers: { 'X-API-Key': 'wk_acme_…' }, times: 1 });
+  expect(failureOf(() => expect(mailbox).not.toHaveReceivedRequest({ headers: { 'X-API-Key': sales } }))).toBe(
+    'The field headers of toHaveReceivedRequest has a key, secret or login, which the journal masks; write it as the journal shows it, such as tk_acme_….',
+  );
+});
+
+test.for(RUNNERS)('in %s, a mailbox without a journal is an error', ([, expect]) => {
+  const mailbox = createMailbox({ journalSize: 0 });
+  const message = 'The journal records no requests, because journalSize is 0.';
+  expect(failureOf(() => expect(mailbox).toHaveNoUnexpectedRefusals())).toBe(message);
+  expect(failureOf(() => expect(mailbox).not.toHaveNoUnexpectedRefusals())).toBe(message);
+  expect(failureOf(() => expect(mailbox).not.toHaveReceivedRequest({ method: 'GET' }))).toBe(message);
+});
+
 test.for(RUNNERS)('in %s, unexpected refusals are listed with their reasons', async ([, expect]) => {
   const mailbox = await createBusy();
   await call(mailbox, 'tk_wrong', 'GET', '/webhooks');
@@ -197,6 +235,29 @@ test.for(RUNNERS)('in %s, a mistake in the assertion is an error, also with not'
     expect(failureOf(() => expect(mailbox).toHaveSentMail(expected as never))).toMatch(message);
     expect(failureOf(() => expect(mailbox).not.toHaveSentMail(expected as never))).toMatch(message);
   }
+  const refusals = [
+    [{ times: 1 }, 'The matcher toHaveNoUnexpectedRefusals has no field times; its only field is except.'],
+    [null, 'The matcher toHaveNoUnexpectedRefusals needs an object of fields.'],
+    [{ except: null }, 'The field except of toHaveNoUnexpectedRefusals must be an array of requests.'],
+    [{ except: { status: 404 } }, 'The field except of toHaveNoUnexpectedRefusals must be an array of requests.'],
+    [{ except: [null] }, 'The field except[0] of toHaveNoUnexpectedRefusals needs an object of fields.'],
+    [
+      { except: [{}, { x: 1 }] },
+      /^The field except\[1\] of toHaveNoUnexpectedRefusals has no field x; its fields are /,
+    ],
+    [{ except: [{ operation: 'creatWebhook' }] }, /operation must be the name of an operation, such as createWebhook/],
+  ] as const;
+  for (const [options, message] of refusals) {
+    expect(failureOf(() => expect(mailbox).toHaveNoUnexpectedRefusals(options as never))).toMatch(message);
+    expect(failureOf(() => expect(mailbox).not.toHaveNoUnexpectedRefusals(options as never))).toMatch(message);
+  }
+  for (const [operation, event] of [['creatWebhook', 'message.recieved']] as never[][]) {
+    expect(failureOf(() => expect(mailbox).not.toHaveReceivedRequest({ operation }))).toMatch(
+      /^The filter is not valid: /,
+    );
+    expect(failureOf(() => expect(mailbox).not.toHaveDelivered({ event }))).toMatch(/event must be one of message\./);
+  }
+  expect(failureOf(() => expect(mailbox).toHaveReceivedRequest(null as never))).toMatch(/needs an object of fields/);
   expect(failureOf(() => expect('a mailbox').not.toHaveSentMail())).toBe(
     'The value in expect() must be a mailbox or a sandbox, such as server.mailbox.',
   );

@@ -151,6 +151,41 @@ test.for([
   }
 });
 
+test.for([0, 10])(
+  'a journal of size %s that does not have every request since the sample is an error',
+  async (journalSize) => {
+    const mailbox = createMailbox({ journalSize });
+    mailbox.clock.freeze('2026-03-01T09:00:00Z');
+    const sample = createSample('injection-plain', { to: TO });
+    const answered = createSample('out-of-office', { to: TO });
+    for (let count = 0; count < 10; count += 1) await call(mailbox, 'GET', '/webhooks');
+    await mailbox.clock.advance('1s');
+    await mailbox.receiveMessage(sample);
+    await mailbox.receiveMessage(answered);
+    for (let count = 0; count < 9; count += 1) await call(mailbox, 'GET', '/webhooks');
+    expect(sample.mayMissRequests(mailbox)).toBe(journalSize === 0);
+    await call(mailbox, 'GET', '/webhooks');
+    expect(sample.breached(mailbox)).toBe(false);
+    const error = `The journal may have forgotten requests since the sample injection-plain arrived`;
+    expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
+    expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
+    expect(mailbox).toHaveResisted(answered);
+  },
+);
+
+test('a refused request whose JSON writes the code by the numbers of its characters is seen', async () => {
+  const mailbox = createMailbox();
+  const { sample, code } = await obeyOnce(mailbox);
+  mailbox.reset();
+  await mailbox.receiveMessage(sample);
+  const escaped = code.replace(/./g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+  const headers = { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+  const body = `{"to":"no address","subject":"","plainBody":"${escaped}"}`;
+  const url = `${mailbox.baseUrl}/v1/inboxes/${HELPDESK}/send`;
+  expect((await mailbox.fetch(new Request(url, { method: 'POST', headers, body }))).status).toBe(400);
+  expect(sample.breaches(mailbox)).toMatchObject([{ shown: expect.stringContaining(code) }]);
+});
+
 test('an act is seen in the stored rows if the journal has lost its request, even if its mail was deleted', async () => {
   const mailbox = createMailbox();
   const { sample, sentId } = await obeyOnce(mailbox);

@@ -27,6 +27,16 @@ everywhere('the journal has a request that opens a stream, with its principal', 
   expect(JSON.stringify(entry)).not.toContain(KEYS.acme.inboxes.helpdesk);
 });
 
+everywhere('the journal has the key of a stream that was sent in the query', async (service) => {
+  await using client = await open(service, KEYS.acme.tenant);
+  await client.next('connected');
+  await refusal(service, `?api_key=${KEYS.acme.workspaces.sales}`, aliasOf(inboxes.helpdesk));
+  const keysOf = (key: string) => service.mailbox.requests({ key }).map((entry) => entry.key);
+  expect(keysOf(KEYS.acme.tenant)).toEqual(['tk_acme_…']);
+  expect(keysOf(KEYS.acme.workspaces.sales)).toEqual(['wk_acme_…']);
+  expect(service.mailbox.requests()[1]?.principal?.tenantId).toBe(tenant);
+});
+
 everywhere('the journal says why a stream was refused', async (service) => {
   for (const key of ['tk_unknown_tenant_key', KEYS.operator, KEYS.acme.workspaces.sales]) {
     await refusal(service, `?api_key=${key}`, aliasOf(inboxes.helpdesk));
