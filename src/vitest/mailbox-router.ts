@@ -21,7 +21,7 @@ export class MailboxRouter {
     this.#fallback = fallback;
     this.handlers = createHandlers(fallback.baseUrl, {
       fetch: (request) => this.#answer(request),
-      connect: (request) => this.#find(request).stream(request),
+      connect: (request) => this.#find(request, new URL(request.url).searchParams.get('api_key')).stream(request),
       // A mailbox reports its failures itself.
       report: () => undefined,
     });
@@ -46,10 +46,10 @@ export class MailboxRouter {
   }
 
   /** @throws {Error} if several tests have a mailbox with this key. */
-  #find({ headers }: Pick<Request, 'headers'>): RoutedMailbox {
+  #find({ headers }: Pick<Request, 'headers'>, keyInQuery: string | null = null): RoutedMailbox {
     const [only, ...others] = this.#mailboxes;
     if (only && others.length === 0) return only;
-    const key = sentKey(headers);
+    const key = sentKey(headers) ?? keyInQuery ?? undefined;
     const [owner, second] = [...this.#mailboxes].filter((mailbox) => key !== undefined && hasKey(mailbox, key));
     if (second) {
       throw new Error(
