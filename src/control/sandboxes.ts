@@ -19,9 +19,6 @@ import { createStateControls } from './state-controls.ts';
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
 
-/** How long a sandbox may be unused, in milliseconds of real time. */
-const MAX_IDLE_MS = 60 * 60 * 1000;
-
 /** What the sandboxes of a mailbox are made of. */
 export interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
@@ -32,11 +29,10 @@ export interface SandboxContext extends ControlledParts {
 
 interface Entry {
   readonly sandbox: Sandbox;
-  lastUsedMs: number;
-  openStreams: number;
+  readonly world: SandboxWorld;
 }
 
-/** The sandboxes of a mailbox. Those that were not used for an hour are removed when any of them is looked up. */
+/** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
 class Sandboxes {
   readonly #context: SandboxContext;
   readonly #worlds: Worlds;
@@ -71,7 +67,7 @@ class Sandboxes {
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
     const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
     const sandbox = { ...this.#createSandbox(world, copy, state), name };
-    this.#entries.set(sandbox.id, { sandbox, lastUsedMs: this.#nowMs(), openStreams: 0 });
+    this.#entries.set(sandbox.id, { sandbox, world });
     return sandbox;
   }
 
@@ -138,27 +134,22 @@ class Sandboxes {
     );
   }
 
-  /** Notes that a sandbox is used, and returns it. */
+  /** Notes that a sandbox is used, and returns it; `undefined` if it is unknown or has expired. */
   #use(id: string, streamChange = 0): Entry | undefined {
     const entry = this.#entries.get(id);
-    if (!entry) return undefined;
-    entry.lastUsedMs = this.#nowMs();
-    entry.openStreams += streamChange;
+    if (!entry?.world.isOpen) return undefined;
+    entry.world.use(streamChange);
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     return entry;
   }
 
   #removeExpired(): void {
-    const untilMs = this.#nowMs() - MAX_IDLE_MS;
-    for (const [id, { lastUsedMs, openStreams }] of this.#entries) {
-      if (lastUsedMs > untilMs) return;
-      if (openStreams === 0) this.#worlds.remove(id);
+    for (const [id, { world }] of this.#entries) {
+      if (!world.isIdle) return;
+      if (world.isOpen) this.#use(id);
+      else this.#worlds.remove(id);
     }
-  }
-
-  #nowMs(): number {
-    return this.#context.realEnvironment.now().getTime();
   }
 }
 

@@ -65,7 +65,9 @@ export class Worlds implements ReachableWorlds {
 
   /** Returns the owner of a key. This takes the same time for any number of keys. */
   findKey(key: string): KeyHolder | undefined {
-    return this.#indexes.keys.get(key);
+    const holder = this.#indexes.keys.get(key);
+    const sandbox = holder && 'world' in holder ? this.#sandboxes.get(holder.world.id) : undefined;
+    return sandbox?.isOpen === false ? undefined : holder;
   }
 
   /** Returns every valid key. */
