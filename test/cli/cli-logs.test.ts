@@ -35,6 +35,15 @@ test('shows what happened in an emulator, with the reason of a refusal', async (
   ]);
 });
 
+test('tells the reset of a sandbox from that of the whole emulator', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  const sandbox = server.mailbox.createSandbox();
+  sandbox.reset();
+  server.mailbox.reset();
+  const { out } = await logsOf(server.url);
+  expect(out.map((line) => line.slice('00:00:00 '.length).trim())).toEqual([`reset of sandbox ${sandbox.id}`, 'reset']);
+});
+
 test('shows each event as a line of JSON', async ({ expect }) => {
   await using server = await startServer({ port: 0 });
   await act(server);
