@@ -15,6 +15,7 @@ import type { Sandbox, SandboxControls, SandboxOptions } from './sandbox.ts';
 import { sandboxOptions } from './sandbox-options.ts';
 import { createTemplateReader } from './sandbox-template.ts';
 import { createStateControls } from './state-controls.ts';
+import { useSandbox } from './use-sandbox.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
@@ -92,13 +93,16 @@ class Sandboxes {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
     const close = () => void this.#worlds.remove(id);
+    const controls = {
+      ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
+      ...createStateControls(state, world),
+    };
     return {
       id,
       domain,
       keys,
       ids,
-      ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
-      ...createStateControls(state, world),
+      ...useSandbox(controls, () => this.#use(id) !== undefined),
       close,
       [Symbol.dispose]: close,
     };

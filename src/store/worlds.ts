@@ -15,6 +15,8 @@ import {
   type WorldsSnapshot,
 } from './world.ts';
 
+type RemovedListener = (world: World, kind: 'tenant' | 'sandbox') => void;
+
 /** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
   /** The clock of the operator; the clock of a new tenant starts with its time. */
@@ -28,7 +30,7 @@ export class Worlds implements ReachableWorlds {
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
-  readonly #removedListeners = new Set<(world: World) => void>();
+  readonly #removedListeners = new Set<RemovedListener>();
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
   constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
@@ -117,15 +119,15 @@ export class Worlds implements ReachableWorlds {
     const world = this.get(tenantId);
     if (!world) return false;
     this.#worlds.delete(tenantId);
-    this.#endSandbox(tenantId);
+    const kind = this.#endSandbox(tenantId) ? 'sandbox' : 'tenant';
     world.clock.reset();
     world.close();
-    for (const notify of this.#removedListeners) notify(world);
+    for (const notify of this.#removedListeners) notify(world, kind);
     return true;
   }
 
   /** Calls the listener with each world that `remove` removes. */
-  onRemoved(listener: (world: World) => void): void {
+  onRemoved(listener: RemovedListener): void {
     this.#removedListeners.add(listener);
   }
 
@@ -160,12 +162,13 @@ export class Worlds implements ReachableWorlds {
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
   }
 
-  #endSandbox(tenantId: string): void {
+  #endSandbox(tenantId: string): boolean {
     const sandbox = this.#sandboxes.get(tenantId);
-    if (!sandbox) return;
+    if (!sandbox) return false;
     this.#sandboxes.delete(tenantId);
     this.#sandboxesByDomain.delete(sandbox.domain);
     sandbox.end();
+    return true;
   }
 
   #sandboxOf(address: string): SandboxWorld | undefined {

@@ -155,15 +155,17 @@ describe('an unused sandbox', () => {
     expect(() => mailbox.sandbox(id)).toThrow('There is no sandbox with this id.');
   });
 
-  test.for(['a request', 'a mail', 'a stream'] as const)('is kept by %s', async (use) => {
+  test.for(['a request', 'a mail', 'a control call', 'a stream'] as const)('is kept by %s', async (use) => {
     const { mailbox, pass } = createTimed();
-    const { id, keys, domain } = mailbox.createSandbox();
+    const created = mailbox.createSandbox();
+    const { id, keys, domain } = created;
     const other = mailbox.createSandbox();
     const headers = new Headers({ 'X-API-Key': keys.tenant });
     pass(50);
     const url = `${mailbox.baseUrl}/v1/me`;
     if (use === 'a request') await mailbox.fetch(new Request(url, { headers }));
     if (use === 'a mail') await mailbox.receiveMessage({ to: `helpdesk@${domain}`, from: 'a@b.test' });
+    if (use === 'a control call') created.clock.now();
     const connection = { send() {}, close() {}, bufferedBytes: 0 };
     const accept = use === 'a stream' && mailbox.stream({ url: `${mailbox.baseUrl}/v1/ws`, headers });
     const session = accept ? accept(connection) : undefined;
