@@ -91,6 +91,29 @@ test('--mail adds files to the inboxes that they name, and a reset restores them
   context.expect(await subjects()).toEqual(['a', 'b', 'c']);
 });
 
+test('--mail takes a Maildir, or a folder with several', async (context) => {
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(),
+    'md/cur/1700000000.M1P2.host:2,S': mail('read'),
+    'md/cur/1700000001.eml': mail('named'),
+    'md/new/1700000002.M1P2.host': mail('unread'),
+    'md/tmp/1700000003.M1P2.host': mail('unfinished'),
+    'md/new/.DS_Store': 'no mail',
+    'md/dovecot-uidlist': 'no mail',
+    'md/.Archive/cur/1600000000.M1P2.host:2,S': mail('archived'),
+  });
+  for (const [name, subjects] of [
+    ['md', ['archived', 'named', 'read', 'unread']],
+    ['md/new', ['unread']],
+    ['.', ['archived', 'named', 'read', 'unread']],
+  ] as const) {
+    const args = ['--fixtures', join(folder, 'mailbox.json'), '--mail', join(folder, name)];
+    const { ready } = await startCommand(context, args);
+    const found = (await listMessages(ready.url)).map(({ subject }) => subject);
+    context.expect(found.sort(), name).toEqual(subjects);
+  }
+});
+
 test('--mail works without a fixture, also with mail that has no sender', async (context) => {
   const folder = await writeFiles(context, { 'a.eml': 'To: helpdesk@acme.test\r\nSubject: No sender\r\n\r\nHi' });
   const { ready } = await startCommand(context, ['--mail', join(folder, '*.eml')]);
