@@ -153,5 +153,7 @@ function explain(error: unknown, settings: StartSettings): unknown {
   const flag = port === settings.port ? '--port' : '--smtp-port';
   const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });
   if (error instanceof StateFileError) return new CannotRunError(error.message);
-  return sentence === undefined ? explainFixtureError(error, String(settings.fixtures)) : new CannotRunError(sentence);
+  return sentence === undefined
+    ? explainFixtureError(error, settings.fixtures ?? '--mail')
+    : new CannotRunError(sentence);
 }

@@ -4,7 +4,7 @@ import { createMailbox, FixtureError } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import type { TestContext } from 'vitest';
 import { test } from 'vitest';
-import { runCommand, startCommand } from '../support/command.ts';
+import { linesOf, runCommand, startCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/send.ts';
 
@@ -126,12 +126,17 @@ test('says which mail file is wrong', async (context) => {
   const folder = await writeFiles(context, {
     'mailbox.json': fixtureWith({ eml: 'none.eml' }),
     'a.eml': mail('a', 'nobody@else.test'),
+    'big.eml': mail('b') + 'x'.repeat(11 * 1024 * 1024),
   });
   const cases: [args: string[], said: RegExp][] = [
     [['--mail', join(folder, 'x*.eml')], /^agent-mailbox-mock: The glob ".*x\*\.eml" of --mail names no file\.\n$/],
     [
       ['--mail', join(folder, 'a.eml')],
       /a\.eml has a mail to nobody@else\.test, and no inbox of the fixture has this address\.\n$/,
+    ],
+    [
+      ['--mail', join(folder, 'big.eml')],
+      /^agent-mailbox-mock: The mail file .+\/big\.eml cannot be read: it has a mail of 11 MiB, and the limit is 10 MiB\.\n$/,
     ],
     [
       ['--fixtures', join(folder, 'mailbox.json')],
@@ -143,6 +148,41 @@ test('says which mail file is wrong', async (context) => {
     context.expect((await command.ended).code).toBe(1);
     context.expect(command.stderr).toMatch(said);
   }
+});
+
+test('validate lists each problem with mail files', async (context) => {
+  const messages = [
+    { eml: 5 },
+    { eml: 'two.mbox' },
+    { eml: 'mails' },
+    { eml: 'big.eml' },
+    { eml: 'a.eml', foo: 1 },
+    { eml: 'none.eml' },
+  ];
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(...messages),
+    'a.eml': mail('a'),
+    'two.mbox': `From x\n${mail('one')}\nFrom x\n${mail('two')}`,
+    'big.eml': mail('b') + 'x'.repeat(11 * 1024 * 1024),
+    'mails/a.eml': mail('a'),
+  });
+  const command = runCommand(context, ['validate', join(folder, 'mailbox.json')]);
+  context.expect((await command.ended).code).toBe(1);
+  const list = '$.tenants.initech.workspaces.main.inboxes.orders.messages';
+  const rule = 'must be the path of a mail or of an mbox';
+  context
+    .expect(linesOf(command.stderr).slice(1))
+    .toEqual([
+      `  ${list}[0].from is required`,
+      `  ${list}[0].eml must be the path of a file`,
+      `  ${list}[2].eml ${rule}: "mails" cannot be read: it is a directory`,
+      `  ${list}[3].eml ${rule}: "big.eml" cannot be read: it has a mail of 11 MiB, and the limit is 10 MiB`,
+      `  ${list}[4].foo is an unknown field`,
+      `  ${list}[5].eml ${rule}: "none.eml" cannot be read: there is no such file`,
+    ]);
+  await context
+    .expect(startServer({ port: 0, fixtures: fixtureWith({ eml: 5 }) as never }))
+    .rejects.toThrow(/\.eml must be the path of a file$/);
 });
 
 test('startServer reads the mail files of a fixture, and createMailbox says that it does not', async (context) => {
