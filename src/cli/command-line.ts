@@ -77,14 +77,21 @@ function parseStrictly(args: readonly string[]) {
   }
 }
 
-/** Suggests the flag of the named command that is most similar to an unknown flag. */
+/** Says how a value that begins with `-` is written, or which flag of the named command is similar to an unknown one. */
 function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
+  const ambiguous = /--([^'=]+)=-XYZ/.exec(message)?.[1];
+  if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous]);
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
-  const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
   const [near] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
   return near === undefined ? '' : `did you mean --${near}? If not, `;
+}
+
+function hintForDash(name: string, flag: Flag | undefined): string {
+  const rule = flag?.expected === undefined ? '' : `--${name} must be ${flag.expected}, and `;
+  return `${rule}a value that begins with - follows an =, as in --${name}=${flag?.value ?? '<value>'}; `;
 }
 
 function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {

@@ -25,13 +25,13 @@ export interface ControlClient {
   /**
    * Opens an event stream of the control plane, and returns its items until it ends.
    *
-   * @throws {CannotRunError} as `post`. The items throw {@link ConnectionLostError} if the connection is lost.
+   * @throws {CannotRunError} as `post`. The items throw {@link NoConnectionError} if the connection is lost.
    */
   stream<Item>(path: string): Promise<AsyncIterable<Item>>;
 }
 
-/** Thrown when the connection of an event stream is lost. */
-export class ConnectionLostError extends CannotRunError {}
+/** Thrown when no emulator is running, or when the connection of an event stream is lost. */
+export class NoConnectionError extends CannotRunError {}
 
 /**
  * Creates a client from `--url`, `--token` and `--sandbox`.
@@ -104,8 +104,8 @@ async function open(url: URL, init: RequestInit): Promise<Response> {
 }
 
 /** Creates the error for a URL at which no emulator is running. */
-export function noEmulator(url: string | URL): CannotRunError {
-  return new CannotRunError(
+export function noEmulator(url: string | URL): NoConnectionError {
+  return new NoConnectionError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
 }
@@ -124,6 +124,6 @@ async function* readEvents<Item>(body: AsyncIterable<Uint8Array>, url: string): 
       }
     }
   } catch {
-    throw new ConnectionLostError(`The connection to ${url} was lost.`);
+    throw new NoConnectionError(`The connection to ${url} was lost.`);
   }
 }

@@ -20,7 +20,7 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   },
   clock: ({ action, tenantId, now }) => ({ text: `clock ${action}, ${tenantId ?? 'all tenants'}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `fault ${action}: ${JSON.stringify(fault)}` : 'all faults removed' }),
-  reset: () => ({ text: 'reset' }),
+  reset: ({ tenantId }) => ({ text: tenantId === null ? 'reset' : `reset of sandbox ${tenantId}` }),
   gap: ({ missed }) => ({ text: `${missed ?? 'an unknown number of'} events are missing here`, status: 400 }),
 };
 

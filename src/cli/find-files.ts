@@ -1,13 +1,16 @@
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 
 /**
  * Finds the files that a glob names, in order of their names: `*` and `?` stay within a folder, `**` does not, and
- * `{a,b}` is one of several. A folder stands for the .eml and mbox files in it and below.
+ * `{a,b}` is one of several. A folder stands for the .eml and mbox files in it and below, and a Maildir for its mails.
  */
 export async function findFiles(glob: string): Promise<string[]> {
   const kind = await stat(glob).catch(() => undefined);
-  if (kind?.isDirectory()) return findFiles(join(glob, '**', '*.{eml,mbox}'));
+  if (kind?.isDirectory()) {
+    const files = await findFiles(join(glob, '**', '*'));
+    return files.filter((file) => MAIL_FILE.test(resolve(file).split(sep).join('/')));
+  }
   if (kind) return [glob];
   const pattern = glob.split(sep).join('/');
   const folder = dirname(`${pattern.split(/[*?{]/, 1)[0]}x`);
@@ -16,6 +19,9 @@ export async function findFiles(glob: string): Promise<string[]> {
   const expression = toExpression(folder === '.' ? pattern.replace(/^\.\//, '') : pattern);
   return files.filter((file) => expression.test(file.split(sep).join('/'))).sort();
 }
+
+/** A mail file, by its ending or in a Maildir, where its name begins with the time of its delivery. */
+const MAIL_FILE = /\.(?:eml|mbox)$|\/(?:cur|new)\/\d[^/]*$/;
 
 const SIGNS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 

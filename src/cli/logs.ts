@@ -1,20 +1,25 @@
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createLog } from '../server/log/log-format.ts';
+import { NAME } from '../version.ts';
 import type { GivenFlags, RunCommand, Terminal } from './command.ts';
 import { createControlClient } from './control-client.ts';
 import { describeEvent } from './describe-event.ts';
-import { readFeed } from './read-feed.ts';
+import { followFeed, readFeed } from './read-feed.ts';
 
 /** Shows what happened in a running emulator, and with `--follow` also what happens from now on. */
 export const logs: RunCommand = async (terminal, flags) => {
-  await Promise.race([show(terminal, flags), terminal.interrupted]);
+  const controller = new AbortController();
+  await Promise.race([show(terminal, flags, controller.signal), terminal.interrupted]);
+  controller.abort();
 };
 
-async function show(terminal: Terminal, flags: GivenFlags): Promise<void> {
+async function show(terminal: Terminal, flags: GivenFlags, signal: AbortSignal): Promise<void> {
   const client = createControlClient(flags);
-  const query = flags.follow?.value === true ? ({ lastEventId: '0' } as const) : ({ follow: 'false' } as const);
+  const onLost = () => terminal.err(`${NAME}: The connection to ${client.url} was lost; trying again.`);
   const print = flags.json?.value === true ? printJson(terminal) : printLine(terminal);
-  for await (const event of readFeed(client, query)) print(event);
+  const events =
+    flags.follow?.value === true ? followFeed(client, { onLost, signal }) : readFeed(client, { follow: 'false' });
+  for await (const event of events) print(event);
 }
 
 function printJson({ out }: Terminal): (event: FeedEvent) => void {

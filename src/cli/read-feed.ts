@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FeedEvent } from '../journal/feed-event.ts';
-import { ConnectionLostError, type ControlClient } from './control-client.ts';
+import { type ControlClient, NoConnectionError } from './control-client.ts';
 
 /** Where the feed starts, and whether it ends after the events so far. */
 interface FeedQuery {
@@ -32,7 +33,40 @@ export async function* readFeed(
       }
       return;
     } catch (error) {
-      if (!(error instanceof ConnectionLostError) || lastEventId === start) throw error;
+      if (!(error instanceof NoConnectionError) || lastEventId === start) throw error;
     }
+  }
+}
+
+/** The time between two tries to connect again. */
+const RETRY_MS = 500;
+
+/**
+ * Yields the events so far and those from now on, until it is aborted. When the emulator ends, or the connection stays
+ * lost, it calls `onLost` once, and goes on when the emulator is back.
+ *
+ * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
+ */
+export async function* followFeed(
+  client: Pick<ControlClient, 'stream'>,
+  { onLost, signal }: { readonly onLost: () => void; readonly signal: AbortSignal },
+): AsyncGenerator<FeedEvent> {
+  let lastEventId = '0';
+  let report: (() => void) | undefined;
+  const onOpen = () => {
+    report = onLost;
+  };
+  for (;;) {
+    try {
+      for await (const event of readFeed(client, { lastEventId }, onOpen)) {
+        lastEventId = event.id;
+        yield event;
+      }
+    } catch (error) {
+      if (!report || !(error instanceof NoConnectionError)) throw error;
+    }
+    report?.();
+    report = () => {};
+    await setTimeout(RETRY_MS, undefined, { signal });
   }
 }

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import { showSize } from '../contract/size.ts';
 import { resolveMail } from '../server/mail-files/resolve-mail.ts';
 import { CannotRunError } from './command.ts';
-import { explainFixtureError } from './explain-fixture-error.ts';
 import { parseJsonc } from './jsonc.ts';
 import { readNamedFile } from './read-file.ts';
 
@@ -23,7 +22,7 @@ export async function readFixture(path: string, say: (line: string) => void): Pr
   try {
     return await resolveMail(parseJsonc(removeByteOrderMark(bytes.toString('utf8'))), dirname(path));
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw explainFixtureError(error, path);
+    if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
 }

@@ -12,6 +12,7 @@ import { CannotRunError, type RunCommand, type Terminal, UsageError } from './co
 import { connectionVariables } from './connection-variables.ts';
 import { explainFixtureError } from './explain-fixture-error.ts';
 import { findFixtureFile } from './find-fixture-file.ts';
+import { variableOf } from './flags.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 import type { WatchedFixture } from './watch-fixture.ts';
 
@@ -145,11 +146,14 @@ function noSuchHost({ host }: ListenTarget): string {
 
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
-  const isWrongOption = [BehaviourError, MailLimitError, ApiError].some((type) => error instanceof type);
-  if (isWrongOption) return new UsageError((error as Error).message);
+  if (error instanceof ApiError) return new UsageError(`--fault or ${variableOf('fault')}: ${error.message}`);
+  const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
+  if (isWrongOption) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const flag = port === settings.port ? '--port' : '--smtp-port';
   const sentence = LISTEN_PROBLEMS[code]?.({ host: settings.host, port, flag });
   if (error instanceof StateFileError) return new CannotRunError(error.message);
-  return sentence === undefined ? explainFixtureError(error, String(settings.fixtures)) : new CannotRunError(sentence);
+  return sentence === undefined
+    ? explainFixtureError(error, settings.fixtures ?? '--mail')
+    : new CannotRunError(sentence);
 }

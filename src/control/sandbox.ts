@@ -18,7 +18,8 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
 
 /**
  * A tenant for one test, with everything that a test can do with a mailbox. Its clients, mail, deliveries, faults,
- * requests and time are its own: it neither sees other sandboxes and tenants, nor do they see it.
+ * requests and time are its own: it neither sees other sandboxes and tenants, nor do they see it. After its end, each
+ * method except `close` fails with the {@link ApiError} NOT_FOUND.
  *
  * @example
  * using sandbox = mailbox.createSandbox();

@@ -15,12 +15,10 @@ import type { Sandbox, SandboxControls, SandboxOptions } from './sandbox.ts';
 import { sandboxOptions } from './sandbox-options.ts';
 import { createTemplateReader } from './sandbox-template.ts';
 import { createStateControls } from './state-controls.ts';
+import { useSandbox } from './use-sandbox.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
-
-/** How long a sandbox may be unused, in milliseconds of real time. */
-const MAX_IDLE_MS = 60 * 60 * 1000;
 
 /** What the sandboxes of a mailbox are made of. */
 export interface SandboxContext extends ControlledParts {
@@ -32,11 +30,10 @@ export interface SandboxContext extends ControlledParts {
 
 interface Entry {
   readonly sandbox: Sandbox;
-  lastUsedMs: number;
-  openStreams: number;
+  readonly world: SandboxWorld;
 }
 
-/** The sandboxes of a mailbox. Those that were not used for an hour are removed when any of them is looked up. */
+/** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
 class Sandboxes {
   readonly #context: SandboxContext;
   readonly #worlds: Worlds;
@@ -71,7 +68,7 @@ class Sandboxes {
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
     const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
     const sandbox = { ...this.#createSandbox(world, copy, state), name };
-    this.#entries.set(sandbox.id, { sandbox, lastUsedMs: this.#nowMs(), openStreams: 0 });
+    this.#entries.set(sandbox.id, { sandbox, world });
     return sandbox;
   }
 
@@ -96,13 +93,16 @@ class Sandboxes {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
     const close = () => void this.#worlds.remove(id);
+    const controls = {
+      ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
+      ...createStateControls(state, world),
+    };
     return {
       id,
       domain,
       keys,
       ids,
-      ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
-      ...createStateControls(state, world),
+      ...useSandbox(controls, () => this.#use(id) !== undefined),
       close,
       [Symbol.dispose]: close,
     };
@@ -138,27 +138,22 @@ class Sandboxes {
     );
   }
 
-  /** Notes that a sandbox is used, and returns it. */
+  /** Notes that a sandbox is used, and returns it; `undefined` if it is unknown or has expired. */
   #use(id: string, streamChange = 0): Entry | undefined {
     const entry = this.#entries.get(id);
-    if (!entry) return undefined;
-    entry.lastUsedMs = this.#nowMs();
-    entry.openStreams += streamChange;
+    if (!entry?.world.isOpen) return undefined;
+    entry.world.use(streamChange);
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     return entry;
   }
 
   #removeExpired(): void {
-    const untilMs = this.#nowMs() - MAX_IDLE_MS;
-    for (const [id, { lastUsedMs, openStreams }] of this.#entries) {
-      if (lastUsedMs > untilMs) return;
-      if (openStreams === 0) this.#worlds.remove(id);
+    for (const [id, { world }] of this.#entries) {
+      if (!world.isIdle) return;
+      if (world.isOpen) this.#use(id);
+      else this.#worlds.remove(id);
     }
-  }
-
-  #nowMs(): number {
-    return this.#context.realEnvironment.now().getTime();
   }
 }
 

@@ -40,9 +40,9 @@ export class MailLog {
       const world = worlds.get(tenantId);
       if (world && overrides === undefined && kind !== 'message.bounced') this.#add(world, message);
     });
-    worlds.onRemoved(({ id }) => {
+    worlds.onRemoved(({ id }, kind) => {
       this.#lists.delete(id);
-      this.end('The tenant was deleted', id);
+      this.end(kind === 'tenant' ? 'The tenant was deleted' : 'The sandbox was closed', id);
     });
   }
 

@@ -1,4 +1,3 @@
-import { ApiError } from '../contract/errors.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { TenantIds } from '../fixture/fixture-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
@@ -50,12 +49,11 @@ export class SandboxState implements OwnState {
     };
   }
 
-  /** @throws {ApiError} NOT_FOUND if the sandbox is closed. */
   restore({ worlds, faults, correspondents, clockSetting, rewind }: SavedState): void {
     const { service, dispatcher, recorder } = this.#context;
-    const { world, clock, isOpen } = this.#sandbox;
+    const { world, clock } = this.#sandbox;
     const [snapshot] = worlds.tenants;
-    if (!isOpen || !snapshot) throw new ApiError('NOT_FOUND', 'There is no sandbox with this id.');
+    if (!snapshot) throw new Error('A sandbox without a tenant cannot be restored.');
     dispatcher.reset([world]);
     service.faults.restore(faults, world.id);
     this.#sandbox.restore(snapshot);
@@ -66,7 +64,7 @@ export class SandboxState implements OwnState {
     recorder.reset(world.id);
   }
 
-  /** Its clock then has the time of the mailbox. @throws as `restore`. */
+  /** Its clock then has the time of the mailbox. */
   reset(): void {
     this.restore(this.#start);
     this.#sandbox.clock.copyTimeFrom(this.#context.service.worlds.clock);

@@ -12,6 +12,9 @@ import {
   type WorldsSnapshot,
 } from './world.ts';
 
+/** How long a sandbox may be unused, in milliseconds of real time. */
+const MAX_IDLE_MS = 60 * 60 * 1000;
+
 /** What a sandbox shares with the rest of its mailbox. */
 interface Shared {
   readonly keys: KeyIndex<KeyHolder>;
@@ -34,7 +37,10 @@ export class SandboxWorld implements ReachableWorlds {
   readonly domain: string;
   readonly #shared: Shared;
   readonly #addresses = new AddressIndex<InboxLocation>();
-  #isOpen = true;
+  readonly #realEnvironment: Environment;
+  #isEnded = false;
+  #openStreams = 0;
+  #lastUsedMs: number;
 
   /** Creates the world of a sandbox, with the data that it starts with. */
   constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared) {
@@ -42,6 +48,8 @@ export class SandboxWorld implements ReachableWorlds {
     if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
     this.domain = domain;
     this.#shared = shared;
+    this.#realEnvironment = realEnvironment;
+    this.#lastUsedMs = realEnvironment.now().getTime();
     this.world = createWorld(tenant, { keys: shared.keys, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
   }
@@ -67,7 +75,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   all(): World[] {
-    return this.#isOpen ? [this.world] : [];
+    return this.isOpen ? [this.world] : [];
   }
 
   neighbours(): World[] {
@@ -84,7 +92,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   findAddress(address: string): InboxLocation | undefined {
-    return this.#addresses.get(address);
+    return this.isOpen ? this.#addresses.get(address) : undefined;
   }
 
   findTagged(address: string): InboxLocation[] {
@@ -99,14 +107,25 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()] };
   }
 
-  /** Whether its tenant can be reached. */
+  /** Whether its tenant can be reached: until it is ended, or was not used for an hour and has no open stream. */
   get isOpen(): boolean {
-    return this.#isOpen;
+    return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
+  }
+
+  /** Whether it was not used for an hour. */
+  get isIdle(): boolean {
+    return this.#realEnvironment.now().getTime() - this.#lastUsedMs >= MAX_IDLE_MS;
+  }
+
+  /** Notes that it is used, and how this changes the number of its open streams. */
+  use(streamChange = 0): void {
+    this.#lastUsedMs = this.#realEnvironment.now().getTime();
+    this.#openStreams += streamChange;
   }
 
   /** Makes its tenant unknown. */
   end(): void {
-    this.#isOpen = false;
+    this.#isEnded = true;
   }
 
   /** Replaces all data, and returns the clock to real time. */

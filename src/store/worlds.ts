@@ -15,6 +15,8 @@ import {
   type WorldsSnapshot,
 } from './world.ts';
 
+type RemovedListener = (world: World, kind: 'tenant' | 'sandbox') => void;
+
 /** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
   readonly whole: ReachableWorlds = this;
@@ -29,7 +31,7 @@ export class Worlds implements ReachableWorlds {
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
-  readonly #removedListeners = new Set<(world: World) => void>();
+  readonly #removedListeners = new Set<RemovedListener>();
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
   constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
@@ -66,7 +68,9 @@ export class Worlds implements ReachableWorlds {
 
   /** Returns the owner of a key. This takes the same time for any number of keys. */
   findKey(key: string): KeyHolder | undefined {
-    return this.#indexes.keys.get(key);
+    const holder = this.#indexes.keys.get(key);
+    const sandbox = holder && 'world' in holder ? this.#sandboxes.get(holder.world.id) : undefined;
+    return sandbox?.isOpen === false ? undefined : holder;
   }
 
   /** Returns every valid key. */
@@ -111,15 +115,15 @@ export class Worlds implements ReachableWorlds {
     const world = this.get(tenantId);
     if (!world) return false;
     this.#worlds.delete(tenantId);
-    this.#endSandbox(tenantId);
+    const kind = this.#endSandbox(tenantId) ? 'sandbox' : 'tenant';
     world.clock.reset();
     world.close();
-    for (const notify of this.#removedListeners) notify(world);
+    for (const notify of this.#removedListeners) notify(world, kind);
     return true;
   }
 
   /** Calls the listener with each world that `remove` removes. */
-  onRemoved(listener: (world: World) => void): void {
+  onRemoved(listener: RemovedListener): void {
     this.#removedListeners.add(listener);
   }
 
@@ -154,12 +158,13 @@ export class Worlds implements ReachableWorlds {
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
   }
 
-  #endSandbox(tenantId: string): void {
+  #endSandbox(tenantId: string): boolean {
     const sandbox = this.#sandboxes.get(tenantId);
-    if (!sandbox) return;
+    if (!sandbox) return false;
     this.#sandboxes.delete(tenantId);
     this.#sandboxesByDomain.delete(sandbox.domain);
     sandbox.end();
+    return true;
   }
 
   #sandboxOf(address: string): SandboxWorld | undefined {

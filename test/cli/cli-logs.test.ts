@@ -35,6 +35,15 @@ test('shows what happened in an emulator, with the reason of a refusal', async (
   ]);
 });
 
+test('tells the reset of a sandbox from that of the whole emulator', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  const sandbox = server.mailbox.createSandbox();
+  sandbox.reset();
+  server.mailbox.reset();
+  const { out } = await logsOf(server.url);
+  expect(out.map((line) => line.slice('00:00:00 '.length).trim())).toEqual([`reset of sandbox ${sandbox.id}`, 'reset']);
+});
+
 test('shows each event as a line of JSON', async ({ expect }) => {
   await using server = await startServer({ port: 0 });
   await act(server);
@@ -44,24 +53,42 @@ test('shows each event as a line of JSON', async ({ expect }) => {
   expect(events[0].request).toMatchObject({ operation: 'deleteWebhook', status: 404 });
 });
 
-test('follows an emulator until it is closed', async ({ expect }) => {
-  const server = await startServer({ port: 0 });
-  await act(server);
+/** Runs `logs --follow` in this process until it is interrupted. */
+function follow(url: string, ...flags: string[]) {
   const out: string[] = [];
-  const following = run({
-    args: ['logs', '--follow', '--url', server.url],
+  const err: string[] = [];
+  let interrupt = () => {};
+  const interrupted = new Promise<NodeJS.Signals>((resolve) => {
+    interrupt = () => resolve('SIGINT');
+  });
+  const ended = run({
+    args: ['logs', '--follow', '--url', url, ...flags],
     env: {},
     colour: true,
     out: (line) => out.push(line),
-    err: () => {},
+    err: (line) => err.push(line),
     input: async () => '',
-    interrupted: NEVER,
+    interrupted,
   });
+  return { out, err, ended, interrupt };
+}
+
+test('follows an emulator until it is interrupted, also over a restart', async ({ expect }) => {
+  const server = await startServer({ port: 0 });
+  await act(server);
+  const { out, err, ended, interrupt } = follow(server.url);
   await vi.waitFor(() => expect(out).toHaveLength(5), SLOW_MACHINE);
   await senderTo(server.mailbox)('GET', '/health');
   await vi.waitFor(() => expect(out[5]).toContain('GET /health 200'), SLOW_MACHINE);
   await server.close();
-  expect(await following).toBe(0);
+  await vi.waitFor(() => expect(err).toHaveLength(1), SLOW_MACHINE);
+  await using next = await startServer({ port: server.port });
+  await senderTo(next.mailbox)('GET', '/v1/openapi.json');
+  await vi.waitFor(() => expect(out[7]).toContain('GET /v1/openapi.json'), SLOW_MACHINE);
+  expect(out[6]).toContain('an unknown number of events are missing here');
+  expect(err).toEqual([`agent-mailbox-mock: The connection to ${server.url} was lost; trying again.`]);
+  interrupt();
+  expect(await ended).toBe(0);
 });
 
 test('says why there are no logs', async ({ expect }) => {
@@ -89,12 +116,31 @@ test('continues behind the last event after a lost connection', async ({ expect 
     starts.push(start);
     const event = { id: `run-${starts.length}`, realTime: '2026-03-01T09:00:00.000Z', kind: 'gap', missed: 1 };
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(`data: ${JSON.stringify(event)}\n\n`, () => {
-      if (start === 'run-1') response.end();
-      else response.destroy();
+      if (start === 'run-2') response.end();
+      else if (start !== 'run-3') response.destroy();
     });
   });
-  const { code, out, err } = await logsOf(new URL(server.url).origin, '--follow', '--json');
-  expect([code, err]).toEqual([0, '']);
-  expect(out.map((line) => JSON.parse(line).id)).toEqual(['run-1', 'run-2']);
-  expect(starts).toEqual(['0', 'run-1']);
+  const { origin } = new URL(server.url);
+  const { out, err, ended, interrupt } = follow(origin, '--json');
+  await vi.waitFor(() => expect(out).toHaveLength(4), SLOW_MACHINE);
+  interrupt();
+  expect(await ended).toBe(0);
+  expect(err).toEqual([`agent-mailbox-mock: The connection to ${origin} was lost; trying again.`]);
+  expect(out.map((line) => JSON.parse(line).id)).toEqual(['run-1', 'run-2', 'run-3', 'run-4']);
+  expect(starts).toEqual(['0', 'run-1', 'run-2', 'run-3']);
+});
+
+test('continues after a connection that was lost before any event', async ({ expect }) => {
+  let isBack = false;
+  await using server = await serve((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n', () => {
+      if (isBack) response.write('data: {"id":"run-1","realTime":"2026-03-01T09:00:00.000Z","kind":"gap"}\n\n');
+      else response.destroy();
+      isBack = true;
+    });
+  });
+  const { out, ended, interrupt } = follow(new URL(server.url).origin, '--json');
+  await vi.waitFor(() => expect(out).toHaveLength(1), SLOW_MACHINE);
+  interrupt();
+  expect(await ended).toBe(0);
 });

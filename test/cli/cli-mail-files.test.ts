@@ -4,7 +4,7 @@ import { createMailbox, FixtureError } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import type { TestContext } from 'vitest';
 import { test } from 'vitest';
-import { runCommand, startCommand } from '../support/command.ts';
+import { linesOf, runCommand, startCommand } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/send.ts';
 
@@ -91,6 +91,29 @@ test('--mail adds files to the inboxes that they name, and a reset restores them
   context.expect(await subjects()).toEqual(['a', 'b', 'c']);
 });
 
+test('--mail takes a Maildir, or a folder with several', async (context) => {
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(),
+    'md/cur/1700000000.M1P2.host:2,S': mail('read'),
+    'md/cur/1700000001.eml': mail('named'),
+    'md/new/1700000002.M1P2.host': mail('unread'),
+    'md/tmp/1700000003.M1P2.host': mail('unfinished'),
+    'md/new/.DS_Store': 'no mail',
+    'md/dovecot-uidlist': 'no mail',
+    'md/.Archive/cur/1600000000.M1P2.host:2,S': mail('archived'),
+  });
+  for (const [name, subjects] of [
+    ['md', ['archived', 'named', 'read', 'unread']],
+    ['md/new', ['unread']],
+    ['.', ['archived', 'named', 'read', 'unread']],
+  ] as const) {
+    const args = ['--fixtures', join(folder, 'mailbox.json'), '--mail', join(folder, name)];
+    const { ready } = await startCommand(context, args);
+    const found = (await listMessages(ready.url)).map(({ subject }) => subject);
+    context.expect(found.sort(), name).toEqual(subjects);
+  }
+});
+
 test('--mail works without a fixture, also with mail that has no sender', async (context) => {
   const folder = await writeFiles(context, { 'a.eml': 'To: helpdesk@acme.test\r\nSubject: No sender\r\n\r\nHi' });
   const { ready } = await startCommand(context, ['--mail', join(folder, '*.eml')]);
@@ -103,6 +126,7 @@ test('says which mail file is wrong', async (context) => {
   const folder = await writeFiles(context, {
     'mailbox.json': fixtureWith({ eml: 'none.eml' }),
     'a.eml': mail('a', 'nobody@else.test'),
+    'big.eml': mail('b') + 'x'.repeat(11 * 1024 * 1024),
   });
   const cases: [args: string[], said: RegExp][] = [
     [['--mail', join(folder, 'x*.eml')], /^agent-mailbox-mock: The glob ".*x\*\.eml" of --mail names no file\.\n$/],
@@ -111,8 +135,12 @@ test('says which mail file is wrong', async (context) => {
       /a\.eml has a mail to nobody@else\.test, and no inbox of the fixture has this address\.\n$/,
     ],
     [
+      ['--mail', join(folder, 'big.eml')],
+      /^agent-mailbox-mock: The mail file .+\/big\.eml cannot be read: it has a mail of 11 MiB, and the limit is 10 MiB\.\n$/,
+    ],
+    [
       ['--fixtures', join(folder, 'mailbox.json')],
-      /\n {2}\$\.tenants\.initech\.workspaces\.main\.inboxes\.orders\.messages\[0\]\.eml must be the path of a mail or of an mbox: there is no file .+none\.eml\n$/,
+      /\n {2}\$\.tenants\.initech\.workspaces\.main\.inboxes\.orders\.messages\[0\]\.eml must be the path of a mail or of an mbox: "none\.eml" cannot be read: there is no such file\n$/,
     ],
   ];
   for (const [args, said] of cases) {
@@ -120,6 +148,41 @@ test('says which mail file is wrong', async (context) => {
     context.expect((await command.ended).code).toBe(1);
     context.expect(command.stderr).toMatch(said);
   }
+});
+
+test('validate lists each problem with mail files', async (context) => {
+  const messages = [
+    { eml: 5 },
+    { eml: 'two.mbox' },
+    { eml: 'mails' },
+    { eml: 'big.eml' },
+    { eml: 'a.eml', foo: 1 },
+    { eml: 'none.eml' },
+  ];
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith(...messages),
+    'a.eml': mail('a'),
+    'two.mbox': `From x\n${mail('one')}\nFrom x\n${mail('two')}`,
+    'big.eml': mail('b') + 'x'.repeat(11 * 1024 * 1024),
+    'mails/a.eml': mail('a'),
+  });
+  const command = runCommand(context, ['validate', join(folder, 'mailbox.json')]);
+  context.expect((await command.ended).code).toBe(1);
+  const list = '$.tenants.initech.workspaces.main.inboxes.orders.messages';
+  const rule = 'must be the path of a mail or of an mbox';
+  context
+    .expect(linesOf(command.stderr).slice(1))
+    .toEqual([
+      `  ${list}[0].from is required`,
+      `  ${list}[0].eml must be the path of a file`,
+      `  ${list}[2].eml ${rule}: "mails" cannot be read: it is a directory`,
+      `  ${list}[3].eml ${rule}: "big.eml" cannot be read: it has a mail of 11 MiB, and the limit is 10 MiB`,
+      `  ${list}[4].foo is an unknown field`,
+      `  ${list}[5].eml ${rule}: "none.eml" cannot be read: there is no such file`,
+    ]);
+  await context
+    .expect(startServer({ port: 0, fixtures: fixtureWith({ eml: 5 }) as never }))
+    .rejects.toThrow(/\.eml must be the path of a file$/);
 });
 
 test('startServer reads the mail files of a fixture, and createMailbox says that it does not', async (context) => {

@@ -234,7 +234,7 @@ test('in a sandbox, only its own mail counts, and its reset and end end the wait
   one.reset();
   await waiting;
   expect(one.messages()).toEqual([]);
-  const last = expect(one.waitForMessage({ to, timeout: '1h' })).rejects.toThrow(/The tenant was deleted before/);
+  const last = expect(one.waitForMessage({ to, timeout: '1h' })).rejects.toThrow(/The sandbox was closed before/);
   one.close();
   await last;
 });

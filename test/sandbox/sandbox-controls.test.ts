@@ -132,15 +132,40 @@ describe('an unused sandbox', () => {
     expect(mailbox.sandboxes()).toEqual([]);
   });
 
-  test.for(['a request', 'a mail', 'a stream'] as const)('is kept by %s', async (use) => {
+  test('has no keys and no mail after an hour, although nobody has listed sandboxes', async () => {
     const { mailbox, pass } = createTimed();
     const { id, keys, domain } = mailbox.createSandbox();
+    const headers = { 'X-API-Key': keys.tenant };
+    const url = `${mailbox.baseUrl}/v1/me`;
+    const get = () => mailbox.fetch(new Request(url, { headers }));
+    expect((await get()).status).toBe(200);
+    pass(60);
+    for (const _ of ['once', 'again']) {
+      const reply = await get();
+      expect([reply.status, (await reply.json()).error]).toEqual([
+        401,
+        'The API key is not valid: it is unknown or has been revoked.',
+      ]);
+    }
+    expect(() => mailbox.stream({ url: `${mailbox.baseUrl}/v1/ws`, headers: new Headers(headers) })).toThrow(
+      'The API key is not valid',
+    );
+    expect(mailbox.receives(`helpdesk@${domain}`)).toBe(false);
+    await expect(mailbox.receiveMessage({ to: `helpdesk@${domain}`, from: 'a@b.test' })).rejects.toThrow();
+    expect(() => mailbox.sandbox(id)).toThrow('There is no sandbox with this id.');
+  });
+
+  test.for(['a request', 'a mail', 'a control call', 'a stream'] as const)('is kept by %s', async (use) => {
+    const { mailbox, pass } = createTimed();
+    const created = mailbox.createSandbox();
+    const { id, keys, domain } = created;
     const other = mailbox.createSandbox();
     const headers = new Headers({ 'X-API-Key': keys.tenant });
     pass(50);
     const url = `${mailbox.baseUrl}/v1/me`;
     if (use === 'a request') await mailbox.fetch(new Request(url, { headers }));
     if (use === 'a mail') await mailbox.receiveMessage({ to: `helpdesk@${domain}`, from: 'a@b.test' });
+    if (use === 'a control call') created.clock.now();
     const connection = { send() {}, close() {}, bufferedBytes: 0 };
     const accept = use === 'a stream' && mailbox.stream({ url: `${mailbox.baseUrl}/v1/ws`, headers });
     const session = accept ? accept(connection) : undefined;

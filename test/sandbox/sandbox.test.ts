@@ -1,6 +1,6 @@
-import type { Mailbox, Sandbox } from 'agent-mailbox-mock';
+import { createMailbox, type Mailbox, type Sandbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { provideWebSocket } from '../support/stream-client.ts';
 import { listen, open } from '../support/streams.ts';
@@ -192,9 +192,28 @@ describe('a sandbox', () => {
     expect((await stream.closed).code).toBe(4401);
     expect((await service.send('GET', '/v1/me', { key: sandbox.keys.tenant })).status).toBe(401);
     expect([mailbox.sandboxes(), mailbox.receives(`helpdesk@${sandbox.domain}`)]).toEqual([[], false]);
-    expect(() => sandbox.reset()).toThrow('There is no sandbox with this id.');
-    expect(() => sandbox.addFault({ on: 'request', status: 503 })).toThrow('There is no');
-    await expect(sandbox.receiveMessage(mailTo(sandbox, 'x'))).rejects.toThrow('There is no inbox');
+  });
+
+  test('refuses every call after it was closed', async () => {
+    const sandbox = createMailbox().createSandbox();
+    const waiting = sandbox.waitForMessage({ to: 'a@b.test', timeout: '1h' });
+    sandbox.close();
+    await expect(waiting).rejects.toThrow(/^The sandbox was closed before mail to a@b.test arrived/);
+    const { close: _, clock, ...methods } = sandbox;
+    const calls = Object.entries({ ...methods, ...clock }).filter(([, method]) => typeof method === 'function');
+    expect(calls.map(([name]) => name)).toEqual(expect.arrayContaining(['reset', 'requests', 'isFrozen', 'addFault']));
+    const rejecting: string[] = [];
+    for (const [name, method] of calls) {
+      const call = () => (method as unknown as () => unknown)();
+      try {
+        const result = call();
+        rejecting.push(name);
+        await expect(result, name).rejects.toThrow('There is no sandbox with this id.');
+      } catch {
+        expect(call, name).toThrow('There is no sandbox with this id.');
+      }
+    }
+    expect(rejecting.sort()).toEqual(['advance', 'receiveMessage', 'settled', 'waitForMessage']);
   });
 
   everywhere('ends when the mailbox is reset, or the operator deletes its tenant', async ({ mailbox, send }) => {

@@ -1,5 +1,7 @@
 import { toBase64 } from '../../contract/base64.ts';
 import { parseAddress } from '../../contract/email-address.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { MAX_MAIL_BYTES, showSize } from '../../contract/size.ts';
 import { mediaTypeOf } from '../../mail/mime/media-type.ts';
 import { parseEml } from '../../mail/parse-eml.ts';
 
@@ -17,9 +19,15 @@ export interface FileMail {
  * Reads the bytes of a mail as a message of a fixture. It arrives at the time in its Date field. Its `to` and `cc` are
  * without addresses to which the service cannot send; the raw mail has them.
  *
- * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed.
+ * @throws {ApiError} VALIDATION_ERROR if it is too large or cannot be parsed.
  */
 export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
+  if (bytes.length > MAX_MAIL_BYTES) {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      `it has a mail of ${showSize(bytes.length)}, and the limit is ${showSize(MAX_MAIL_BYTES)}`,
+    );
+  }
   const { mail, recipients, deliveredTo, date } = await parseEml(bytes, '');
   const { messageIdHeader, attachments, ...fields } = mail;
   const [to = [], cc = []] = [mail.to, mail.cc].map((list) => list.filter((text) => parseAddress(text) !== undefined));
