@@ -1,8 +1,10 @@
 import { createHandlers } from './adapters/msw.ts';
+import { checkOptions } from './contract/check-options.ts';
 import type { FixtureIds } from './fixture/fixture-ids.ts';
 import type { FixtureKeys, NamedFixture } from './fixture/fixture-keys.ts';
 import type { FixtureInput } from './fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from './mailbox.ts';
+import { SHARED_OPTION_NAMES } from './option-names.ts';
 import { keepInPage } from './state/page-storage.ts';
 
 /**
@@ -19,7 +21,7 @@ import { keepInPage } from './state/page-storage.ts';
  *   when `journalSize` is not a whole number from 0 to 100,000; when `loopLimit` is not one from 1 to 1,000,000; and when
  *   `seed` is not one from 0 to 2^53 - 1.
  * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
- * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; when `persist` is set outside of a page.
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; for an unknown option; when `persist` is set outside of a page.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
 /** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
@@ -27,6 +29,7 @@ export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailbox(options: MailboxOptions<NamedFixture> = {}): Mailbox<never, never> {
+  checkOptions('createMailbox', options, ['baseUrl', 'persist', ...SHARED_OPTION_NAMES]);
   const { mailbox, state } = buildMailbox(options, createHandlers);
   if (options.persist !== undefined) keepInPage(state, mailbox.baseUrl, options.persist);
   return mailbox;

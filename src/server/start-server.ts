@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'msw';
+import { checkOptions } from '../contract/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
 import { createEnvironment, type Environment } from '../environment.ts';
@@ -7,6 +8,7 @@ import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxInternals, type MailboxOptions } from '../mailbox.ts';
+import { SHARED_OPTION_NAMES } from '../option-names.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -17,7 +19,7 @@ import { hasMailFiles } from './mail-files/fixture-inboxes.ts';
 import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from './outgoing/receiver-rules.ts';
-import { parseListOption, parseLog, parseOption, type SettingOptions } from './server-settings.ts';
+import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 import type { SmtpMailbox } from './smtp/smtp-server.ts';
 
 /** Options of a server, besides those of its mailbox. */
@@ -44,6 +46,9 @@ export interface ListenOptions extends SettingOptions {
 export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
+
+const OTHER_OPTIONS: readonly Exclude<keyof ListenOptions, keyof SettingOptions>[] = ['handlers', 'log', 'colour'];
+const OPTION_NAMES = [...Object.keys(SERVER_SETTINGS), ...OTHER_OPTIONS, ...SHARED_OPTION_NAMES];
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */
 export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
@@ -78,7 +83,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
  * @throws {FixtureError} {@link BehaviourError} {@link ApiError} as `createMailbox` does.
  * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
  * @throws {StateFileError} when the file of the option `state` cannot be read or written.
- * @throws {TypeError} when another option is invalid, such as an origin in `corsOrigins` with a path.
+ * @throws {TypeError} when another option is unknown or invalid, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
 export function startServer(options?: Omit<ServerOptions, 'fixtures'>): Promise<MailboxServer>;
@@ -128,20 +133,21 @@ export async function startServer(
 }
 
 /** Checks the options of a server and applies defaults. The remaining options are returned as `mailboxOptions`. */
-function parseSettings({
-  port = DEFAULT_PORT,
-  host = DEFAULT_HOST,
-  allowHosts = [],
-  corsOrigins = [],
-  smtpPort,
-  deliverTo = [],
-  controlToken,
-  state,
-  handlers: _,
-  log,
-  colour = false,
-  ...mailboxOptions
-}: ServerOptions<NamedFixture>) {
+function parseSettings(options: ServerOptions<NamedFixture>) {
+  const {
+    port = DEFAULT_PORT,
+    host = DEFAULT_HOST,
+    allowHosts = [],
+    corsOrigins = [],
+    smtpPort,
+    deliverTo = [],
+    controlToken,
+    state,
+    handlers: _,
+    log,
+    colour = false,
+    ...mailboxOptions
+  } = checkOptions('startServer', options, OPTION_NAMES);
   const boundHost = parseOption('host', host);
   return {
     host: boundHost,
