@@ -72,6 +72,7 @@ class Sandboxes {
     const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
     const sandbox = { ...this.#createSandbox(world, copy, state), name };
     this.#entries.set(sandbox.id, { sandbox, lastUsedMs: this.#nowMs(), openStreams: 0 });
+    this.#publish('added', sandbox);
     return sandbox;
   }
 
@@ -95,14 +96,14 @@ class Sandboxes {
   #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, state: SandboxState): Omit<Sandbox, 'name'> {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
-    const close = () => void this.#worlds.remove(id);
+    const close = () => this.#close(id);
     return {
       id,
       domain,
       keys,
       ids,
       ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
-      ...createStateControls(state, world),
+      ...createStateControls(state, world, this.#context.recorder, id),
       close,
       [Symbol.dispose]: close,
     };
@@ -153,8 +154,17 @@ class Sandboxes {
     const untilMs = this.#nowMs() - MAX_IDLE_MS;
     for (const [id, { lastUsedMs, openStreams }] of this.#entries) {
       if (lastUsedMs > untilMs) return;
-      if (openStreams === 0) this.#worlds.remove(id);
+      if (openStreams === 0) this.#close(id);
     }
+  }
+
+  #close(id: string): void {
+    const sandbox = this.#entries.get(id)?.sandbox;
+    if (sandbox && this.#worlds.remove(id)) this.#publish('removed', sandbox);
+  }
+
+  #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
+    this.#context.recorder.feed.publish({ kind: 'sandbox', action, tenantId: id, name });
   }
 
   #nowMs(): number {
