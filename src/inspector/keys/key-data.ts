@@ -1,6 +1,6 @@
 import type { paths } from '../control-plane.d.ts';
 import { type ControlClient, replyOf } from '../inspector-client.ts';
-import { loadTenants, type Tenant } from '../mail/tenants.ts';
+import { loadTenants, type Tenant } from '../mail/load-tenants.ts';
 
 /** What a leak of one key exposes. */
 export type Key = paths['/__mock/keys']['get']['responses']['200']['content']['application/json']['keys'][number];

@@ -25,7 +25,7 @@ interface ComposeProps {
   readonly start: NewMail;
   readonly route: Route;
   /** Closes the form where the link of `Cancel` leads to the present page. */
-  readonly cancel?: () => void;
+  readonly cancel?: (() => void) | undefined;
 }
 
 /** A form for a mail from outside, which arrives as if somebody had sent it. */
@@ -60,15 +60,27 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
         <input name="to" required defaultValue={start.to} />
       </Field>
       {isRaw ? <EmlField /> : <Parts start={start} />}
-      <span class="buttons">
-        <button type="submit" class="primary" disabled={action.isRunning}>
-          Deliver
-        </button>
-        <a href={mailLink(route, route.id)} onClick={cancel}>
-          Cancel
-        </a>
-      </span>
+      <Buttons isRunning={action.isRunning} route={route} cancel={cancel} />
     </form>
+  );
+}
+
+interface ButtonsProps {
+  readonly isRunning: boolean;
+  readonly route: Route;
+  readonly cancel: ComposeProps['cancel'];
+}
+
+function Buttons({ isRunning, route, cancel }: ButtonsProps) {
+  return (
+    <span class="buttons">
+      <button type="submit" class="primary" disabled={isRunning}>
+        Deliver
+      </button>
+      <a href={mailLink(route, route.id)} onClick={cancel}>
+        Cancel
+      </a>
+    </span>
   );
 }
 

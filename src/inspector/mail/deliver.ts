@@ -1,7 +1,7 @@
 import type { paths } from '../control-plane.d.ts';
 import { type ControlClient, replyOf } from '../inspector-client.ts';
 import { bareAddress } from './display-form.ts';
-import type { Tenant } from './tenants.ts';
+import type { Tenant } from './load-tenants.ts';
 
 /** A mail from outside, as the control plane takes it. */
 type Delivery = paths['/__mock/messages']['post']['requestBody']['content']['application/json'] & {

@@ -5,8 +5,8 @@ import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
 import { type Action, useAction } from '../use-action.ts';
 import { deliver } from './deliver.ts';
+import type { Tenant } from './load-tenants.ts';
 import { mailLink } from './mail-link.ts';
-import type { Tenant } from './tenants.ts';
 
 interface TreeProps {
   readonly tenants: readonly Tenant[];

@@ -1,10 +1,10 @@
 import { useInspector } from '../inspector.ts';
 import { ComposeForm, type NewMail } from '../mail/compose-form.tsx';
+import { loadTenants, type Tenant } from '../mail/load-tenants.ts';
 import { MailDetail } from '../mail/mail-detail.tsx';
 import { mailLink } from '../mail/mail-link.ts';
 import { MailList } from '../mail/mail-list.tsx';
 import { MailboxTree } from '../mail/mailbox-tree.tsx';
-import { loadTenants, type Tenant } from '../mail/tenants.ts';
 import { open, type Route } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
 import { useShortcuts } from '../shortcuts.ts';
