@@ -133,7 +133,7 @@ export function buildMailbox(
   const mailbox: Mailbox<never, never> = {
     ...controls,
     ...sandboxControls,
-    ...createStateControls(state, worlds),
+    ...createStateControls(state, worlds, recorder),
     load: (input) => state.load(input),
     ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
     ...(names as Record<'keys' | 'ids', never>),

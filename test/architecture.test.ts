@@ -36,6 +36,7 @@ const LAYERS = [
   'src/samples/',
   'src/control/',
   'src/mailbox.ts',
+  'src/option-names.ts',
   'src/handler-parts.ts',
   'src/without-msw.ts',
   'src/create-mailbox.ts',

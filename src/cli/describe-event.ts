@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../events/activity.ts';
-import type { FeedItem } from '../journal/feed-event.ts';
+import type { ChangeFeedItem, FeedItem } from '../journal/feed-event.ts';
 import { describeActivity, type Line, toPrintable } from '../server/log/activity-log.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */
@@ -12,6 +12,11 @@ export function describeEvent(event: FeedItem): Line | undefined {
   return { text: toPrintable(text), status };
 }
 
+/** Describes a change of something that the mailbox lists: `checkpoint added "paid", all tenants`. */
+function describeChange({ kind, action, name, tenantId }: ChangeFeedItem): Line {
+  return { text: `${kind} ${action}${name === null ? '' : ` ${JSON.stringify(name)}`}, ${tenantId ?? 'all tenants'}` };
+}
+
 const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: Kind }>) => Line } = {
   request: ({ request }) => {
     const { method, path, status, code, durationMs, key, reason } = request;
@@ -20,6 +25,7 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   },
   clock: ({ action, tenantId, now }) => ({ text: `clock ${action}, ${tenantId ?? 'all tenants'}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `fault ${action}: ${JSON.stringify(fault)}` : 'all faults removed' }),
+  ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange, journal: describeChange },
   reset: ({ tenantId }) => ({ text: tenantId === null ? 'reset' : `reset of sandbox ${tenantId}` }),
   gap: ({ missed }) => ({ text: `${missed ?? 'an unknown number of'} events are missing here`, status: 400 }),
 };

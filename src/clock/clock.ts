@@ -15,7 +15,7 @@ export interface ClockSetting {
 }
 
 /** The longest delay that `setTimeout` accepts. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** After this many steps, `advance` lets the event loop run once. */
 const STEPS_PER_TURN = 1000;

@@ -19,6 +19,15 @@ export const durationField = z
 /** The schema of a duration above 0. */
 export const spanField = durationField.refine((duration) => readDuration(duration) !== 0, 'must be longer than 0');
 
+/** The longest time for which a call may wait, so that a mistake does not hold its connection for ever. */
+const MAX_WAIT_MS = 60 * 60 * 1000;
+
+/** The schema of the maximum waiting time of a call, in real time. */
+export const timeoutField = durationField.refine(
+  (duration) => (readDuration(duration) ?? 0) <= MAX_WAIT_MS,
+  'must be at most 1h',
+);
+
 /**
  * Converts a duration to milliseconds.
  *

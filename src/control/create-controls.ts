@@ -17,7 +17,7 @@ import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
-import { publishClock, publishFaults } from './publish-changes.ts';
+import { publishClock, publishFaults, publishKeys } from './publish-changes.ts';
 import { receiveMailOrSample } from './receive-sample.ts';
 import { settle } from './settled.ts';
 import type { StateControls } from './state-controls.ts';
@@ -61,7 +61,7 @@ export function createControls(
     ...createDeliveryControls(worlds, events, dispatcher),
     ...publishFaults(faultControls, recorder, tenant?.id),
     ...createMailboxCorrespondents({ worlds, correspondents, tenantId: tenant?.id, findInbox: locate }),
-    ...createKeyControls({ worlds, operationFor }, keys),
+    ...publishKeys(createKeyControls({ worlds, operationFor }, keys), recorder, tenant?.id),
     ...createMailInspection(worlds, context.readBehaviour),
     ...createMessageControls(recorder.mailLog, locate, tenant?.id),
     ...createJournalControls(recorder, tenant),

@@ -24,7 +24,7 @@ export interface JournalControls {
   clearRequests(): void;
   /**
    * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the time
-   * and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of the oldest ones.
+   * and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of the oldest ones.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);
@@ -34,14 +34,19 @@ export interface JournalControls {
 
 /** Creates the journal methods of a mailbox, or of one tenant with a feed of its own. */
 export function createJournalControls(
-  { journal, feed }: Recorder,
-  tenant: { readonly id?: string; readonly feed: Feed } = { feed },
+  recorder: Recorder,
+  tenant: { readonly id?: string; readonly feed: Feed } = recorder,
 ): JournalControls {
+  const { journal } = recorder;
+  const tenantId = tenant.id ?? null;
   return {
     journalSize: journal.size,
     requests: (filter) => journal.list(filter, tenant.id),
     request: (id) => journal.find(id, tenant.id),
-    clearRequests: () => journal.clear(tenant.id),
+    clearRequests() {
+      journal.clear(tenant.id);
+      recorder.publish(tenantId, { kind: 'journal', action: 'cleared', tenantId, name: null });
+    },
     feed: (options) => tenant.feed.read(options),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationField } from '../clock/duration.ts';
+import { timeoutField } from '../clock/duration.ts';
 import { isIncomingAddress, toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
@@ -38,8 +38,8 @@ const waitFields = {
   to: filterFields.to.unwrap(),
   /** Only mail of the sandbox with this id. */
   sandbox: z.guid('must be the id of a sandbox').toLowerCase().optional(),
-  /** Maximum waiting time, in real time. Default: 4 seconds. */
-  timeout: durationField.optional(),
+  /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
+  timeout: timeoutField.optional(),
 };
 
 /** The schema of a mail filter. */

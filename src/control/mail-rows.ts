@@ -35,7 +35,13 @@ const summary = z.strictObject({
   ...{ isRead: z.boolean(), isStarred: z.boolean(), attachments: count, messagesInThread: count },
 });
 
-const pageReply = z.strictObject({ total: count, messages: z.array(summary).describe('Newest first.') });
+const pageReply = z.strictObject({
+  total: count,
+  index: count
+    .nullable()
+    .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
+  messages: z.array(summary).describe('Newest first.'),
+});
 
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
 

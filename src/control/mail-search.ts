@@ -32,6 +32,8 @@ const searchFields = {
   offset: wholeNumber(0, 1_000_000_000).optional(),
   /** How many messages to return at most, up to 200. Default: 50. */
   limit: wholeNumber(1, MAX_LIMIT).optional(),
+  /** The id of a message whose place in the list the reply says as `index`. */
+  indexOf: z.guid('must be the id of a message').toLowerCase().optional(),
 };
 
 /** The schema of a search for mail. */
@@ -70,6 +72,8 @@ export interface MailSummary
 export interface MailPage {
   /** How many messages the search found. */
   readonly total: number;
+  /** The place of the message that `indexOf` names; the first is 0. Null if the search did not find it. */
+  readonly index: number | null;
   /** The messages of this page. */
   readonly messages: readonly MailSummary[];
 }
@@ -81,12 +85,14 @@ interface Found {
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
 export function searchMail(worlds: ReachableWorlds, search: z.output<typeof mailSearch>): MailPage {
-  const { tenant, offset = 0, limit = 50 } = search;
+  const { tenant, offset = 0, limit = 50, indexOf } = search;
   const found = findWorlds(worlds, { tenant }).flatMap((world) => selectMail(world, search));
   // All times are UTC in one form, so their texts have the same order.
   found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
+  const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
   return {
     total: found.length,
+    index: index < 0 ? null : index,
     messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
   };
 }

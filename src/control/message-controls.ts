@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '../clock/clock.ts';
 import { parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
@@ -89,10 +88,7 @@ function nextMail(log: MailLog, { filter, locate, tenant, timeoutMs }: Wait): Pr
       ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${describe(filter)} arrived.`))),
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(
-      () => end(() => reject(notArrived(filter, timeoutMs, log.list(tenant)))),
-      Math.min(timeoutMs, MAX_TIMER_MS),
-    );
+    const timer = setTimeout(() => end(() => reject(notArrived(filter, timeoutMs, log.list(tenant)))), timeoutMs);
   });
 }
 

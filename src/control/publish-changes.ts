@@ -1,5 +1,6 @@
 import type { ClockFeedItem, FaultFeedItem } from '../journal/feed-event.ts';
 import type { Recorder } from '../journal/recorder.ts';
+import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock, TenantOption } from './mailbox-clock.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 
@@ -46,6 +47,19 @@ export function publishFaults(faults: MailboxFaults, recorder: Recorder, owner?:
     clearFaults() {
       faults.clearFaults();
       publish('cleared', null);
+    },
+  };
+}
+
+/** Returns key methods that publish each change in the feed; `owner` is the only tenant of the keys, if any. */
+export function publishKeys(keys: KeyControls, recorder: Recorder, owner?: string): KeyControls {
+  const tenantId = owner ?? null;
+  return {
+    ...keys,
+    rotateKey(id) {
+      const rotated = keys.rotateKey(id);
+      recorder.publish(tenantId, { kind: 'key', action: 'replaced', tenantId, name: null });
+      return rotated;
     },
   };
 }

@@ -69,6 +69,7 @@ class Sandboxes {
     const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
     const sandbox = { ...this.#createSandbox(world, copy, state), name };
     this.#entries.set(sandbox.id, { sandbox, world });
+    this.#publish('added', sandbox);
     return sandbox;
   }
 
@@ -92,10 +93,10 @@ class Sandboxes {
   #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, state: SandboxState): Omit<Sandbox, 'name'> {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
-    const close = () => void this.#worlds.remove(id);
+    const close = () => this.#close(id);
     const controls = {
       ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
-      ...createStateControls(state, world),
+      ...createStateControls(state, world, this.#context.recorder, id),
     };
     return {
       id,
@@ -152,8 +153,17 @@ class Sandboxes {
     for (const [id, { world }] of this.#entries) {
       if (!world.isIdle) return;
       if (world.isOpen) this.#use(id);
-      else this.#worlds.remove(id);
+      else this.#close(id);
     }
+  }
+
+  #close(id: string): void {
+    const sandbox = this.#entries.get(id)?.sandbox;
+    if (sandbox && this.#worlds.remove(id)) this.#publish('removed', sandbox);
+  }
+
+  #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
+    this.#context.recorder.feed.publish({ kind: 'sandbox', action, tenantId: id, name });
   }
 }
 

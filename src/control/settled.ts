@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MAX_TIMER_MS } from '../clock/clock.ts';
-import { durationField, parseDuration } from '../clock/duration.ts';
+import { parseDuration, timeoutField } from '../clock/duration.ts';
 import type { Failure } from '../clock/work.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { InputOf } from '../contract/input-of.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
 import { CorrespondentError } from '../correspondents/correspondent-error.ts';
 import type { Correspondents } from '../correspondents/correspondents.ts';
 import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
@@ -12,8 +12,8 @@ import type { HeldMail, LoopGuard } from '../mail/loop-guard.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 
 const settledFields = {
-  /** Maximum waiting time, in real time. Default: 4 seconds. */
-  timeout: durationField.optional(),
+  /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
+  timeout: timeoutField.optional(),
 };
 
 /** The options of `settled`. */
@@ -50,12 +50,10 @@ interface SettledParts {
  * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents; VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
-export async function settle(
-  parts: SettledParts,
-  { timeout = DEFAULT_TIMEOUT_MS }: SettledOptions = {},
-): Promise<Settled> {
+export async function settle(parts: SettledParts, options: SettledOptions = {}): Promise<Settled> {
   const { worlds, dispatcher, loops } = parts;
-  const timeoutMs = Math.min(parseDuration(timeout), MAX_TIMER_MS);
+  const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions, options);
+  const timeoutMs = parseDuration(timeout);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.

@@ -1,4 +1,5 @@
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import type { Recorder } from '../journal/recorder.ts';
 import { type Checkpoint, Checkpoints } from '../state/checkpoints.ts';
 import type { StateDiff } from '../state/diff-states.ts';
 import type { OwnState } from '../state/saved-state.ts';
@@ -52,17 +53,26 @@ export interface StateControls {
   diff(from: string, to: string): StateDiff;
 }
 
-/** Creates the state methods of a mailbox or a sandbox. */
-export function createStateControls(state: OwnState, worlds: ReachableWorlds): StateControls {
+/** Creates the state methods of a mailbox, or of the sandbox with the id `tenantId`. */
+export function createStateControls(
+  state: OwnState,
+  worlds: ReachableWorlds,
+  recorder: Recorder,
+  tenantId: string | null = null,
+): StateControls {
+  const publish = (action: 'added' | 'removed', checkpoint: Checkpoint) => {
+    recorder.publish(tenantId, { kind: 'checkpoint', action, tenantId, name: checkpoint.name });
+    return checkpoint;
+  };
   const checkpoints = new Checkpoints(state, () => worlds.clock.now());
   return {
     reset: () => state.reset(),
     snapshot: () => readState(worlds),
     export: () => structuredClone(state.export()),
-    checkpoint: (name) => checkpoints.add(name),
+    checkpoint: (name) => publish('added', checkpoints.add(name)),
     restore: (name) => checkpoints.restore(name),
     checkpoints: () => checkpoints.list(),
-    removeCheckpoint: (name) => checkpoints.remove(name),
+    removeCheckpoint: (name) => publish('removed', checkpoints.remove(name)),
     diff: (from, to) => checkpoints.diff(from, to),
   };
 }

@@ -36,6 +36,7 @@ export class Faults {
   readonly #entries = new Map<string, Entry>();
   /** The same faults by target and tenant, so that the faults of other tenants cost nothing. */
   readonly #groups = new Map<string, Set<Entry>>();
+  readonly #usedListeners = new Set<(fault: Fault) => void>();
   #added = 0;
 
   constructor(environment: Pick<Environment, 'setTimer'>) {
@@ -102,8 +103,15 @@ export class Faults {
   use({ id, times }: Fault): void {
     const entry = this.#entries.get(id);
     if (!entry || times === null) return;
-    if (times > 1) entry.fault = { ...entry.fault, times: times - 1 };
+    const used = { ...entry.fault, times: times - 1 };
+    if (times > 1) entry.fault = used;
     else this.remove(id);
+    for (const notify of this.#usedListeners) notify(used);
+  }
+
+  /** Calls the listener after each use of a fault, with the times that are left. */
+  onUsed(listener: (fault: Fault) => void): void {
+    this.#usedListeners.add(listener);
   }
 
   /** Returns the first fault that applies, if any, and uses it once. */

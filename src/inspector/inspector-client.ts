@@ -17,9 +17,9 @@ export function hasToken(): boolean {
   return sessionStorage.getItem(TOKEN_KEY) !== null;
 }
 
-/** Keeps the token of the control plane for this tab. */
+/** Keeps the token of the control plane for this tab. Of one that no header can have, only the rest is kept, and refused. */
 export function keepToken(token: string): void {
-  sessionStorage.setItem(TOKEN_KEY, token);
+  sessionStorage.setItem(TOKEN_KEY, token.replace(/[^\x21-\x7e]/g, ''));
 }
 
 /** Creates the client. `refused` is called when the server needs another token. */

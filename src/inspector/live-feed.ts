@@ -21,7 +21,13 @@ const RETRY_MS = 1_000;
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
   #lastEventId: string | undefined;
+  readonly #refused: () => void;
   #state: FeedState = 'connecting';
+
+  /** Creates a feed that is not read yet. `refused` is called when the server needs another token. */
+  constructor(refused: () => void) {
+    this.#refused = refused;
+  }
 
   /** Whether the feed is connected. */
   get state(): FeedState {
@@ -46,6 +52,7 @@ export class LiveFeed {
   async #read(): Promise<void> {
     const query = this.#lastEventId === undefined ? '' : `?lastEventId=${encodeURIComponent(this.#lastEventId)}`;
     const response = await fetch(`/__mock/feed${query}`, { headers: tokenHeaders() });
+    if (response.status === 401) this.#refused();
     if (!response.ok || !response.body) return;
     this.#change('live');
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

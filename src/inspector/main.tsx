@@ -4,9 +4,10 @@ import { createControlClient } from './inspector-client.ts';
 import { LiveFeed } from './live-feed.ts';
 import { Shell } from './shell.tsx';
 
-const feed = new LiveFeed();
 const refusals = new EventTarget();
-const client = createControlClient(() => refusals.dispatchEvent(new Event('refused')));
+const refused = () => void refusals.dispatchEvent(new Event('refused'));
+const feed = new LiveFeed(refused);
+const client = createControlClient(refused);
 
 render(
   <InspectorContext.Provider value={{ client, feed }}>

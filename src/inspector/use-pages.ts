@@ -81,6 +81,9 @@ async function fill<Item>(
     for (const index of [...parts.items.keys()]) if (index >= total) parts.items.delete(index);
     for (const [position, item] of items.entries()) parts.items.set(offset + position, item);
   } catch (error) {
+    // What was there may be gone, such as the mail of a sandbox that was closed.
+    parts.items.clear();
+    parts.total = undefined;
     parts.error = (error as Error).message;
     parts.requested.delete(page);
   }

@@ -22,14 +22,26 @@ export interface ClockFeedItem {
   readonly now: string;
 }
 
-/** A fault that a test added or removed. */
+/** A fault that a test added or removed, or that has applied. */
 export interface FaultFeedItem {
   /** Always `fault`. */
   readonly kind: 'fault';
-  /** What the test did. */
-  readonly action: 'added' | 'removed' | 'cleared';
-  /** The fault; null if all were removed. */
+  /** What the test did; `used` after each use of a fault that applies a number of times. */
+  readonly action: 'added' | 'removed' | 'cleared' | 'used';
+  /** The fault, whose `times` are 0 after its last use; null if all were removed. */
   readonly fault: Fault | null;
+}
+
+/** Something else that a test changed and that the mailbox lists. */
+export interface ChangeFeedItem {
+  /** What was changed: a sandbox, a checkpoint, an API key, or the journal of requests. */
+  readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal';
+  /** What the test did: a key is `replaced`, the journal `cleared`. An expired sandbox is `removed`, too. */
+  readonly action: 'added' | 'removed' | 'replaced' | 'cleared';
+  /** The id of the sandbox; null for the whole mailbox. */
+  readonly tenantId: string | null;
+  /** The name of the sandbox or the checkpoint; null if it has none. */
+  readonly name: string | null;
 }
 
 /** A reset of the mailbox, or of one sandbox. */
@@ -64,6 +76,7 @@ export type FeedItem =
   | ShownActivity
   | ClockFeedItem
   | FaultFeedItem
+  | ChangeFeedItem
   | ResetFeedItem
   | FailureFeedItem
   | GapFeedItem;

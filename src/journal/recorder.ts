@@ -35,7 +35,7 @@ export class Recorder {
    * @throws {RangeError} on an invalid size.
    */
   constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
-    const { worlds, events, behaviours, observers } = service;
+    const { worlds, events, behaviours, observers, faults } = service;
     const limit = parseJournalSize(size);
     if (limit === undefined) {
       throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
@@ -45,6 +45,7 @@ export class Recorder {
     this.feed = new Feed(realEnvironment, behaviours);
     const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
     activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
+    faults.onUsed((fault) => this.publish(fault.tenantId, { kind: 'fault', action: 'used', fault }));
     worlds.onRemoved(({ id }) => {
       this.#tenantFeeds.get(id)?.end();
       this.#tenantFeeds.delete(id);

@@ -79,6 +79,16 @@ describe('the command at a terminal', () => {
     await terminal.ended;
   });
 
+  test('says so if the browser fails', async ({ expect }) => {
+    const terminal = startAtTerminal(['--open'], { BROWSER: '/bin/false' });
+    await expect
+      .poll(() => terminal.out.join('\n'))
+      .toMatch(/The browser ended with the exit code 1; open http:\S+ yourself\./);
+    await expect.poll(() => terminal.out).toContain('Type h and Enter for help.');
+    terminal.type('q');
+    await terminal.ended;
+  });
+
   test('reads nothing with --json', async ({ expect }) => {
     let interrupt = () => {};
     const interrupted = new Promise<undefined>((resolve) => {

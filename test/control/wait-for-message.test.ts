@@ -166,6 +166,7 @@ everywhere('a wrong option is refused with what would be right', async (service)
     [{ to: DANA, since: 'yesterday' }, /since must be a time such as .* or the id of a message/],
     [{ to: DANA, tenant: 'acme' }, /tenant must be the UUID of a tenant/],
     [{ to: DANA, timeout: 'soon' }, /timeout must be milliseconds or a text/],
+    [{ to: DANA, timeout: '99999999999' }, /timeout must be at most 1h/],
     [{ to: DANA, direction: 'up' }, /direction must be inbound or outbound/],
     [{ to: DANA, topic: 'x' }, /topic/],
   ];

@@ -100,6 +100,74 @@ describe('the view of the mail', () => {
     ]);
   });
 
+  test('offers every recipient of a sent mail, and goes back to the mail', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const inbox = server.mailbox.ids.acme.inboxes.helpdesk;
+    const to = Array.from({ length: 9 }, (_, number) => `p${number}@customer.test`);
+    const sent = await fetch(`${server.url}/v1/inboxes/${inbox}/send`, {
+      method: 'POST',
+      headers: { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to, subject: 'To nine', plainBody: 'Hello', verified: true }),
+    });
+    expect(sent.status).toBeLessThan(300);
+    await page.locator('.row', { hasText: 'To nine' }).click();
+    await page.getByRole('button', { name: 'Answer as p8@customer.test' }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await expect.poll(() => page.getByRole('button', { name: /^Answer as/ }).count()).toBe(9);
+
+    const [without] = await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      eml: 'Subject: No sender\r\n\r\nHi',
+    });
+    await page.goto(`${server.control}/#/mail/${without?.id}`);
+    await page.getByRole('heading', { name: 'No sender' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Write again/ }).count()).toBe(0);
+  });
+
+  test('delivers to an inbox at a domain of a sandbox, and notes that the sandbox is closed', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const sandbox = server.mailbox.createSandbox({ name: 'lion' });
+    const headers = { 'X-API-Key': sandbox.keys.tenant, 'Content-Type': 'application/json' };
+    const post = (path: string, body: object) =>
+      fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    await post('/v1/domains', { domain: 'custom.test' });
+    await fetch(`${server.url}/v1/domains/custom.test/verify`, { headers });
+    expect((await post('/v1/inboxes', { username: 'bot', domain: 'custom.test' })).status).toBe(201);
+    await page.getByRole('link', { name: 'bot@custom.test' }).click();
+    await page.getByRole('link', { name: 'New mail' }).click();
+    await expect.poll(() => page.getByLabel('To (an inbox)').inputValue()).toBe('bot@custom.test');
+    await page.getByLabel('Subject').fill('Into the sandbox');
+    await page.getByRole('button', { name: 'Deliver' }).click();
+    await page.getByRole('heading', { name: 'Into the sandbox' }).waitFor();
+    await page.getByRole('button', { name: 'Write again' }).click();
+    await page.getByRole('button', { name: 'Deliver' }).click();
+    await expect.poll(() => sandbox.messages({ to: 'bot@custom.test' }).length).toBe(2);
+
+    await page.getByRole('link', { name: 'lion' }).click();
+    await expect.poll(() => page.locator('.row').count()).toBeGreaterThan(2);
+    sandbox.close();
+    await expect.poll(() => page.getByRole('link', { name: 'lion' }).count()).toBe(0);
+    await expect.poll(() => page.locator('.row').count()).toBe(0);
+  });
+
+  test('goes on from a linked mail that is far down the list', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    const ids: string[] = [];
+    for (let number = 0; number < 300; number += 1) {
+      const mail = { to: 'helpdesk@acme.test', from: DANA, subject: `Mail ${number}.` };
+      const [message] = await server.mailbox.receiveMessage(mail);
+      ids.unshift(String(message?.id));
+    }
+    await page.goto(`${server.control}/#/mail/${ids[250]}`);
+    await page.locator('.row[aria-current]', { hasText: 'Mail 49.' }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'Mail 48.' }).waitFor();
+    expect(page.url()).toContain(String(ids[251]));
+  });
+
   test('delivers an .eml file that is dropped on an inbox', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);

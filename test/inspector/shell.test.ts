@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, type ExpectStatic, test } from 'vitest';
-import { useInspector } from './open-inspector.ts';
+import { startBuiltServer, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -126,7 +126,10 @@ describe('the inspector', () => {
     await page.getByLabel('Token').fill('another-token-of-it');
     await page.keyboard.press('Enter');
     await page.getByText('The token that you gave is not the token of this emulator.').waitFor();
-    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByLabel('Token').fill('тест→');
+    await page.keyboard.press('Enter');
+    await page.getByText('The token that you gave is not the token of this emulator.').waitFor();
+    await page.getByLabel('Token').fill(`${TOKEN} `);
     await page.keyboard.press('Enter');
     await page.getByText('Invoice 1042').first().waitFor();
     await server.mailbox.receiveMessage({
@@ -140,6 +143,19 @@ describe('the inspector', () => {
     await page.reload();
     await page.getByText('Invoice 1042').first().waitFor();
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  });
+
+  test('asks for the token again when the emulator was started with another one', async (context) => {
+    const options = { controlToken: TOKEN };
+    const { page, server } = await open(context, { options, isRefused: true });
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await server.close();
+    await page.getByText('Not connected').waitFor();
+    const next = await startBuiltServer({ port: server.port, controlToken: 'another-token-of-it' });
+    context.onTestFinished(() => next.close());
+    await page.getByLabel('Token').waitFor();
   });
 
   test('shows what is wrong with a view, and the other views still work', async (context) => {

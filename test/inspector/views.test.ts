@@ -64,7 +64,45 @@ describe('the other views of the inspector', () => {
     const form = page.getByRole('form', { name: 'New fault' });
     await form.getByLabel('latency').fill('soon');
     await form.getByRole('button').click();
-    expect(await page.getByRole('alert').textContent()).toBe('The field latency must be JSON, such as {"ms":500}.');
+    expect(await page.getByRole('alert').textContent()).toBe(
+      'The field latency must be JSON, such as {"ms":500,"jitterMs":100}.',
+    );
+    await form.getByLabel('latency').fill('');
+    await form.getByLabel('body').fill('hello');
+    await form.getByRole('button').click();
+    await page.getByText('The field body must be JSON, such as {"error":"Down"} or "hello".').waitFor();
+  });
+
+  test('show what was changed elsewhere', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/time' });
+    const { mailbox } = server;
+    const ask = (path = '') =>
+      fetch(`${server.url}/v1/webhooks${path}`, { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
+    mailbox.addFault({ on: 'request', status: 503, after: 1, times: 2 });
+    for (const shown of ['after: 0, times: 2', 'after: 0, times: 1']) {
+      await ask();
+      await page.getByText(shown).waitFor();
+    }
+    await ask();
+    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+
+    await page.goto(`${server.control}/#/requests`);
+    await expect.poll(() => page.locator('.row').count()).toBe(3);
+    mailbox.clearRequests();
+    await expect.poll(() => page.locator('.row').count()).toBe(0);
+
+    await page.goto(`${server.control}/#/state`);
+    mailbox.checkpoint('elsewhere');
+    await page.getByText('elsewhere').waitFor();
+    mailbox.removeCheckpoint('elsewhere');
+    await page.getByText('No checkpoint has been saved yet.').waitFor();
+
+    await page.goto(`${server.control}/#/keys`);
+    const sandbox = mailbox.createSandbox({ name: 'lion' });
+    await page.getByText('lion').waitFor();
+    sandbox.close();
+    await page.getByText('lion').waitFor({ state: 'hidden' });
   });
 
   test('find a choice, and show its value now', async (context) => {

@@ -276,6 +276,13 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
     expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   }
+  server.mailbox.redeliver(String(delivery?.id));
+  await server.mailbox.settled();
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+  await page.getByText('Attempt 2', { exact: true }).waitFor();
+  await openAll(page);
+  await expect.poll(() => page.getByRole('region', { name: /^Signature .* attempt [12]$/ }).count()).toBe(2);
+  expect(await findViolations(page)).toEqual([]);
 });
 
 test('a keyboard alone reaches everything', async (context) => {

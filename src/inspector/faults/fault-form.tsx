@@ -19,6 +19,14 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
+/** What the fields that take JSON may have. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  body: '{"error":"Down"} or "hello"',
+  headers: '{"Retry-After":"2"}',
+  latency: '{"ms":500,"jitterMs":100}',
+  rateLimit: '{"limit":10,"per":"1m"}',
+};
+
 type NewFault = paths['/__mock/faults']['post']['requestBody']['content']['application/json'];
 
 /** Resolves with the schemas of the faults, by what goes wrong. */
@@ -108,7 +116,7 @@ function Input({ name, schema, isRequired }: InputProps) {
   if (schema.type === 'integer') {
     return <input name={name} type="number" min={schema.minimum} max={schema.maximum} placeholder={placeholder} />;
   }
-  return <input name={name} required={isRequired} placeholder={isJson(schema) ? 'JSON' : placeholder} />;
+  return <input name={name} required={isRequired} placeholder={isJson(schema) ? EXAMPLES[name] : placeholder} />;
 }
 
 /** Whether a field takes JSON: an object, or any value. */
@@ -130,6 +138,6 @@ function parseField(name: string, text: string, schema: Schema = {}): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`The field ${name} must be JSON, such as {"ms":500}.`);
+    throw new Error(`The field ${name} must be JSON, such as ${EXAMPLES[name]}.`);
   }
 }

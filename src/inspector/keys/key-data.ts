@@ -1,6 +1,6 @@
 import type { paths } from '../control-plane.d.ts';
 import { type ControlClient, replyOf } from '../inspector-client.ts';
-import type { Tenant } from '../mail/mail-types.ts';
+import { loadTenants, type Tenant } from '../mail/load-tenants.ts';
 
 /** What a leak of one key exposes. */
 export type Key = paths['/__mock/keys']['get']['responses']['200']['content']['application/json']['keys'][number];
@@ -19,11 +19,8 @@ export interface KeyData {
 
 /** Loads the keys, and the names of what they reach. */
 export async function loadKeys(client: ControlClient): Promise<KeyData> {
-  const [keys, tenants] = await Promise.all([
-    replyOf(client.GET('/__mock/keys')),
-    replyOf(client.GET('/__mock/tenants')),
-  ]);
-  return { ...keys, ...tenants };
+  const [{ keys }, tenants] = await Promise.all([replyOf(client.GET('/__mock/keys')), loadTenants(client)]);
+  return { keys, tenants };
 }
 
 /** The id of a key in the URL. */

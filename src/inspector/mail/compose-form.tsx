@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { toBase64 } from '../file-content.ts';
 import { useInspector } from '../inspector.ts';
-import { type ControlClient, replyOf } from '../inspector-client.ts';
 import { open, type Route } from '../page-route.ts';
 import { Failure, Field } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
+import { deliver } from './deliver.ts';
 import { mailLink } from './mail-link.ts';
 
 /** What a new mail starts with. */
@@ -15,6 +15,8 @@ export interface NewMail {
   readonly text?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
+  /** The tenant of the inbox in `to`. */
+  readonly tenantId?: string;
   /** The heading of the form. Default: that of a mail that answers nothing. */
   readonly title?: string;
 }
@@ -22,17 +24,19 @@ export interface NewMail {
 interface ComposeProps {
   readonly start: NewMail;
   readonly route: Route;
+  /** Closes the form where the link of `Cancel` leads to the present page. */
+  readonly cancel?: (() => void) | undefined;
 }
 
 /** A form for a mail from outside, which arrives as if somebody had sent it. */
-export function ComposeForm({ start, route }: ComposeProps) {
+export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const { client } = useInspector();
   const action = useAction();
   const [isRaw, setRaw] = useState(false);
   const send = async (form: HTMLFormElement) => {
     const data = new FormData(form);
-    const messages = await (isRaw ? deliverFile(client, data) : deliverParts(client, data, start));
-    open(mailLink(route, messages[0]?.id));
+    const body = { ...(isRaw ? await readFile(data) : await readParts(data, start)), to: recipientsOf(data) };
+    open(mailLink(route, await deliver(client, body, start.tenantId)));
   };
   return (
     <form
@@ -56,13 +60,27 @@ export function ComposeForm({ start, route }: ComposeProps) {
         <input name="to" required defaultValue={start.to} />
       </Field>
       {isRaw ? <EmlField /> : <Parts start={start} />}
-      <span class="buttons">
-        <button type="submit" class="primary" disabled={action.isRunning}>
-          Deliver
-        </button>
-        <a href={mailLink(route, route.id)}>Cancel</a>
-      </span>
+      <Buttons isRunning={action.isRunning} route={route} cancel={cancel} />
     </form>
+  );
+}
+
+interface ButtonsProps {
+  readonly isRunning: boolean;
+  readonly route: Route;
+  readonly cancel: ComposeProps['cancel'];
+}
+
+function Buttons({ isRunning, route, cancel }: ButtonsProps) {
+  return (
+    <span class="buttons">
+      <button type="submit" class="primary" disabled={isRunning}>
+        Deliver
+      </button>
+      <a href={mailLink(route, route.id)} onClick={cancel}>
+        Cancel
+      </a>
+    </span>
   );
 }
 
@@ -100,12 +118,11 @@ const textOf = (data: FormData, name: string) => String(data.get(name) ?? '');
 
 const recipientsOf = (data: FormData) => textOf(data, 'to').split(/\s*,\s*/);
 
-async function deliverFile(client: ControlClient, data: FormData) {
-  const body = { eml: await toBase64(data.get('eml') as File), to: recipientsOf(data) };
-  return (await replyOf(client.POST('/__mock/messages', { body }))).messages;
+async function readFile(data: FormData) {
+  return { eml: await toBase64(data.get('eml') as File) };
 }
 
-async function deliverParts(client: ControlClient, data: FormData, { inReplyTo, references }: NewMail) {
+async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
   const files = data.getAll('files').filter((file): file is File => file instanceof File && file.name !== '');
   const attachments = files.map(async (file) => ({
     filename: file.name,
@@ -113,8 +130,7 @@ async function deliverParts(client: ControlClient, data: FormData, { inReplyTo, 
     content: await toBase64(file),
   }));
   const html = textOf(data, 'html');
-  const body = {
-    to: recipientsOf(data),
+  return {
     from: textOf(data, 'from'),
     subject: textOf(data, 'subject'),
     text: textOf(data, 'text'),
@@ -122,5 +138,4 @@ async function deliverParts(client: ControlClient, data: FormData, { inReplyTo, 
     attachments: await Promise.all(attachments),
     ...(inReplyTo && { inReplyTo, references: [...(references ?? []), inReplyTo] }),
   };
-  return (await replyOf(client.POST('/__mock/messages', { body }))).messages;
 }

@@ -17,7 +17,7 @@ export function MailDetail({ id, route }: { readonly id: string; readonly route:
   const { value: mail, error } = useLoaded(load, id);
   const [answer, setAnswer] = useState<NewMail>();
   if (!mail) return <Failure error={error} />;
-  if (answer) return <ComposeForm start={answer} route={route} />;
+  if (answer) return <ComposeForm start={answer} route={route} cancel={() => setAnswer(undefined)} />;
   const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
   const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (

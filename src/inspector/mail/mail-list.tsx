@@ -3,8 +3,10 @@ import { replyOf } from '../inspector-client.ts';
 import { open, type Route } from '../page-route.ts';
 import { Failure, Time } from '../parts.tsx';
 import { SearchField } from '../search-field.tsx';
+import { useLoaded } from '../use-loaded.ts';
 import { usePages } from '../use-pages.ts';
 import { VirtualList } from '../virtual-list.tsx';
+import { nameOf } from './display-form.ts';
 import { listOptions, mailLink } from './mail-link.ts';
 import type { MailLine } from './mail-types.ts';
 
@@ -17,13 +19,18 @@ export function MailList({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const { threads, folder, ...options } = listOptions(route);
   const query = { ...options, folder: FOLDERS.find((name) => name === folder), ...(threads && { threads: true }) };
+  const search = (page: { offset?: number; limit: number; indexOf?: string }) =>
+    replyOf(client.GET('/__mock/messages/search', { params: { query: { ...definedOf(query), ...page } } }));
+  const key = JSON.stringify(query);
   const { total, error, at, indexOf, need } = usePages<MailLine>(async (offset, limit) => {
-    const request = client.GET('/__mock/messages/search', {
-      params: { query: { ...definedOf(query), offset, limit } },
-    });
-    const { total, messages } = await replyOf(request);
+    const { total, messages } = await search({ offset, limit });
     return { total, items: messages };
-  }, JSON.stringify(query));
+  }, key);
+  const loaded = indexOf(({ id }) => id === route.id);
+  const findOpen = async () =>
+    route.id === undefined || loaded >= 0 ? loaded : (await search({ limit: 1, indexOf: route.id })).index;
+  const { value: found } = useLoaded(findOpen, `${key} ${route.id}`);
+  const selected = loaded >= 0 ? loaded : (found ?? -1);
   return (
     <div class="column">
       <Tools route={route} />
@@ -33,7 +40,7 @@ export function MailList({ route }: { readonly route: Route }) {
         label={`Mail, ${total ?? 0} messages`}
         total={total ?? 0}
         rowHeight={ROW_HEIGHT}
-        selected={indexOf(({ id }) => id === route.id)}
+        selected={total === undefined ? -1 : selected}
         rowAt={(index) => <MailRow line={at(index)} route={route} />}
         open={(index) => {
           const line = at(index);
@@ -85,11 +92,6 @@ function Tools({ route }: { readonly route: Route }) {
       </a>
     </div>
   );
-}
-
-/** Returns the name in a display form such as `Dana <dana@customer.test>`, or else the address. */
-function nameOf(person: string): string {
-  return /^\s*(.*?)\s*<[^<>]+>\s*$/.exec(person)?.[1] || person;
 }
 
 function noteOf({ messagesInThread, attachments }: MailLine): string {

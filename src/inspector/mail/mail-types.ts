@@ -6,9 +6,6 @@ type ReplyTo<Path extends keyof paths> = paths[Path] extends {
   ? Reply
   : never;
 
-/** A tenant or a sandbox with its inboxes. */
-export type Tenant = ReplyTo<'/__mock/tenants'>['tenants'][number];
-
 /** A mail in one line of the list. */
 export type MailLine = ReplyTo<'/__mock/messages/search'>['messages'][number];
 

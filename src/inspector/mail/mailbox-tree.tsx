@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { toBase64 } from '../file-content.ts';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
 import { type Action, useAction } from '../use-action.ts';
+import { deliver } from './deliver.ts';
+import type { Tenant } from './load-tenants.ts';
 import { mailLink } from './mail-link.ts';
-import type { Tenant } from './mail-types.ts';
 
 interface TreeProps {
   readonly tenants: readonly Tenant[];
@@ -50,7 +50,7 @@ function Tenants({ tenants, route, action }: BranchesProps) {
           </a>
           <ul>
             {workspaces.map((workspace) => (
-              <Workspace key={workspace.id} workspace={workspace} route={route} action={action} />
+              <Workspace key={workspace.id} tenantId={id} workspace={workspace} route={route} action={action} />
             ))}
           </ul>
         </li>
@@ -62,12 +62,13 @@ function Tenants({ tenants, route, action }: BranchesProps) {
 type WorkspaceOf = Tenant['workspaces'][number];
 
 interface WorkspaceProps {
+  readonly tenantId: string;
   readonly workspace: WorkspaceOf;
   readonly route: Route;
   readonly action: Action;
 }
 
-function Workspace({ workspace: { id, name, inboxes }, route, action }: WorkspaceProps) {
+function Workspace({ tenantId, workspace: { id, name, inboxes }, route, action }: WorkspaceProps) {
   return (
     <li>
       <a
@@ -79,7 +80,7 @@ function Workspace({ workspace: { id, name, inboxes }, route, action }: Workspac
       </a>
       <ul>
         {inboxes.map((inbox) => (
-          <Inbox key={inbox.id} inbox={inbox} route={route} action={action} />
+          <Inbox key={inbox.id} tenantId={tenantId} inbox={inbox} route={route} action={action} />
         ))}
       </ul>
     </li>
@@ -87,18 +88,18 @@ function Workspace({ workspace: { id, name, inboxes }, route, action }: Workspac
 }
 
 interface InboxProps {
+  readonly tenantId: string;
   readonly inbox: WorkspaceOf['inboxes'][number];
   readonly route: Route;
   readonly action: Action;
 }
 
-function Inbox({ inbox: { id, address, unread, messages }, route, action }: InboxProps) {
+function Inbox({ tenantId, inbox: { id, address, unread, messages }, route, action }: InboxProps) {
   const { client } = useInspector();
   const [isTarget, setTarget] = useState(false);
-  const deliver = async (file: File) => {
+  const drop = async (file: File) => {
     const body = { eml: await toBase64(file), to: [address] };
-    const reply = await replyOf(client.POST('/__mock/messages', { body }));
-    open(mailLink(route, reply.messages[0]?.id));
+    open(mailLink(route, await deliver(client, body, tenantId)));
   };
   return (
     <li
@@ -112,7 +113,7 @@ function Inbox({ inbox: { id, address, unread, messages }, route, action }: Inbo
         event.preventDefault();
         setTarget(false);
         const [file] = event.dataTransfer?.files ?? [];
-        if (file) void action.run(() => deliver(file));
+        if (file) void action.run(() => drop(file));
       }}
     >
       <a

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { FeedEvent } from '../../journal/feed-event.ts';
 import type { RequestSummary } from '../../journal/request-entry.ts';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
@@ -15,6 +16,9 @@ export interface Requests {
 
 /** The list is rendered at most this often, in milliseconds. */
 const INTERVAL_MS = 100;
+
+/** After these events, the journal has fewer requests or unknown ones. */
+const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
 
 /** Loads the journal, and adds each request that the feed reports. */
 export function useRequests(): Requests {
@@ -39,7 +43,7 @@ export function useRequests(): Requests {
     };
     const stop = feed.subscribe({
       event(event) {
-        if (event.kind === 'reset' || event.kind === 'gap') void reload();
+        if (CLEARING.has(event.kind)) void reload();
         if (event.kind !== 'request') return;
         added.push(event.request);
         timer ??= setTimeout(add, INTERVAL_MS);

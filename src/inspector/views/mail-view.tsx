@@ -1,10 +1,9 @@
 import { useInspector } from '../inspector.ts';
-import { type ControlClient, replyOf } from '../inspector-client.ts';
-import { ComposeForm } from '../mail/compose-form.tsx';
+import { ComposeForm, type NewMail } from '../mail/compose-form.tsx';
+import { loadTenants, type Tenant } from '../mail/load-tenants.ts';
 import { MailDetail } from '../mail/mail-detail.tsx';
 import { mailLink } from '../mail/mail-link.ts';
 import { MailList } from '../mail/mail-list.tsx';
-import type { Tenant } from '../mail/mail-types.ts';
 import { MailboxTree } from '../mail/mailbox-tree.tsx';
 import { open, type Route } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
@@ -36,7 +35,7 @@ export function MailView({ route }: { readonly route: Route }) {
           ) : (
             <p class="hint">Choose a mail. The keys j and k go through the list, and ? shows all keys.</p>
           )}
-          {isComposing && <ComposeForm start={{ to: addressOf(tenants, route) }} route={route} />}
+          {isComposing && <ComposeForm start={chosenInbox(tenants, route)} route={route} />}
           {route.id !== undefined && <MailDetail key={route.id} id={route.id} route={route} />}
         </section>
       </div>
@@ -44,23 +43,13 @@ export function MailView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Resolves with the tenants and the sandboxes; a sandbox has its own name, if it has one, instead of its tenant's. */
-async function loadTenants(client: ControlClient): Promise<Tenant[]> {
-  const [{ tenants }, { sandboxes }] = await Promise.all([
-    replyOf(client.GET('/__mock/tenants')),
-    replyOf(client.GET('/__mock/sandboxes')),
-  ]);
-  const names = new Map(sandboxes.map(({ id, name }) => [id, name]));
-  return tenants.map((tenant) => ({ ...tenant, name: names.get(tenant.id) ?? tenant.name }));
-}
-
-/** The address of the chosen inbox, or of the first one in what is chosen. */
-function addressOf(tenants: readonly Tenant[], { options }: Route): string {
-  const chosen = tenants
+/** Starts a mail to the chosen inbox, or to the first one in what is chosen. */
+function chosenInbox(tenants: readonly Tenant[], { options }: Route): NewMail {
+  const [chosen] = tenants
     .filter(({ id }) => (options.tenant ?? id) === id)
-    .flatMap(({ workspaces }) => workspaces)
+    .flatMap(({ id: tenantId, workspaces }) => workspaces.map((workspace) => ({ ...workspace, tenantId })))
     .filter(({ id }) => (options.workspace ?? id) === id)
-    .flatMap(({ inboxes }) => inboxes)
-    .find(({ id }) => (options.inbox ?? id) === id);
-  return chosen?.address ?? '';
+    .flatMap(({ tenantId, inboxes }) => inboxes.map(({ id, address: to }) => ({ id, to, tenantId })))
+    .filter(({ id }) => (options.inbox ?? id) === id);
+  return chosen ?? { to: '' };
 }

@@ -32,7 +32,7 @@ export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProp
         )}
         <Answer attempt={attempt} number={number} />
         <Sent attempt={attempt} number={number} />
-        {secret !== undefined && <SignatureSteps attempt={attempt} secret={secret} />}
+        {secret !== undefined && <SignatureSteps attempt={attempt} number={number} secret={secret} />}
       </details>
     </li>
   );
@@ -85,12 +85,12 @@ export function isSignedWith(attempt: Attempt, secret: string): boolean {
 }
 
 /** The signature of an attempt, computed again when somebody opens it. */
-function SignatureSteps({ attempt, secret }: { readonly attempt: Attempt; readonly secret: string }) {
+function SignatureSteps({ attempt, number, secret }: PartProps & { readonly secret: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>The signature, step by step</summary>
-      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} />}
+      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} signed={`attempt ${number}`} />}
     </details>
   );
 }

@@ -5,12 +5,18 @@ const SCHEMES = {
   hex: 'Hex HMAC of the body',
 } as const;
 
+interface ResultProps {
+  readonly checks: readonly SignatureCheck[];
+  /** What was signed, such as `attempt 2`, where the page shows several. */
+  readonly signed?: string;
+}
+
 /** Shows the steps of a verification, and why it fails. */
-export function SignatureResult({ checks }: { readonly checks: readonly SignatureCheck[] }) {
+export function SignatureResult({ checks, signed }: ResultProps) {
   return (
     <>
       {checks.map(({ scheme, steps, problems }) => (
-        <section key={scheme} class="signature" aria-label={SCHEMES[scheme]}>
+        <section key={scheme} class="signature" aria-label={signed ? `${SCHEMES[scheme]}, ${signed}` : SCHEMES[scheme]}>
           <h3>
             {SCHEMES[scheme]}:{' '}
             <span class={problems.length === 0 ? 'good' : 'bad'}>

@@ -14,5 +14,14 @@ export const FAVICON_PATH = '/favicon.ico';
 export function isForInspector({ method, path, headers }: ApiRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (path === FAVICON_PATH || path.startsWith(FILES_PATH)) return true;
-  return PAGE_PATHS.includes(path) && (headers.get('accept') ?? '').includes('text/html');
+  return PAGE_PATHS.includes(path) && wantsHtml(headers.get('accept') ?? '');
+}
+
+/** Returns whether an `Accept` header names HTML, and not with the weight 0, which refuses it. */
+function wantsHtml(accept: string): boolean {
+  return accept
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.replaceAll(/\s/g, '').split(';'))
+    .some(([type, ...parameters]) => type === 'text/html' && !parameters.some((text) => /^q=0(\.0*)?$/.test(text)));
 }

@@ -43,6 +43,8 @@ describe('the files of the inspector', () => {
       expect([response.status, response.headers.get('location')]).toEqual([302, '/__mock/']);
     }
     expect((await get(`${server.url}/`, {})).status).toBe(404);
+    expect((await get(`${server.url}/`, { accept: '*/*, Text/HTML;level=1; q=0.0' })).status).toBe(404);
+    expect((await get(`${server.url}/`, { accept: '*/*, Text/HTML;level=1; q=0.1' })).status).toBe(302);
     expect(await (await get(`${server.control}/`, {})).json()).toHaveProperty('calls');
     expect((await fetch(server.url, { method: 'POST', headers: PAGE })).status).toBe(404);
   });
