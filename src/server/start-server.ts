@@ -3,7 +3,6 @@ import { checkOptions } from '../contract/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
 import { createEnvironment, type Environment } from '../environment.ts';
-import type { Activity } from '../events/activity.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
@@ -98,15 +97,16 @@ export async function startServer(
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
-  const { mailbox, activity } = internals;
   const stateFile = await loadStateFile(internals, settings.stateFile);
-  const log = createServerLog(activity, settings, createEnvironment(environment).report);
+  let url = '';
+  const log = createServerLog(internals, { ...settings, url: () => url }, createEnvironment(environment).report);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
   const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(internals));
 
   const boundPort = await http.listen(port, host);
+  url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
   const boundSmtpPort = await smtp?.listen(smtpPort ?? 0, host).catch(async (error: unknown) => {
     await Promise.all([http.close(), outgoing.close()]);
@@ -119,11 +119,10 @@ export async function startServer(
     internals.faults.waits.endAll();
     await stateFile?.close();
   };
-  const url = `http://${urlHost(host)}:${boundPort}`;
   return {
     url,
     port: boundPort,
-    mailbox,
+    mailbox: internals.mailbox,
     control: url + CONTROL_PATH,
     controlToken,
     smtp: boundSmtpPort === undefined ? undefined : { port: boundSmtpPort },
@@ -213,14 +212,19 @@ function reportSmtpFailures({ mailbox, report, takeSmtpFault }: MailboxInternals
   };
 }
 
+/** What the log of a server needs; `url` returns that of the server. */
+interface LogSettings extends Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour'> {
+  url(): string;
+}
+
 /** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
 function createServerLog(
-  activity: Activity,
-  { writeLine, colour }: Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour'>,
+  { activity }: MailboxInternals,
+  { writeLine, colour, url }: LogSettings,
   report: Environment['report'],
 ): Log | undefined {
   const log = writeLine && createLog({ write: writeLine, isColoured: colour, report });
-  if (log) logActivity(activity, log);
+  if (log) logActivity(activity, log, () => `${url()}${CONTROL_PATH}/`);
   return log;
 }
 

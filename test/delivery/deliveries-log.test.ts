@@ -81,7 +81,7 @@ test('the server log and the list of deliveries report what a full log drops', a
   await mailbox.settled({ timeout: '25s' });
   const start = `→ message.received webhook ${id.slice(0, 4)}…`;
   expect(lines.map(withoutTimes).filter((line) => !line.startsWith(`${start} 503 `))).toEqual([
-    `${start} dropped: There was no room for it: too many deliveries wait.`,
+    `${start} dropped: There was no room for it: too many deliveries wait. (link)`,
   ]);
   const { json } = await send(`${server.control}/deliveries?state=delivered`, 'GET', {});
   expect(json).toEqual({ deliveries: [], losses: { dropped: 1, forgotten: 0 } });

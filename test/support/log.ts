@@ -7,7 +7,9 @@ export function withoutTimeOfDay(line: string): string {
   throw new Error(`The line of the log has no time of day in front: ${line}`);
 }
 
-/** A line of a log without its time of day, and with `_` for how long something took. */
+/** A line of a log without its time of day, and with `_` for how long something took and for the id in a link. */
 export function withoutTimes(line: string): string {
-  return withoutTimeOfDay(line).replace(/ \d+(?:\.\d)? ms/, ' _ ms');
+  return withoutTimeOfDay(line)
+    .replace(/ \d+(?:\.\d)? ms/, ' _ ms')
+    .replace(/ http:\/\/127\.0\.0\.1:\d+\/__mock\/#\/webhooks\/[\da-f-]{36}$/, ' (link)');
 }

@@ -7,11 +7,17 @@ import type { Log } from './log-format.ts';
 /** The data of an attempt that its description needs. */
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
-/** Writes a log line for each future entry of a mailbox's activity. */
-export function logActivity(activity: Activity, log: Log): void {
+/**
+ * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with its
+ * link in the inspector; `inspector` returns the URL of that page.
+ */
+export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
   activity.subscribe((entry) => {
     const line = describeActivity(entry);
-    if (line) log(line.text, line.status);
+    if (!line) return;
+    const { text, status = 200 } = line;
+    const hasLink = 'deliveryId' in entry && status >= 300;
+    log(hasLink ? `${text} ${inspector()}#/webhooks/${entry.deliveryId}` : text, status);
   });
 }
 

@@ -40,10 +40,10 @@ test('the log has a line for each attempt, with its result and the time until th
   await mailbox.clock.advance('2h');
   await fire({ mailbox }, id);
   expect(rest(logged)).toEqual([
-    `${start} 503 in _ ms, again in 5s`,
-    `${start} 503 in _ ms, again in 2h`,
+    `${start} 503 in _ ms, again in 5s (link)`,
+    `${start} 503 in _ ms, again in 2h (link)`,
     `${start} 200 in _ ms`,
-    `${start} 410 in _ ms, exhausted: The receiver answered 410, so its webhook is not active any more.`,
+    `${start} 410 in _ ms, exhausted: The receiver answered 410, so its webhook is not active any more. (link)`,
   ]);
 });
 
@@ -58,9 +58,9 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   await fire({ mailbox }, refused.id);
   const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   expect(rest(logged)).toEqual([
-    `${refused.start} refused: ${said}`,
-    `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed.`,
-    `${refused.start} dropped: A delivery fault dropped it.`,
+    `${refused.start} refused: ${said} (link)`,
+    `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed. (link)`,
+    `${refused.start} dropped: A delivery fault dropped it. (link)`,
   ]);
 });
 
@@ -70,7 +70,7 @@ test('the log says at once that a delivery is held', async () => {
   const { id, start } = await logged.hook('http://127.0.0.1:1/in');
   mailbox.addFault({ on: 'delivery', kind: 'hold' });
   await fire({ mailbox }, id);
-  expect(rest(logged)).toEqual([`${start} held: It is held until it is released.`]);
+  expect(rest(logged)).toEqual([`${start} held: It is held until it is released. (link)`]);
 });
 
 test('the log has a line for each incoming mail, without secrets or control characters', async () => {
