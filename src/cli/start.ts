@@ -146,7 +146,7 @@ function noSuchHost({ host }: ListenTarget): string {
 
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
-  if (error instanceof ApiError) return new UsageError(`--fault or ${variableOf('fault')}: ${error.message}`);
+  if (error instanceof ApiError) return new UsageError(`The flag --fault or ${variableOf('fault')}: ${error.message}`);
   const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
   if (isWrongOption) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

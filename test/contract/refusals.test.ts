@@ -8,6 +8,8 @@ const PARTS: ReadonlySet<string> = new Set([
   'duplicate key … at …',
   'Missing required headers',
   'No matching signature found',
+  'it has a mail of …, and the limit is …',
+  'must be the path of a mail or of an mbox: …',
 ]);
 
 const REFUSALS = collectRefusals().filter(({ message }) => !PARTS.has(message));
