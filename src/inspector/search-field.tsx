@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { parseRoute } from './page-route.ts';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -32,7 +33,11 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
       onInput={({ currentTarget }) => {
         setText(currentTarget.value);
         clearTimeout(timer.current);
-        timer.current = setTimeout(() => latestSearch.current(currentTarget.value), PAUSE_MS);
+        const { view } = parseRoute(location.hash);
+        timer.current = setTimeout(() => {
+          // Another view may be open before this one is removed; a search would lead back.
+          if (parseRoute(location.hash).view === view) latestSearch.current(currentTarget.value);
+        }, PAUSE_MS);
       }}
       onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
     />

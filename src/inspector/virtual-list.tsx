@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { parseRoute } from './page-route.ts';
 import { ScrollBox } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
@@ -11,6 +12,8 @@ interface VirtualListProps {
   readonly rowHeight: number;
   /** The index of the open item; -1 if none is open. */
   readonly selected: number;
+  /** The id of the open item, as the route names it; `undefined` if none is open. */
+  readonly openId: string | undefined;
   /** Shows the row at an index, even if its data are not there yet. */
   readonly rowAt: (index: number) => ComponentChildren;
   /** Opens the item at an index, for the keys `j` and `k`. */
@@ -23,21 +26,19 @@ interface VirtualListProps {
 const MARGIN = 8;
 
 /** A list of any length, of which only the visible rows are rendered. */
-export function VirtualList({ label, total, rowHeight, selected, rowAt, open, shown }: VirtualListProps) {
+export function VirtualList({ label, total, rowHeight, selected, openId, rowAt, open, shown }: VirtualListProps) {
   const box = useRef<HTMLElement>(null);
   const { firstVisible, visible } = useVisibleRows(box, rowHeight);
   const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
   const last = Math.min(total, firstVisible + visible + MARGIN);
   useEffect(() => shown?.(first, last), [first, last, shown]);
   useEffect(() => scrollTo(box.current, selected * rowHeight, rowHeight), [selected, rowHeight]);
-  // Somebody may press a key several times before the first item is open.
   const target = useRef(selected);
-  useEffect(() => {
-    target.current = selected;
-  }, [selected]);
   const move = (step: number) => {
-    const next = Math.max(0, Math.min(total - 1, target.current + step));
-    if (total === 0 || next === target.current) return;
+    // Somebody may press a key several times before the item of the first press is shown.
+    const from = parseRoute(location.hash).id === openId ? selected : target.current;
+    const next = Math.max(0, Math.min(total - 1, from + step));
+    if (total === 0 || next === from) return;
     target.current = next;
     open(next);
   };

@@ -41,6 +41,7 @@ export function MailList({ route }: { readonly route: Route }) {
         total={total ?? 0}
         rowHeight={ROW_HEIGHT}
         selected={total === undefined ? -1 : selected}
+        openId={route.id}
         rowAt={(index) => <MailRow line={at(index)} route={route} />}
         open={(index) => {
           const line = at(index);

@@ -33,6 +33,7 @@ export function RequestList({ requests, route }: RequestListProps) {
         total={chosen.length}
         rowHeight={ROW_HEIGHT}
         selected={chosen.findIndex(({ id }) => id === route.id)}
+        openId={route.id}
         rowAt={(index) => {
           const request = chosen[index];
           return request && <RequestRow request={request} route={route} />;

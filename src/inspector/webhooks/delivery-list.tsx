@@ -28,6 +28,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
         total={chosen.length}
         rowHeight={ROW_HEIGHT}
         selected={chosen.findIndex(({ id }) => id === route.id)}
+        openId={route.id}
         rowAt={(index) => {
           const delivery = chosen[index];
           return delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} route={route} />;
