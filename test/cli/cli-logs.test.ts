@@ -41,7 +41,11 @@ test('tells the reset of a sandbox from that of the whole emulator', async ({ ex
   sandbox.reset();
   server.mailbox.reset();
   const { out } = await logsOf(server.url);
-  expect(out.map((line) => line.slice('00:00:00 '.length).trim())).toEqual([`reset of sandbox ${sandbox.id}`, 'reset']);
+  expect(out.map((line) => line.slice('00:00:00 '.length).trim())).toEqual([
+    `sandbox added, ${sandbox.id}`,
+    `reset of sandbox ${sandbox.id}`,
+    'reset',
+  ]);
 });
 
 test('shows each event as a line of JSON', async ({ expect }) => {

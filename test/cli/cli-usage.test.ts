@@ -267,7 +267,11 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['--fault', 'slow'], {}, /--fault must be the JSON of a fault, such as .+, not "slow"/],
   [['--fault', '{"on":"request","status":99}'], {}, /faults\[0\]\.status must be a whole number from 200 to 599\./],
   [['--fault', '{"on":"smtp"}', '--fault', '7'], {}, /faults\[1\] must be an object\.$/],
-  [['--fault', '{"on":"request"}'], {}, /: The flag --fault or AGENT_MAILBOX_FAULT: .+ faults\[0\] must have one of status/],
+  [
+    ['--fault', '{"on":"request"}'],
+    {},
+    /: The flag --fault or AGENT_MAILBOX_FAULT: .+ faults\[0\] must have one of status/,
+  ],
   [[], { AGENT_MAILBOX_FAULT: '{"on"' }, /AGENT_MAILBOX_FAULT must be the JSON of a fault/],
   [['--max-mail', '5 TB'], {}, /--max-mail must be a size such as 512MiB or 1GiB, not "5 TB"/],
   [['--max-mail=0'], {}, /--max-mail must be a size/],
