@@ -67,7 +67,7 @@ class Sandboxes {
     const copy = this.#copy(template, realEnvironment);
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
     const state = new SandboxState(world, { ...this.#context, random, known: { [copy.handle]: copy.ids } });
-    const sandbox = { ...this.#createSandbox(world, copy, state), name };
+    const sandbox = this.#createSandbox(world, { ...copy, name }, state);
     this.#entries.set(sandbox.id, { sandbox, world });
     this.#publish('added', sandbox);
     return sandbox;
@@ -90,23 +90,20 @@ class Sandboxes {
     this.#seeds.clear();
   }
 
-  #createSandbox(world: SandboxWorld, { keys, ids, domain }: TenantCopy, state: SandboxState): Omit<Sandbox, 'name'> {
+  #createSandbox(
+    world: SandboxWorld,
+    { keys, ids, domain, name }: TenantCopy & Pick<Sandbox, 'name'>,
+    state: SandboxState,
+  ): Sandbox {
     const { id } = world.world;
     const feed = this.#context.recorder.addTenantFeed(id);
     const close = () => this.#close(id);
-    const controls = {
+    const sandbox = {
+      ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
       ...createControls(this.#context, { worlds: world, keys, tenant: { id, feed } }),
       ...createStateControls(state, world, this.#context.recorder, id),
     };
-    return {
-      id,
-      domain,
-      keys,
-      ids,
-      ...useSandbox(controls, () => this.#use(id) !== undefined),
-      close,
-      [Symbol.dispose]: close,
-    };
+    return useSandbox(sandbox, () => this.#use(id) !== undefined);
   }
 
   /** Copies a tenant until its id is free: seeds that differ can lead to the same id. */
