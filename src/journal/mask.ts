@@ -5,10 +5,10 @@ const SECRET_NAME = /authorization|cookie|token|secret|password|passwd|api[-_]?k
 const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 
 /** The value of a field of JSON that is secret, such as `client_secret`; a truncated text may end within the value. */
-const SECRET_FIELD = /("[\w-]*(?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
+const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
 
 /** The value of a field of a form, or of a query, that is secret. Keys in it are masked by their form. */
-const SECRET_FORM_FIELD = /(?<![\w-])([\w-]*(?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
+const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
 /** A part of every secret and of every encoded secret. Most texts have none of these, which saves the full search. */
 const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
