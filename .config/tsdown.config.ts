@@ -78,7 +78,8 @@ const REPLACED_MODULES: Readonly<Record<string, Readonly<Record<string, string>>
     qs: 'module.exports = {};',
   },
   'mime-types': { 'mime-db': 'module.exports = {};' },
-  // The bundler keeps the constants of SHA-512, which nothing uses, and computing them takes a part of each start.
+  // The bundler keeps the constants of SHA-512, which nothing uses, and computes them where the signing of deliveries is
+  // loaded: with a page, or at the first delivery.
   '@noble/hashes': {
     './_u64.js': `export * from '${root}node_modules/@noble/hashes/_u64.js'; export const split = () => [[], []];`,
   },

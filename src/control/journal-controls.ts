@@ -24,7 +24,8 @@ export interface JournalControls {
   clearRequests(): void;
   /**
    * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the time
-   * and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of the oldest ones.
+   * and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of
+   * the oldest ones.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);

@@ -47,7 +47,8 @@ interface SettledParts {
 /**
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
  *
- * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents; VALIDATION_ERROR for an invalid timeout;
+ * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents;
+ *   VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
 export async function settle(parts: SettledParts, options: SettledOptions = {}): Promise<Settled> {
