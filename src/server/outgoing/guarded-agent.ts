@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { RefusedError } from '../../fetch-in-process.ts';
-import type { ReceiverRules } from './receiver-rules.ts';
+import { LOCAL_NAME, type ReceiverRules } from './receiver-rules.ts';
 
 export { request };
 
@@ -11,7 +11,8 @@ export { request };
 export interface GuardedAgent {
   readonly agent: Agent;
   /**
-   * Refuses an IP address that is not allowed. Call it for each URL, because Node calls `lookup` only for host names.
+   * Refuses a host that is not allowed. Call it for each URL: Node calls `lookup` only for host names, and a name that is
+   * not allowed must not be looked up, because the look-up itself could send data out.
    *
    * @throws {RefusedError}
    */
@@ -26,7 +27,7 @@ export function createGuardedAgent(findReasonToRefuse: ReceiverRules): GuardedAg
   return {
     agent: new Agent({ connect: { timeout: CONNECT_MS, lookup: createLookup(findReasonToRefuse) } }),
     check(host) {
-      const reason = isIP(host) === 0 ? undefined : findReasonToRefuse(host);
+      const reason = findReasonToRefuse(host.replace(/\.$/, ''));
       if (reason !== undefined) throw new RefusedError(reason);
     },
   };
@@ -50,19 +51,9 @@ async function resolveAllowed(
   host: string,
   findReasonToRefuse: ReceiverRules,
 ): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const addresses = await lookUpOrRefuse(host, findReasonToRefuse);
+  const addresses = await lookup(LOCAL_NAME.test(host) ? 'localhost' : host, { all: true });
   const reasons = addresses.map(({ address }) => findReasonToRefuse(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
   if (first) return [first, ...others];
   throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
-}
-
-/** Looks up a name. If that fails, throws a `RefusedError` if the name is not allowed, otherwise the look-up error. */
-async function lookUpOrRefuse(host: string, findReasonToRefuse: ReceiverRules): Promise<LookupAddress[]> {
-  try {
-    return await lookup(host, { all: true });
-  } catch (error) {
-    const reason = findReasonToRefuse(host);
-    throw reason === undefined ? error : new RefusedError(reason);
-  }
 }

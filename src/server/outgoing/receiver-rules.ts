@@ -32,22 +32,35 @@ const EMBEDDED_POSITIONS = [
   [12, 13, 14, 15],
 ];
 
+/** Names of this machine, which are not asked of DNS (RFC 6761, section 6.3). */
+export const LOCAL_NAME = /(?:^|\.)localhost$/;
+
 /**
- * Creates the rules: loopback is always allowed, link-local and metadata addresses never, all others by `deliverTo`. Its
- * entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or `*` for all.
+ * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses never, all
+ * others by `deliverTo`. Its entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or `*` for all. A name
+ * without an address is allowed if it may be looked up.
  *
  * @throws {TypeError} on any other entry, because it would never match.
  */
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
-  const matchers = parseListOption('deliverTo', deliverTo).map(toMatcher);
+  const matchers = [isLocal, ...parseListOption('deliverTo', deliverTo).map(toMatcher)];
 
   return (host, text = host) => {
     const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
     const shown = text === host ? host : `${host} (${text})`;
     if (isForbidden(address)) return `${shown} is a link-local or metadata address, which is never called.`;
-    if (address?.range() === 'loopback' || matchers.some((matches) => matches(host, address))) return undefined;
-    return `${shown} is not a loopback address; start with --deliver-to ${host} to allow it.`;
+    if (matchers.some((matches) => matches(host, address))) return undefined;
+    return `${isLoopback(address) ? host : shown} is not a loopback address; start with --deliver-to ${host} to allow it.`;
   };
+}
+
+/** Returns whether the host itself says that it is this machine, and not only the address that its name resolves to. */
+function isLocal(host: string, address: Address | undefined): boolean {
+  return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
+}
+
+function isLoopback(address: Address | undefined): boolean {
+  return address?.range() === 'loopback';
 }
 
 type Matcher = (host: string, address: Address | undefined) => boolean;

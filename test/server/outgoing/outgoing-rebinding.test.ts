@@ -1,6 +1,7 @@
-import type { LookupAddress } from 'node:dns';
+import dns, { type LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
+import { fetchInProcess } from '../../../src/fetch-in-process.ts';
 import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch.ts';
 import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
 import { serve } from '../../support/serve.ts';
@@ -69,17 +70,17 @@ function open(deliverTo: readonly string[] = []) {
 describe('a name', () => {
   test('that resolves to this machine is called there, after one look-up', async ({ expect }) => {
     await using server = await serveRecording();
-    await using outgoing = open();
     const name = nameFor([LOOPBACK], [METADATA]);
+    await using outgoing = open([name]);
     expect(await outgoing.post(`http://${name}:${server.port}/`)).toBe(200);
     expect([server.reached, countLookups(name)]).toEqual([['127.0.0.1'], 1]);
   });
 
   test('that later resolves to a forbidden address is refused even if all are allowed', async ({ expect }) => {
     await using server = await serveRecording();
-    for (const deliverTo of [[], ['*'], ['0.0.0.0/0']]) {
-      await using outgoing = open(deliverTo);
+    for (const allowed of ['', '*', '0.0.0.0/0']) {
       const name = nameFor([LOOPBACK], [METADATA], [LOOPBACK]);
+      await using outgoing = open([allowed || name]);
       const url = `http://${name}:${server.port}/`;
       const refused = `RefusedError: ${name} (169.254.169.254) is a link-local or metadata address, which is never called.`;
       expect([await outgoing.post(url), await outgoing.post(url), await outgoing.post(url)]).toEqual([
@@ -100,17 +101,24 @@ describe('a name', () => {
     }
   });
 
-  test('of this machine is no exception', async ({ expect }) => {
-    zones.set('localhost', [[ELSEWHERE]]);
+  test('below localhost means localhost, and DNS learns no other name; what it resolves to is checked', async ({
+    expect,
+  }) => {
+    zones.set('localhost', [[ELSEWHERE], [LOOPBACK]]);
+    await using server = await serveRecording();
     await using outgoing = open();
     expect(await outgoing.post('http://localhost/')).toBe(
       'RefusedError: localhost (203.0.113.1) is not a loopback address; start with --deliver-to localhost to allow it.',
     );
+    for (const host of ['localhost', 'localhost.', 'data.localhost', 'A.B.localhost.']) {
+      expect(await outgoing.post(`http://${host}:${server.port}/`), host).toBe(200);
+    }
+    expect(lookedUp.filter((name) => name.includes('localhost'))).toEqual(Array(5).fill('localhost'));
   });
 
   test('is called only at those of its addresses that are allowed', async ({ expect }) => {
     await using server = await serveRecording();
-    await using outgoing = open();
+    await using outgoing = open(['127.0.0.0/8']);
     for (const answer of [
       [METADATA, LOOPBACK],
       [LOOPBACK, METADATA],
@@ -135,6 +143,7 @@ describe('a name', () => {
     expect(await closed.post(`http://${name}/`)).toBe(
       `RefusedError: ${name} is not a loopback address; start with --deliver-to ${name} to allow it.`,
     );
+    expect(countLookups(name)).toBe(0);
     for (const deliverTo of [['*'], [name], ['10.0.0.0/8']]) {
       await using outgoing = open(deliverTo);
       expect(await outgoing.post(`http://${name}/`)).toBe(`Error: getaddrinfo ENOTFOUND ${name}`);
@@ -145,6 +154,36 @@ describe('a name', () => {
     await using outgoing = open(['*']);
     const name = nameFor([]);
     expect(await outgoing.post(`http://${name}/`)).toBe(`RefusedError: ${name} resolves to no address.`);
+  });
+
+  test('that is not allowed is refused without a look-up, because the look-up could send data out', async ({
+    expect,
+  }) => {
+    await using server = await serveRecording();
+    const name = nameFor([LOOPBACK]);
+    for (const deliverTo of [[], ['hooks.example'], ['127.0.0.1', '203.0.113.7']]) {
+      await using outgoing = open(deliverTo);
+      for (const host of [
+        name,
+        `${name}.`,
+        name.toUpperCase(),
+        `secret.${name}`,
+        `localhost.${name}`,
+        'a.hooks.example',
+      ]) {
+        const said = `${host.toLowerCase().replace(/\.$/, '')} is not a loopback address; start with --deliver-to`;
+        expect(await outgoing.post(`http://u:p@${host}:${server.port}/`)).toContain(`RefusedError: ${said}`);
+      }
+    }
+    expect([lookedUp.filter((each) => each.includes(name.toLowerCase())), server.reached]).toEqual([[], []]);
+  });
+
+  test('that resolves to this machine must itself be allowed, even where ranges are', async ({ expect }) => {
+    const name = nameFor([LOOPBACK]);
+    await using outgoing = open(['10.0.0.0/8']);
+    expect(await outgoing.post(`http://${name}/`)).toBe(
+      `RefusedError: ${name} is not a loopback address; start with --deliver-to ${name} to allow it.`,
+    );
   });
 
   test('that is the target of a redirect is not looked up', async ({ expect }) => {
@@ -168,7 +207,24 @@ const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ 
 
 test.skipIf(!hasIPv6)('a name with addresses of both families is called at a reachable one', async ({ expect }) => {
   await using server = await serveRecording({ host: '::1' });
-  await using outgoing = open();
+  await using outgoing = open(['*']);
   expect(await outgoing.post(`http://${nameFor([LOOPBACK, V6('::1')])}:${server.port}/`)).toBe(200);
   expect(server.reached).toEqual(['::1']);
+});
+
+test('a mailbox in process looks up no name that it does not call', async ({ expect }) => {
+  const asked: unknown[] = [];
+  const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((name: string, options: unknown, done: unknown) => {
+    asked.push(name);
+    const answer = [options, done].find((each) => typeof each === 'function') as (...args: unknown[]) => void;
+    if (/^localhost$|^127/.test(name)) answer(null, typeof options === 'object' ? [LOOPBACK] : '127.0.0.1', 4);
+    else answer(new Error('There is no DNS in this test.'));
+  }) as never);
+  await using server = await serveRecording();
+  for (const host of ['secret.evil.example', 'secret.evil.example.', 'localhost.evil.example', 'secret.localhost']) {
+    await expect(fetchInProcess(`http://${host}:${server.port}/`, {}), host).rejects.toThrow();
+  }
+  expect((await fetchInProcess(`http://localhost:${server.port}/`, {})).status).toBe(200);
+  lookup.mockRestore();
+  expect(asked.filter((name) => !/^127/.test(String(name)))).toEqual(['localhost']);
 });
