@@ -1,10 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { CannotRunError, quote, type Terminal } from './command.ts';
+import { findDescendants, MARK } from './descendants.ts';
+
+/** The signals that end a command, and so everything that it has started. */
+const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 /** The signals that a child gets too; those that a system does not have never come. */
-const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
+const SIGNALS: readonly NodeJS.Signals[] = [...ENDING, 'SIGUSR1', 'SIGUSR2'];
+
+/** The signals that a terminal sends for a key. */
+const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
+
+/** How often it is looked for what was started while the signals were sent. */
+const ROUNDS = 3;
 
 /** The reasons why a command does not start, with the exit code that a shell has for each. */
 const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode: number]>> = {
@@ -15,7 +26,9 @@ const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode
 
 /**
  * Runs a command with the standard input and output of this process, and resolves with its exit code: 128 and the
- * number of the signal, if one ended it. Signals to this process are passed on.
+ * number of the signal, if one ended it. Signals to this process are passed on, those that end it also to everything that
+ * the command has started. The command stays in the process group of this process: in another one it would lose the
+ * terminal, and everything that a shell or a runner sends to the group.
  *
  * @throws {CannotRunError} if it does not start; its exit code is 127 if there is no such command.
  */
@@ -26,12 +39,15 @@ export async function runChild(
 ): Promise<number> {
   const early = await Promise.race([interrupted, undefined]);
   if (early) return exitCodeOf(null, early);
-  const child = start(file, args, env);
+  const mark = randomUUID();
+  const child = start(file, args, { ...env, [MARK]: mark });
   const passOn = (signal: NodeJS.Signals) => {
-    if (signal !== 'SIGINT' || !isOnTerminal()) child.kill(signal);
+    if (KEYS.includes(signal) && isOnTerminal()) return;
+    if (ENDING.includes(signal)) signalAll(child, mark, signal);
+    else child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, passOn);
-  void interrupted.then((signal) => signal ?? child.kill());
+  void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
   try {
     return await new Promise((resolve, reject) => {
       child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
@@ -39,6 +55,27 @@ export async function runChild(
     });
   } finally {
     for (const signal of SIGNALS) process.off(signal, passOn);
+  }
+}
+
+/** Sends a signal to a child and then to everything that it has started, as they are found before the child ends. */
+function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: string, signal: NodeJS.Signals): void {
+  if (root === undefined || (exitCode ?? signalCode) !== null) return;
+  const signalled = new Set<number>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const pid of findDescendants(root, mark)) {
+      if (!signalled.has(pid)) sendSignal(pid, signal);
+      signalled.add(pid);
+    }
+  }
+}
+
+/** Returns whether the process got the signal: it may have ended, or run as another user. */
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }
 

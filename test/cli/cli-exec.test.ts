@@ -19,6 +19,7 @@ const CONNECTION = {
   MAILBOX_INBOX_ID: ids.acme.inboxes.helpdesk,
   MAILBOX_CONTROL_URL: /^http:\/\/127\.0\.0\.1:\d+\/__mock$/,
   AGENT_MAILBOX_URL: /^http:\/\/127\.0\.0\.1:\d+$/,
+  MAILBOX_EXEC_ID: /^[\da-f-]{36}$/,
 };
 
 /** A command that runs a program in Node. */
