@@ -1,4 +1,5 @@
-import { lstat, readFile, rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
+import { readRegularFile } from '../server/regular-file.ts';
 import { replaceFile } from '../server/state/replace-file.ts';
 import { NAME } from '../version.ts';
 import { CannotRunError } from './command.ts';
@@ -41,5 +42,5 @@ async function mayReplace(path: string): Promise<boolean> {
 }
 
 function readIfPossible(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
+  return readRegularFile(path).then(String, () => undefined);
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { fileProblem } from '../server/file-problem.ts';
+import { readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 
 /**
@@ -9,7 +9,7 @@ import { CannotRunError } from './command.ts';
  */
 export async function readNamedFile(path: string, what = 'file'): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readRegularFile(path);
   } catch (error) {
     throw new CannotRunError(`The ${what} ${path} cannot be read: ${fileProblem(error, 'there is no such file')}.`);
   }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHar, type Har } from '../journal/har.ts';
+import { readRegularFile } from '../server/regular-file.ts';
 import { replaceFile } from '../server/state/replace-file.ts';
 import { NAME } from '../version.ts';
 import type { AnyServer } from './any-server.ts';
@@ -50,7 +51,7 @@ export async function checkReportFolder(folder: string): Promise<void> {
 /** Returns the name of the program that wrote a HAR file, if it can be read. */
 async function readWriter(file: string): Promise<string | undefined> {
   try {
-    return (JSON.parse(await readFile(file, 'utf8')) as Partial<Har>).log?.creator.name;
+    return (JSON.parse(String(await readRegularFile(file))) as Partial<Har>).log?.creator.name;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isPart } from '../../fixture/part.ts';
 import { fileProblem } from '../file-problem.ts';
+import { readRegularFile } from '../regular-file.ts';
 import { hasMailFiles, isMailFile, listInboxes, messagesOf } from './fixture-inboxes.ts';
 import { splitMbox } from './split-mbox.ts';
 import { toFixtureMessage } from './to-fixture-message.ts';
@@ -32,7 +32,7 @@ function isUnread(message: unknown): boolean {
 
 async function readMessages({ eml, ...fields }: { readonly eml: string }, folder: string) {
   try {
-    const mails = splitMbox(await readFile(resolve(folder, eml)));
+    const mails = splitMbox(await readRegularFile(resolve(folder, eml)));
     const parsed = await Promise.all(mails.map(toFixtureMessage));
     return parsed.map(({ message }) => ({ ...message, ...fields }));
   } catch (error) {
