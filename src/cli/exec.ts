@@ -21,7 +21,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   );
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
-  const exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
+  let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // A report that cannot be written does not change the exit code.
     const outcome = writeReport(report, server.mailbox).then(
@@ -30,5 +30,10 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
     );
     terminal.err(`${NAME}: ${await outcome}`);
   }
+  // What cannot be written does not hide that the command failed.
+  await server.close().catch(({ message }: Error) => {
+    terminal.err(`${NAME}: ${message}`);
+    exitCode ||= 1;
+  });
   return exitCode;
 };

@@ -26,7 +26,8 @@ export interface SettingOptions {
   readonly controlToken?: string | undefined;
   /**
    * The file that keeps the data from one run to the next. It is loaded at the start, if it exists, and written after
-   * each change and at the end. `reset()` restores the fixture, not the file. Default: none.
+   * each change and at the end. No other server may have it meanwhile. `reset()` restores the fixture, not the file.
+   * Default: none.
    */
   readonly state?: string | undefined;
 }
@@ -114,7 +115,7 @@ export const SERVER_SETTINGS = {
   state: {
     type: 'string',
     value: '<file>',
-    help: 'File that keeps the data: loaded at the start, and written after each change',
+    help: 'File that keeps the data of this emulator alone: loaded at the start, and written after each change',
     expected: 'the name of a file',
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },

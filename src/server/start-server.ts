@@ -68,7 +68,12 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
         readonly port: number;
       }
     | undefined;
-  /** Closes the server and all its connections within a second. */
+  /**
+   * Closes the server and all its connections within a second.
+   *
+   * @throws {StateFileError} when the file of the option `state` cannot be written; the message says since when changes
+   *   are lost. A second call does not write again.
+   */
   close(): Promise<void>;
 }
 
@@ -81,7 +86,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
  *
  * @throws {FixtureError} {@link BehaviourError} {@link ApiError} as `createMailbox` does.
  * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
- * @throws {StateFileError} when the file of the option `state` cannot be read or written.
+ * @throws {StateFileError} when the file of the option `state` cannot be read or written, or another server has it.
  * @throws {TypeError} when another option is unknown or invalid, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
  */
@@ -100,24 +105,24 @@ export async function startServer(
   const stateFile = await loadStateFile(internals, settings.stateFile);
   let url = '';
   const log = createServerLog(internals, { ...settings, url: () => url }, createEnvironment(environment).report);
-  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals));
+  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
   const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(internals));
 
-  const boundPort = await http.listen(port, host);
+  const boundPort = await http.listen(port, host).catch(stateFile.leave);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
   const boundSmtpPort = await smtp?.listen(smtpPort ?? 0, host).catch(async (error: unknown) => {
     await Promise.all([http.close(), outgoing.close()]);
-    throw error;
+    return stateFile.leave(error);
   });
   const close = async () => {
     internals.faults.waits.endAll();
     await Promise.all([app.closeStreams(), http.close(), smtp?.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
     internals.faults.waits.endAll();
-    await stateFile?.close();
+    await stateFile.close();
   };
   return {
     url,
@@ -171,11 +176,15 @@ function defaultToken(host: string): string | undefined {
   return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
 }
 
-/** Keeps the state in a file, if one is given; only then is the code for it loaded. */
+/** Keeps the state in a file, if one is given; only then is the code for it loaded. `leave` is for a failed start. */
 async function loadStateFile({ state }: MailboxInternals, path: string | undefined) {
-  if (path === undefined) return undefined;
-  const { keepInFile } = await import('./state/state-file.ts');
-  return keepInFile(state, path);
+  const file = path === undefined ? undefined : await (await import('./state/state-file.ts')).keepInFile(state, path);
+  const close = async () => file?.close();
+  const leave = async (error: unknown): Promise<never> => {
+    await close();
+    throw error;
+  };
+  return { close, leave };
 }
 
 /** Reads the mail files that the fixture names by paths relative to the working folder; only then is the code loaded. */

@@ -25,16 +25,20 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   const kept = { state, storage, key: `agent-mailbox-mock ${baseUrl}` };
   let latest = storage.getItem(kept.key);
   loadKept(kept, latest);
-  const save = (fixture: FixtureInput) => {
+  // It writes before it returns, because a page that is left does not wait.
+  const save = async (fixture: FixtureInput) => {
     const text = JSON.stringify(fixture);
-    if (attempt('The state of the mailbox was not kept', () => storage.setItem(kept.key, text))) latest = text;
+    storage.setItem(kept.key, text);
+    latest = text;
   };
-  const watcher = watchChanges(state, { delayMs: 0, save });
+  const onFailure = (error: unknown) =>
+    warn('The state of the mailbox is not kept; it is tried again until it succeeds', error);
+  const watcher = watchChanges(state, { delayMs: 0, save, onFailure });
   addEventListener('pagehide', watcher.flush);
   if (persist === 'session') return;
   addEventListener('storage', ({ key }) => {
     if (key !== kept.key) return;
-    watcher.flush();
+    void watcher.flush();
     // Not the value of the event, which this tab or another one may have replaced since.
     const text = storage.getItem(key);
     if (text === latest) return;
@@ -58,18 +62,15 @@ function findStorage(persist: unknown): Storage {
 /** Loads a kept text, if there is one. What cannot be loaded is dropped. */
 function loadKept({ state, storage, key }: Kept, text: string | null): void {
   if (text === null) return;
-  const isLoaded = attempt('The kept state of the mailbox was dropped', () => state.restoreData(JSON.parse(text)));
-  if (!isLoaded) storage.removeItem(key);
+  try {
+    state.restoreData(JSON.parse(text));
+  } catch (error) {
+    warn('The kept state of the mailbox was dropped', error);
+    storage.removeItem(key);
+  }
 }
 
-/** Returns whether the work succeeded; prints a warning if it failed. */
-function attempt(problem: string, work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch (error) {
-    // biome-ignore lint/suspicious/noConsole: the front end goes on, so nobody would see an error.
-    console.warn(`agent-mailbox-mock: ${problem}. ${(error as Error).message}`);
-    return false;
-  }
+function warn(problem: string, error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: the front end goes on, so nobody would see an error.
+  console.warn(`agent-mailbox-mock: ${problem}. ${(error as Error).message}`);
 }

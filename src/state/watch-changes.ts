@@ -1,36 +1,67 @@
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { StateKeeper } from './state-keeper.ts';
 
-/** Watches the data of a mailbox. */
-export interface ChangeWatcher {
-  /** Calls `save` now if the data have changed since the last call. */
-  flush(): void;
-  /** Takes the present data as saved. */
-  skip(): void;
+/** How long after a failure the data are saved again, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** How changed data are saved. */
+export interface ChangeSaver {
+  /** How long changes are collected before they are saved, in milliseconds. */
+  readonly delayMs: number;
+  /** Saves the data. It is never called while an earlier call is still running. */
+  save(fixture: FixtureInput): Promise<void>;
+  /** Called with the first error of `save` since it last succeeded. */
+  onFailure(error: unknown): void;
 }
 
-/** Calls `save` with the data as a fixture, at most once in `delayMs`, after they have changed. */
-export function watchChanges(
-  state: StateKeeper,
-  { delayMs, save }: { readonly delayMs: number; readonly save: (fixture: FixtureInput) => void },
-): ChangeWatcher {
+/** Watches the data of a mailbox. */
+export interface ChangeWatcher {
+  /** Saves what has changed and was not saved, at once unless `save` is running. */
+  flush(): Promise<void>;
+  /** Takes the present data as saved. */
+  skip(): void;
+  /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
+  end(): Promise<void>;
+}
+
+/** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
+export function watchChanges(state: StateKeeper, { delayMs, save, onFailure }: ChangeSaver): ChangeWatcher {
   let saved = state.rows();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
+  let running: Promise<void> | undefined;
+  let [hasFailed, hasEnded] = [false, false];
+  const saveChanges = async () => {
     clearTimeout(timer);
     timer = undefined;
+    while (running) await Promise.allSettled([running]);
     const rows = state.rows();
     if (areSame(rows, saved)) return;
+    running = save(state.export()).finally(() => {
+      running = undefined;
+    });
+    await running;
     saved = rows;
-    save(state.export());
+    hasFailed = false;
   };
-  state.onPossibleChange(() => {
-    timer ??= setTimeout(flush, delayMs);
-  });
+  const flush = () =>
+    saveChanges().catch((error: unknown) => {
+      if (!hasFailed) onFailure(error);
+      hasFailed = true;
+      plan(RETRY_MS);
+    });
+  const plan = (waitMs: number) => {
+    if (!hasEnded) timer ??= setTimeout(flush, waitMs);
+  };
+  state.onPossibleChange(() => plan(delayMs));
   return {
     flush,
     skip() {
       saved = state.rows();
+    },
+    async end() {
+      if (hasEnded) return;
+      hasEnded = true;
+      await saveChanges();
     },
   };
 }

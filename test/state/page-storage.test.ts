@@ -59,3 +59,30 @@ test('a change that a tab has not yet kept is later than one that it is notified
     ['Support', 'Sales', 'Two'],
   ]);
 });
+
+test('a page whose storage is full warns once, and keeps the state as soon as there is room', async () => {
+  const kept = new Map<string, string>();
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const setItem = vi.fn((_key: string, _text: string): void => {
+    throw new Error('The quota has been exceeded.');
+  });
+  const listeners = new Map<string, () => void>();
+  vi.stubGlobal('document', {});
+  vi.stubGlobal('sessionStorage', { getItem: () => null, setItem });
+  vi.stubGlobal('addEventListener', (kind: string, listener: () => void) => void listeners.set(kind, listener));
+  const mailbox = createMailbox({ persist: 'session' });
+  const key = mailbox.keys.acme.tenant;
+  await senderTo(mailbox)('POST', '/v1/workspaces', { key, json: { name: 'Not lost' } });
+  await vi.waitFor(() => expect(setItem.mock.calls.length).toBeGreaterThan(1), { timeout: 20_000 });
+  listeners.get('pagehide')?.();
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringMatching(
+        /^agent-mailbox-mock: The state of the mailbox is not kept; .+ The quota has been exceeded\.$/,
+      ),
+    ],
+  ]);
+  setItem.mockImplementation((name, text) => void kept.set(name, text));
+  await vi.waitFor(() => expect([...kept.values()].join()).toContain('Not lost'), { timeout: 20_000 });
+  warn.mockRestore();
+});

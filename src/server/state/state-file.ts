@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../delivery/delivery.ts';
 import { FixtureError } from '../../fixture/fixture-error.ts';
@@ -6,6 +6,8 @@ import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { StateKeeper } from '../../state/state-keeper.ts';
 import { watchChanges } from '../../state/watch-changes.ts';
 import { fileProblem } from '../file-problem.ts';
+import { openRegularFile, readRegularFile } from '../regular-file.ts';
+import { type FileLock, lockFile } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { StateFileError } from './state-file-error.ts';
 
@@ -14,59 +16,91 @@ const WRITE_DELAY_MS = 100;
 
 /** A file that keeps the data of a mailbox. */
 export interface StateFile {
-  /** Writes what has changed, and waits until it is written. @throws {StateFileError} if it cannot be written. */
+  /**
+   * Writes what was not written yet, and leaves the file to other servers.
+   *
+   * @throws {StateFileError} if it cannot be written.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Loads the data of a mailbox from a file, if it exists, and writes them into it after each change.
+ * Loads the data of a mailbox from a file, if it exists, and writes them into it after each change. No other server may
+ * have the file meanwhile.
  *
- * @throws {StateFileError} if the file cannot be read or written.
+ * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
  */
 export async function keepInFile(state: StateKeeper, file: string): Promise<StateFile> {
-  const content = await readExisting(file);
-  if (content !== undefined) loadContent(state, file, content);
+  // Nothing is created beside what cannot be a state file.
+  await readExisting(file, async (path) => (await openRegularFile(path)).close());
   const target = await followLinks(file);
-  await removeLeftovers(target);
-  const writer = new Writer(target);
+  const lock = await lockFile(target).catch((error: unknown) => {
+    throw explainWriteError(target, error);
+  });
+  try {
+    const content = await readExisting(file, readRegularFile);
+    if (content !== undefined) loadContent(state, file, String(content));
+    await removeLeftovers(target);
+    return await keepWriting(state, target, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Writes the data now, and after each change. */
+async function keepWriting(state: StateKeeper, target: string, lock: FileLock): Promise<StateFile> {
+  let writtenAt = new Date();
+  const save = async (fixture: FixtureInput) => {
+    const startedAt = new Date();
+    try {
+      await lock.check();
+      await replaceFile(target, `${JSON.stringify(fixture)}\n`);
+    } catch (error) {
+      throw explainWriteError(target, error);
+    }
+    writtenAt = startedAt;
+  };
   // The first write shows at the start, and not at the first change, that the file cannot be written.
-  await writer.write(state.export());
-  const save = (fixture: FixtureInput) =>
-    void writer.write(fixture).catch(({ message }) => process.emitWarning(message));
-  const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save });
+  await save(state.export());
+  const onFailure = (error: unknown) =>
+    process.emitWarning(`${messageOf(error)}. It is tried again until it succeeds.`);
+  const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save, onFailure });
   return {
     async close() {
-      watcher.flush();
-      await writer.finish();
+      try {
+        await watcher.end();
+      } catch (error) {
+        throw new StateFileError(`${messageOf(error)}. All changes since ${writtenAt.toISOString()} are lost.`);
+      } finally {
+        await lock.release();
+      }
     },
   };
 }
 
-/** Removes files that an earlier process did not finish, if it does not run any more. */
+/** Removes what an earlier process did not finish. Nobody else has this file now. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file);
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
-    const [, pid] = name.startsWith(`${basename(file)}.`) ? (/\.(\d+)\.part$/.exec(name) ?? []) : [];
-    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name), { force: true });
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(`${basename(file)}.`) || !/\.\d+\.part$/.test(name)) continue;
+    await rm(join(folder, name), { force: true });
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Returns what `read` does, or `undefined` if there is no such file. */
+async function readExisting(file: string, read: (path: string) => Promise<unknown>): Promise<unknown> {
   try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
-async function readExisting(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
+    return await read(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new StateFileError(`The state file ${file} cannot be read: ${fileProblem(error)}.`);
   }
+}
+
+function explainWriteError(file: string, error: unknown): StateFileError {
+  if (error instanceof StateFileError) return error;
+  return new StateFileError(`The state file ${file} cannot be written: ${fileProblem(error)}.`);
 }
 
 /** Returns the file that a link leads to, which may not exist yet. A link itself would be replaced by a file. */
@@ -81,42 +115,5 @@ function loadContent(state: StateKeeper, file: string, content: string): void {
   } catch (error) {
     if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
     throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);
-  }
-}
-
-/** Writes one content after another; of those that wait, only the latest. */
-class Writer {
-  readonly #file: string;
-  #waiting: FixtureInput | undefined;
-  #running: Promise<void> | undefined;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** Resolves when this content or a later one is in the file. */
-  write(fixture: FixtureInput): Promise<void> {
-    this.#waiting = fixture;
-    this.#running ??= this.#writeAll();
-    return this.#running;
-  }
-
-  /** Resolves when everything is written. */
-  async finish(): Promise<void> {
-    await this.#running;
-  }
-
-  async #writeAll(): Promise<void> {
-    try {
-      while (this.#waiting) {
-        const content = `${JSON.stringify(this.#waiting)}\n`;
-        this.#waiting = undefined;
-        await replaceFile(this.#file, content);
-      }
-    } catch (error) {
-      throw new StateFileError(`The state file ${this.#file} cannot be written: ${fileProblem(error)}.`);
-    } finally {
-      this.#running = undefined;
-    }
   }
 }
