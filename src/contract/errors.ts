@@ -45,6 +45,14 @@ export const ERRORS = {
 /** The `code` of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;
 
+const REFERENCE_CODES: readonly string[] = ['VALIDATION_ERROR', 'INBOX_PAUSED', 'USERNAME_TAKEN'];
+
+/** The codes that no source states. */
+export const INVENTED_CODES: readonly string[] = Object.keys(ERRORS).filter((code) => !REFERENCE_CODES.includes(code));
+
+/** The statuses of errors that no source states. */
+export const INVENTED_STATUSES: readonly number[] = [405, 408, 413, 415, 426, 429, 431, 500, 507];
+
 /** The error codes that a behaviour can decide between. */
 export const REFUSALS = {
   invalid: 'VALIDATION_ERROR',

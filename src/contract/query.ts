@@ -49,20 +49,29 @@ export const queryFlag = z
   .transform((value) => value === 'true')
   .meta({ type: 'boolean' });
 
-/** A time in a query: a timestamp, or a day in UTC, which means its beginning or its end. */
+/** A time in a query: a timestamp, seconds or milliseconds since 1970, or a day in UTC, which means its beginning or end. */
 export function moment(day: 'begin' | 'end') {
   return z
-    .union([timestamp, z.iso.datetime({ offset: true }), z.iso.date()], {
-      error: 'must be a time such as 2026-01-05T09:00:00.000Z or a day such as 2026-01-05',
+    .union([timestamp, z.iso.datetime({ offset: true }), z.iso.date(), z.string().regex(/^\d{1,15}$/)], {
+      error:
+        'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds since 1970 such as 1767603600',
     })
-    .transform((value) => (value.length === DAY.length ? value + TIMES[day] : value))
-    .refine((value) => /^(?!0000)\d{4}-/.test(new Date(value).toISOString()), 'must be in the years 0001 to 9999')
-    .transform((value) => new Date(value).toISOString())
+    .transform((value) => ({ date: toDate(value, TIMES[day]), isTimestamp: value.includes('T') }))
+    .refine(({ date }) => /^(?!0000)\d{4}-/.test(date.toISOString()), 'must be in the years 0001 to 9999')
+    .transform(({ date, isTimestamp }) => ({ time: date.toISOString(), isTimestamp }))
     .meta({
       type: 'string',
-      description: `A time in ISO 8601, or a day, which means the ${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
+      description: `A time in ISO 8601; or a whole number since 1970: of seconds if it is below ${LEAST_MILLISECONDS.toLocaleString('en')}, else of milliseconds; or a day, which means the ${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
     });
 }
 
-const DAY = 'YYYY-MM-DD';
+function toDate(text: string, timeOfDay: string): Date {
+  const number = Number(text);
+  if (Number.isNaN(number)) return new Date(text.includes('T') ? text : text + timeOfDay);
+  return new Date(number < LEAST_MILLISECONDS ? number * 1000 : number);
+}
+
 const TIMES = { begin: 'T00:00:00.000Z', end: 'T23:59:59.999Z' };
+
+/** A smaller number is in seconds. As milliseconds, this is in March 1973; as seconds, in the year 5138. */
+const LEAST_MILLISECONDS = 100_000_000_000;

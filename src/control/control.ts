@@ -45,13 +45,13 @@ export function createControl(
 
   async function handle(request: ApiRequest): Promise<ApiResult> {
     try {
-      const found = findRow(route, withoutSlash(request), DEFAULT_READER.readBehaviour);
+      const found = findRow(route, withoutSlash(request), DEFAULT_READER);
       return {
         reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request),
       };
     } catch (thrown) {
       const error = toApiError(thrown, report);
-      return { reply: toErrorReply(error, DEFAULT_READER.readBehaviour), error };
+      return { reply: toErrorReply(error, DEFAULT_READER), error };
     }
   }
 

@@ -7,6 +7,7 @@ import { selectWorkspace } from '../access/select-scope.ts';
 import { isBareAddress } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
+import { slugOf } from '../contract/slug.ts';
 import { newHex, newId, newPassword, timestampNow } from '../environment.ts';
 import type { InboxRow, WorkspaceRow } from '../store/rows.ts';
 import { defaultWorkspace } from '../store/world.ts';
@@ -23,7 +24,7 @@ type CreateContext = Context<'createInbox'>;
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
-  const username = body.username ?? generateUsername(context);
+  const username = body.username ?? generateUsername(context, domain);
   const address = `${username}@${domain}`;
   // The name and the domain are valid, so only the length of the whole address can be wrong.
   if (!isBareAddress(address)) throw addressTooLong(context, address);
@@ -51,9 +52,14 @@ function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>[
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
-function generateUsername({ environment, assume }: CreateContext): string {
+/** Generates a user name from the name of the tenant, as much of it as an address at this domain may have. */
+function generateUsername({ environment, principal, assume }: CreateContext, domain: string): string {
   assume('inboxes.create.generated-name');
-  return `agent-${newHex(environment, 4)}`;
+  const { world } = principal;
+  const ending = `-${newHex(environment, 4)}`;
+  // An address has at most 254 characters, and its user name 64.
+  const room = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
+  return slugOf(world.tenants.get(world.id)?.name ?? '', Math.max(room, 1), 'agent') + ending;
 }
 
 /** Finds the inbox with an address, if it is in the caller's scope. */

@@ -4,7 +4,7 @@ import type { BodyOf } from '../contract/operations.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { checkRoom } from '../mail/check-room.ts';
 import { sizeOfMailRow } from '../store/row-size.ts';
-import type { DraftRow } from '../store/rows.ts';
+import type { DraftRow, MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 import { limitBodies } from './replies/limit-bodies.ts';
@@ -54,7 +54,9 @@ function changesOf(
 
 function checkMessage({ principal, readBehaviour }: LookupContext, inboxId: string, messageId: string): void {
   const message = principal.world.messages.get(messageId);
-  if (message?.inboxId === inboxId && message.deletedAt === null) return;
+  const isAnswerable = ({ deletedAt }: MessageRow) =>
+    deletedAt === null || readBehaviour('messages.answer.deleted') === 'sent';
+  if (message?.inboxId === inboxId && isAnswerable(message)) return;
   throw readBehaviour('drafts.unknown-message') === 'not-found'
     ? notFound('messages')
     : new ApiError(

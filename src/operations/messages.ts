@@ -1,9 +1,9 @@
-import { findInInbox, findInScope, type LookupContext } from '../access/find-in-scope.ts';
+import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
-import type { ParamsOf } from '../contract/operations.ts';
 import { timestampNow } from '../environment.ts';
 import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
 import { hasTrace } from '../mail/mime/trace.ts';
+import { removeMessage } from '../store/removal.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
@@ -36,25 +36,19 @@ function markRead({ principal, readBehaviour }: LookupContext, message: MessageR
 export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
   const { principal, readBehaviour } = context;
   const { world } = principal;
-  const message = findUpdatable(context, params);
+  const { message } = findMessage(context, params, 'messages.update.deleted');
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
   const shape = readBehaviour('messages.update.reply');
   return { body: shape === 'message' ? showMessage(world, row, readBehaviour) : updated(row.id) };
 };
 
-/** Finds a message that may be changed. Deleted messages are included unless `messages.update.deleted` hides them. */
-function findUpdatable(context: LookupContext, { id, messageId }: ParamsOf<'updateMessage'>): MessageRow {
-  const { row } = findInInbox(context, 'messages', id, messageId);
-  if (row.deletedAt === null || context.readBehaviour('messages.update.deleted') === 'changed') return row;
-  return findMessage(context, { id, messageId }).message;
-}
-
-/** Soft-deletes a message: lists no longer contain it, but its thread still does. */
+/** Soft-deletes a message: lists no longer contain it, but its thread still does. Deleting it again removes it. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
   const { principal, environment, readBehaviour } = context;
-  const { message } = findMessage(context, params);
-  principal.world.messages.update(message.id, { deletedAt: message.deletedAt ?? timestampNow(environment) });
+  const { message } = findMessage(context, params, 'messages.delete.deleted');
+  if (message.deletedAt === null) principal.world.messages.update(message.id, { deletedAt: timestampNow(environment) });
+  else removeMessage(principal.world, message);
   return { body: DELETED[readBehaviour('messages.delete.body')](message.id) };
 };
 

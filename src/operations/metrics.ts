@@ -25,9 +25,10 @@ export const getMetrics: Run<'getMetrics'> = (context, { query }) => {
   return { body: { window, scope, counts, resources } };
 };
 
-function windowOf({ environment }: Context<'getMetrics'>, { from, to }: Query): Window {
-  const end = to ?? timestampNow(environment);
-  const start = from ?? new Date(Date.parse(end) - THIRTY_DAYS_MS).toISOString();
+function windowOf({ environment, assume }: Context<'getMetrics'>, { from, to }: Query): Window {
+  if ([from, to].some((end) => end?.isTimestamp === false)) assume('metrics.window');
+  const end = to?.time ?? timestampNow(environment);
+  const start = from?.time ?? new Date(Date.parse(end) - THIRTY_DAYS_MS).toISOString();
   if (start <= end) return { from: start, to: end };
   throw new ApiError('VALIDATION_ERROR', 'The query is not valid: from must not be later than to.');
 }

@@ -52,14 +52,14 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
-  const original = findMessage(context, params);
+  const original = findMessage(context, params, 'messages.answer.deleted');
   const { to } = recipientsOfReply(context, original.inbox, original.message);
   const { cc, bcc } = copyRecipientsOf(body);
   return sendReply(context, original, { ...bodiesOf(body), to, cc, bcc }, [...cc, ...bcc]);
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
-  const original = findMessage(context, params);
+  const original = findMessage(context, params, 'messages.answer.deleted');
   const { to, cc: originalCc } = recipientsOfReply(context, original.inbox, original.message);
   const { cc: addedCc, bcc } = copyRecipientsOf(body);
   const cc = [...originalCc, ...addedCc];
@@ -82,7 +82,7 @@ function sendReply(
 }
 
 export const forwardMessage: Run<'forwardMessage'> = (context, { params, body }) => {
-  const { inbox, message } = findMessage(context, params);
+  const { inbox, message } = findMessage(context, params, 'messages.answer.deleted');
   const { to, subject } = body;
   const attachments = context.principal.world.attachments.by('messageId', message.id);
   const forward = composeForward(message, { subject, ...bodiesOf(body) }, context);

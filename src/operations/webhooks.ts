@@ -13,7 +13,8 @@ type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, environment, readBehaviour } = context;
+  const { principal, environment, readBehaviour, assume } = context;
+  if (body.workspaceId) assume('webhooks.create.workspace');
   const workspace = selectWorkspace(context, body.workspaceId);
   const row = principal.world.webhooks.insert({
     id: newId(environment),
@@ -34,11 +35,12 @@ function withoutRepeats(events: readonly EventKind[], readBehaviour: ReadBehavio
 }
 
 export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
-  const { principal, readBehaviour } = context;
+  const { principal, readBehaviour, assume } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const visible = visibleWebhooks(principal, readBehaviour);
   const selected = workspace ? visible.filter((row) => row.workspaceId === workspace.id) : visible;
   const rows = sortWebhooks(selected, readBehaviour);
+  if (workspace || rows.length > 1) assume('webhooks.list.pages');
   const toItem = readBehaviour('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
   return { body: { webhooks: rows.map(toItem) } };
 };

@@ -1,7 +1,8 @@
 import { findInScope } from '../access/find-in-scope.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
-import type { Assume, ReadBehaviour } from '../contract/behaviours.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../contract/errors.ts';
+import { slugOf } from '../contract/slug.ts';
 import { newId, timestampNow } from '../environment.ts';
 import { removeWorkspace } from '../store/removal.ts';
 import type { WorkspaceRow } from '../store/rows.ts';
@@ -14,28 +15,16 @@ export const createWorkspace: Run<'createWorkspace'> = (
   { body },
 ) => {
   const { world } = principal;
+  if (body.slug === undefined || body.slug === null) assume('workspaces.create.slug');
   const row = world.workspaces.insert({
     id: newId(environment),
     name: body.name,
-    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, assume), readBehaviour),
+    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, 60, 'workspace'), readBehaviour),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
     createdAt: timestampNow(environment),
   });
   return { body: showWorkspace(world, row) };
 };
-
-/** Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). */
-function slugOf(name: string, assume: Assume): string {
-  assume('workspaces.create.slug');
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return (
-    plain
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 60)
-      .replace(/-$/, '') || 'workspace'
-  );
-}
 
 function pickFreeSlug(world: World, slug: string, readBehaviour: ReadBehaviour): string {
   const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;

@@ -1,5 +1,5 @@
-import type { ReadBehaviour } from '../contract/behaviours.ts';
-import { ApiError } from '../contract/errors.ts';
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
+import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../contract/errors.ts';
 import type { Environment } from '../environment.ts';
 import type { Exchange } from './exchange.ts';
 import { type ApiReply, jsonReply } from './http.ts';
@@ -20,11 +20,17 @@ export function toApiError(thrown: unknown, report: Environment['report']): ApiE
 /** Refuses a request because of any thrown value: records the error and returns its reply. */
 export function refuse(exchange: Exchange, thrown: unknown, report: Environment['report']): ApiReply {
   exchange.error = toApiError(thrown, report);
-  return toErrorReply(exchange.error, exchange.readBehaviour);
+  return toErrorReply(exchange.error, exchange);
 }
 
 /** Converts an error to a reply, in the shape that `errors.shape` decides. */
-export function toErrorReply({ status, message, code, headers }: ApiError, readBehaviour: ReadBehaviour): ApiReply {
-  const body = readBehaviour('errors.shape') === 'error-and-code' ? { error: message, code } : { error: message };
-  return jsonReply(status, body, headers);
+export function toErrorReply(
+  { status, message, code, headers }: ApiError,
+  { readBehaviour, assume }: BehaviourReader,
+): ApiReply {
+  const hasCode = readBehaviour('errors.shape') === 'error-and-code';
+  const isStatusInvented = INVENTED_STATUSES.includes(status);
+  if (!isStatusInvented) assume('errors.statuses');
+  if (isStatusInvented || (hasCode && INVENTED_CODES.includes(code))) assume('errors.codes');
+  return jsonReply(status, hasCode ? { error: message, code } : { error: message }, headers);
 }

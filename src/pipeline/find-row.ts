@@ -1,3 +1,4 @@
+import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Routable, type Router, type RowsByMethod, readParams, splitPath } from './router.ts';
@@ -15,12 +16,15 @@ export type Found<Row extends Routable> =
 export function findRow<Row extends Routable>(
   router: Router<Row>,
   { method, path }: { readonly method: string; readonly path: string },
-  readBehaviour: ReadBehaviour,
+  { readBehaviour, assume }: BehaviourReader,
 ): Found<Row> {
   const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
   const decoded = path.includes('%') ? decodeSegments(segments, readBehaviour) : segments;
   const rows = router(segments);
-  if (!rows) throw routeNotFound();
+  if (!rows) {
+    assume('requests.other-products');
+    throw routeNotFound();
+  }
   if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
     return { allow: allowedMethods(rows, readBehaviour) };
   const row = rows.get(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method);

@@ -69,7 +69,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
 
 function findOperation(service: Service, exchange: Exchange): Found<Row> {
   try {
-    return findRow(router, exchange.request, exchange.readBehaviour);
+    return findRow(router, exchange.request, exchange);
   } catch (error) {
     if (exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;

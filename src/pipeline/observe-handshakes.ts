@@ -24,7 +24,7 @@ export function observeHandshakes(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       exchange.error = error;
-      finishExchange(exchange, toErrorReply(error, exchange.readBehaviour), observers);
+      finishExchange(exchange, toErrorReply(error, exchange), observers);
       throw error;
     }
   };

@@ -105,8 +105,9 @@ async function waitFor(
 }
 
 /** Adds the header that names the faults, and those of the tightest rate limit. */
-function withFaultHeaders(reply: ApiReply, { faults }: Exchange, limit: RateLimitState | undefined): ApiReply {
+function withFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
   if (faults.length === 0 || isCut(reply)) return reply;
+  if (limit) assume('requests.rate-limits');
   const named = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };
   return { ...reply, headers: { ...reply.headers, ...(limit && rateLimitHeaders(limit)), ...named } };
 }

@@ -1,4 +1,4 @@
-import type { InboxRow } from './rows.ts';
+import type { InboxRow, MessageRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Soft-deletes an inbox: its row and messages stay; its keys, addresses, drafts and lists are removed. */
@@ -12,16 +12,22 @@ export function removeWorkspace(world: World, workspaceId: string): void {
   for (const { id } of world.inboxes.by('workspaceId', workspaceId)) {
     removeContents(world, id);
     // The latest first, which is the fastest order to remove entries from lists.
-    for (const message of world.messages.by('inboxId', id).reverse()) {
-      for (const attachment of world.attachments.by('messageId', message.id)) world.attachments.remove(attachment.id);
-      world.messages.remove(message.id);
-    }
+    for (const message of world.messages.by('inboxId', id).reverse()) removeMessage(world, message);
     world.inboxes.remove(id);
   }
   for (const { id } of world.domains.by('workspaceId', workspaceId)) world.domains.remove(id);
   for (const { id } of world.webhooks.by('workspaceId', workspaceId)) world.webhooks.remove(id);
   for (const { id } of world.apiKeys.by('ownerId', workspaceId)) world.removeKey(id);
   world.workspaces.remove(workspaceId);
+}
+
+/** Removes a message with its attachments. Drafts that answer it stay, but no longer refer to it. */
+export function removeMessage(world: World, { id, inboxId }: MessageRow): void {
+  for (const attachment of world.attachments.by('messageId', id)) world.attachments.remove(attachment.id);
+  for (const draft of world.drafts.by('inboxId', inboxId)) {
+    if (draft.replyToMessageId === id) world.drafts.update(draft.id, { replyToMessageId: null });
+  }
+  world.messages.remove(id);
 }
 
 /** Removes a list with its entries. */

@@ -1,6 +1,7 @@
 import { BEHAVIOURS, BehaviourError, type BehaviourId, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { affectsPart, type BehaviourDefinition } from '../../src/contract/behaviours.ts';
+import { ERRORS } from '../../src/contract/errors.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
@@ -129,8 +130,8 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   [
     'a url that no value would take',
     (service) => create(service, { ...HOOK, url: '/hook' }),
-    ['errors.shape'],
-    ['webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
+    ['errors.shape', 'errors.statuses'],
+    ['errors.codes', 'webhooks.create.url', 'webhooks.create.events', 'webhooks.create.required'],
   ],
   [
     'absent events',
@@ -186,8 +187,44 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   [
     'a slash behind a path that is unknown without it too',
     ({ send }) => send('GET', '/v1/nothing/'),
-    ['requests.check-order'],
+    ['requests.check-order', 'requests.other-products', 'errors.statuses', 'errors.codes'],
     ['requests.trailing-slash'],
+  ],
+  [
+    'a method that a path does not support',
+    ({ send }) => send('PUT', '/v1/webhooks'),
+    ['requests.wrong-method', 'errors.codes'],
+    ['requests.other-products', 'errors.statuses'],
+  ],
+  [
+    'a webhook that is not there',
+    (service) => service.send('GET', `/v1/webhooks/${IDS.nobody}`, asTenant(service)),
+    ['errors.foreign-resource', 'errors.statuses', 'errors.codes'],
+    ['requests.other-products'],
+  ],
+  ['a list of several webhooks', list, ['webhooks.list.pages', 'webhooks.list.order'], ['webhooks.create.workspace']],
+  [
+    'a list of the webhooks of a workspace',
+    (service) =>
+      service.send('GET', '/v1/webhooks', { ...asTenant(service), query: { workspace: IDS.acme.workspaces.sales } }),
+    ['webhooks.list.pages'],
+    ['webhooks.list.order'],
+  ],
+  [
+    'a webhook of a workspace',
+    (service) => create(service, { ...HOOK, workspaceId: IDS.acme.workspaces.support }),
+    ['webhooks.create.workspace'],
+    ['errors.statuses'],
+  ],
+  ['a webhook of the tenant', create, ['webhooks.create.is-active'], ['webhooks.create.workspace']],
+  [
+    'a reply under a rate limit',
+    (service) => {
+      service.mailbox.addFault({ on: 'request', rateLimit: { limit: 1, per: '1m' } });
+      return list(service);
+    },
+    ['requests.rate-limits'],
+    ['errors.codes'],
   ],
   [
     'an inbox key that may not list webhooks',
@@ -230,6 +267,28 @@ const CREDENTIALS: [title: string, headers: (key: string) => Record<string, stri
 
 describe('behaviours', () => {
   testReadings(READINGS);
+
+  everywhere(
+    'under errors.shape=error-only a reply does not rest on the codes of errors, only on their statuses',
+    { behaviours: { 'errors.shape': 'error-only' } },
+    async ({ send }) => {
+      expect(namedIn(await send('GET', '/v1/webhooks'))).toContain('errors.statuses');
+      expect(namedIn(await send('GET', '/v1/webhooks'))).not.toContain('errors.codes');
+      expect(namedIn(await send('PUT', '/v1/webhooks'))).toContain('errors.codes');
+    },
+  );
+
+  test('the ledger names every status and code that is not one of the reference', () => {
+    const { assumption } = BEHAVIOURS['errors.codes'];
+    for (const [code, { status }] of Object.entries(ERRORS)) {
+      const isNamed = (text: string) => new RegExp(`\\b${text}\\b`).test(assumption);
+      expect([code, isNamed(code)]).toEqual([
+        code,
+        !['VALIDATION_ERROR', 'INBOX_PAUSED', 'USERNAME_TAKEN'].includes(code),
+      ]);
+      expect([code, isNamed(String(status))]).toEqual([code, ![400, 401, 403, 404, 409, 502].includes(status)]);
+    }
+  });
 
   everywhere('a documented reply of documented values names no assumption', async ({ send, mailbox }) => {
     const { headers } = await send('GET', '/v1/webhooks', { key: mailbox.keys.globex.tenant });

@@ -294,7 +294,7 @@ everywhere('a bounce within the emulator puts a report into the inbox, which pub
   const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana, 'no=body@acme.test']);
   const reports = (await helpdesk.list('?direction=inbound')).slice(-2);
   expect(reports.map(({ threadId, from, attachments }) => [threadId, from, attachments.length])).toEqual(
-    Array(2).fill([sent.threadId, 'Mail Delivery System <mailer-daemon@mailbox.test>', 2]),
+    Array(2).fill([sent.threadId, 'mailer-daemon@mailbox.test', 2]),
   );
   expect(reports[1].plainBody).toContain('<no=body@acme.test>: 550 5.1.1 There is no inbox with the address');
   const raw = await helpdesk.call('GET', `/messages/${reports[0].id}/raw`);

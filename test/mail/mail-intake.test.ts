@@ -70,6 +70,8 @@ everywhere('a header that continues a line cannot change the results of authenti
   expect(results).toMatch(/^Authentication-Results: [^;]*; dmarc=fail header\.from=evil\.test$/);
 });
 
+const WITH_NAMES = { behaviours: { 'messages.addresses': 'display' } } as const;
+
 const SENDERS: Record<string, [lines: string[], options: object, from: string]> = {
   'no From': [['Subject: Hi'], {}, ''],
   'an empty From': [['From:'], {}, ''],
@@ -84,7 +86,7 @@ const SENDERS: Record<string, [lines: string[], options: object, from: string]> 
 };
 
 for (const [title, [lines, options, from]] of Object.entries(SENDERS)) {
-  everywhere(`a mail with ${title} arrives`, async (service) => {
+  everywhere(`a mail with ${title} arrives`, WITH_NAMES, async (service) => {
     const eml = mailOf(...lines, '', 'Hello');
     const { json, raw, helpdesk } = await receiveRaw(service, eml, options);
     expect([json.from, json.plainBody.trim()]).toEqual([from, 'Hello']);
@@ -94,7 +96,7 @@ for (const [title, [lines, options, from]] of Object.entries(SENDERS)) {
   });
 }
 
-everywhere('an international sender arrives, and gets a reply', async (service) => {
+everywhere('an international sender arrives, and gets a reply', WITH_NAMES, async (service) => {
   const eml = Buffer.from('From: Δοκιμή <δοκιμή@παράδειγμα.test>\r\nSubject: Γειά\r\n\r\nΓειά σου', 'utf8');
   const { json, helpdesk } = await receiveRaw(service, new Uint8Array(eml), { envelopeFrom: 'δοκιμή@παράδειγμα.test' });
   expect(json).toMatchObject({ from: 'Δοκιμή <δοκιμή@παράδειγμα.test>', subject: 'Γειά', plainBody: 'Γειά σου\n' });

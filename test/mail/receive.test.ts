@@ -69,8 +69,10 @@ async function writeEml(changes: object = {}): Promise<Uint8Array> {
   return new Uint8Array(await new MailComposer(mail).compile().build());
 }
 
+const WITH_NAMES = { behaviours: { 'messages.addresses': 'display' } } as const;
+
 describe('mail from outside', () => {
-  everywhere('arrives with all its parts', async (service) => {
+  everywhere('arrives with all its parts', WITH_NAMES, async (service) => {
     const { helpdesk } = openInboxClients(service);
     const [arrived] = await service.mailbox.receiveMessage({
       ...MAIL,
@@ -155,7 +157,7 @@ describe('mail from outside', () => {
     expect(messages.at(-1)).toMatchObject({ to: 'kim@visitor.test' });
   });
 
-  everywhere('arrives once in each inbox among its recipients, of any tenant', async (service) => {
+  everywhere('arrives once in each inbox among its recipients, of any tenant', WITH_NAMES, async (service) => {
     const { helpdesk, billing, info } = openInboxClients(service);
     const to = [
       helpdesk.address,
@@ -175,7 +177,7 @@ describe('mail from outside', () => {
     }
   });
 
-  everywhere('is returned byte for byte by /raw if it came as a whole', async (service) => {
+  everywhere('is returned byte for byte by /raw if it came as a whole', WITH_NAMES, async (service) => {
     const { helpdesk } = openInboxClients(service);
     const eml = await writeEml({ inReplyTo: '<login-1@customer.test>' });
     const [arrived] = await service.mailbox.receiveMessage({ eml });

@@ -70,7 +70,7 @@ describe('all messages', () => {
         inboxUsername: 'helpdesk',
         inboxDomain: 'acme.test',
         direction: 'inbound',
-        from: 'Dana Reyes <dana@customer.test>',
+        from: 'dana@customer.test',
         to: 'helpdesk@acme.test',
         subject: 'Re: Cannot log in',
         snippet: 'That worked, thank you!',

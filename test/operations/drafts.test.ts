@@ -129,8 +129,8 @@ describe('drafts', () => {
     const sent = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect(await message(helpdesk, sent.json.id)).toMatchObject({
       to: 'dana@customer.test',
-      cc: ['Bo <bo@customer.test>'],
-      bcc: ['"a, b" <a@b.test>'],
+      cc: ['bo@customer.test'],
+      bcc: ['a@b.test'],
     });
   });
 
@@ -163,35 +163,39 @@ describe('drafts', () => {
     }
   });
 
-  everywhere('are sent once, and become a message', async (service) => {
-    const { helpdesk } = openInboxClients(service);
-    const draft = await create(helpdesk, { ...FULL, replyToMessageId: null });
-    const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
-    expect([status, json]).toEqual([
-      200,
-      {
-        id: expect.any(String),
-        threadId: expect.any(String),
-        status: 'sent',
-        messageId: `<${json.id}@acme.test>`,
-        draftId: draft.id,
-      },
-    ]);
-    const { to, cc, subject, plainBody, htmlBody } = FULL;
-    expect(await message(helpdesk, json.id)).toMatchObject({
-      direction: 'outbound',
-      to: to.join(', '),
-      cc,
-      subject,
-      plainBody,
-      htmlBody,
-      inReplyTo: null,
-      threadId: json.threadId,
-    });
-    const again = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
-    expect([again.status, again.json.error]).toEqual([404, 'There is no draft with this id.']);
-    expect((await list(helpdesk)).map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk]);
-  });
+  everywhere(
+    'are sent once, and become a message',
+    { behaviours: { 'messages.addresses': 'display' } },
+    async (service) => {
+      const { helpdesk } = openInboxClients(service);
+      const draft = await create(helpdesk, { ...FULL, replyToMessageId: null });
+      const { status, json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+      expect([status, json]).toEqual([
+        200,
+        {
+          id: expect.any(String),
+          threadId: expect.any(String),
+          status: 'sent',
+          messageId: `<${json.id}@acme.test>`,
+          draftId: draft.id,
+        },
+      ]);
+      const { to, cc, subject, plainBody, htmlBody } = FULL;
+      expect(await message(helpdesk, json.id)).toMatchObject({
+        direction: 'outbound',
+        to: to.join(', '),
+        cc,
+        subject,
+        plainBody,
+        htmlBody,
+        inReplyTo: null,
+        threadId: json.threadId,
+      });
+      const again = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
+      expect([again.status, again.json.error]).toEqual([404, 'There is no draft with this id.']);
+      expect((await list(helpdesk)).map(({ id }: { id: string }) => id)).toEqual([DRAFTS.helpdesk]);
+    },
+  );
 
   everywhere('need no subject and no body', async (service) => {
     const { helpdesk } = openInboxClients(service);
@@ -231,7 +235,7 @@ describe('drafts', () => {
     const { json } = await helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`);
     expect(json.threadId).toBe(THREADS.login);
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: 'Dana Reyes <dana@customer.test>',
+      to: 'dana@customer.test',
       subject: 'Re: Cannot log in',
       inReplyTo: '<login-3@customer.test>',
     });
@@ -243,7 +247,7 @@ describe('drafts', () => {
     expect(draft.replyToMessageId).toBe(MESSAGES.cannotLogIn);
     const { json } = await helpdesk.call('POST', `/drafts/${draft.id}/send`);
     expect(await message(helpdesk, json.id)).toMatchObject({
-      to: 'Dana Reyes <dana@customer.test>',
+      to: 'dana@customer.test',
       cc: [],
       subject: 'Re: Cannot log in',
       threadId: THREADS.login,
@@ -260,9 +264,8 @@ describe('drafts', () => {
 
   everywhere('cannot reply to a message of another inbox', async (service) => {
     const { helpdesk } = openInboxClients(service);
-    await helpdesk.call('DELETE', `/messages/${MESSAGES.linkSent}`);
     const before = await list(helpdesk);
-    for (const replyToMessageId of [IDS.nobody, MESSAGES.invoice, MESSAGES.linkSent, IDS.globex.messages.hours]) {
+    for (const replyToMessageId of [IDS.nobody, MESSAGES.invoice, IDS.globex.messages.hours]) {
       for (const [method, path] of [
         ['POST', '/drafts'],
         ['PATCH', `/drafts/${DRAFTS.helpdesk}`],

@@ -105,9 +105,47 @@ describe('inboxes', () => {
     const [one, two] = [await create(service, {}), await service.send('POST', '/v1/inboxes', asTenant(service))];
     for (const { status, json } of [one, two]) {
       expect([status, json.displayName]).toEqual([201, null]);
-      expect(json.username).toMatch(/^agent-[0-9a-f]{8}$/);
+      expect(json.username).toMatch(/^acme-[0-9a-f]{8}$/);
     }
     expect(one.json.username).not.toBe(two.json.username);
+  });
+
+  everywhere('a generated name starts with the name of the tenant, as far as it fits', async ({ send, mailbox }) => {
+    const starts = {
+      'Acme Corp': 'acme-corp',
+      ' Café & Co. ': 'cafe-co',
+      '東京 3': '3',
+      東京: 'agent',
+      '-': 'agent',
+      [`${'x'.repeat(54)} y`]: 'x'.repeat(54),
+      ['x'.repeat(200)]: 'x'.repeat(55),
+    };
+    for (const [name, start] of Object.entries(starts)) {
+      const tenant = await send('POST', '/v1/tenants', { key: mailbox.keys.operator, json: { name } });
+      const { status, json } = await send('POST', '/v1/inboxes', { key: tenant.json.apiKey, json: {} });
+      expect([name, status, json.username.slice(0, -9)]).toEqual([name, 201, start]);
+      expect(json.username.slice(-9)).toMatch(/^-[0-9a-f]{8}$/);
+      const again = await send('POST', '/v1/inboxes', { key: tenant.json.apiKey, json: { username: json.username } });
+      expect([again.status, again.json.existed]).toEqual([200, true]);
+    }
+  });
+
+  everywhere('a generated name leaves room for a long domain', async (service) => {
+    const starts: [length: number, start: string | undefined][] = [
+      [20, 'acme'],
+      [239, 'acme'],
+      [242, 'ac'],
+      [243, 'a'],
+      [244, undefined],
+    ];
+    for (const [length, start] of starts) {
+      const domain = `${'a'.repeat(1 + (length % 2))}${'.a'.repeat((length - 6 - (length % 2)) / 2)}.test`;
+      await service.send('POST', '/v1/domains', { ...asTenant(service), json: { domain } });
+      await service.send('GET', `/v1/domains/${domain}/verify`, asTenant(service));
+      const { status, json } = await create(service, { domain });
+      const expected = start === undefined ? 400 : 201;
+      expect([domain.length, status, json.username?.slice(0, -9)]).toEqual([length, expected, start]);
+    }
   });
 
   everywhere('a user name may contain letters, digits and . - _', async (service) => {
@@ -189,16 +227,20 @@ describe('inboxes', () => {
     expect([await statusOf(json.apiKey), await statusOf(rotated.json.key)]).toEqual([401, 200]);
   });
 
-  everywhere('mail that it sends carries its display name and its primary address', async (service) => {
-    await addAddress(service, helpdesk, { email: 'help@mailbox.test' });
-    await service.send('PATCH', `/v1/inboxes/${helpdesk}`, {
-      ...asTenant(service),
-      json: { displayName: 'Help, please' },
-    });
-    const { json } = await sendTo(service, 'billing@acme.test', helpdesk);
-    const sent = await service.send('GET', `/v1/inboxes/${helpdesk}/messages/${json.id}`, asTenant(service));
-    expect(sent.json.from).toBe('"Help, please" <help@mailbox.test>');
-  });
+  everywhere(
+    'mail that it sends carries its display name and its primary address',
+    { behaviours: { 'messages.addresses': 'display' } },
+    async (service) => {
+      await addAddress(service, helpdesk, { email: 'help@mailbox.test' });
+      await service.send('PATCH', `/v1/inboxes/${helpdesk}`, {
+        ...asTenant(service),
+        json: { displayName: 'Help, please' },
+      });
+      const { json } = await sendTo(service, 'billing@acme.test', helpdesk);
+      const sent = await service.send('GET', `/v1/inboxes/${helpdesk}/messages/${json.id}`, asTenant(service));
+      expect(sent.json.from).toBe('"Help, please" <help@mailbox.test>');
+    },
+  );
 
   everywhere('deleting one ends its key, addresses, drafts and lists at once, and hides its mail', async (service) => {
     const { send, mailbox } = service;

@@ -88,7 +88,7 @@ describe('messages', () => {
     expect(json).toEqual({
       id: MESSAGES.cannotLogIn,
       direction: 'inbound',
-      from: 'Dana Reyes <dana@customer.test>',
+      from: 'dana@customer.test',
       to: 'helpdesk@acme.test',
       subject: 'Cannot log in',
       plainBody: 'Since this morning the login page says that my password has expired.',
@@ -227,23 +227,9 @@ describe('messages', () => {
       archived: { total: 0 },
       trash: { total: 1 },
     });
-    const calls: [string, string, object?][] = [
-      ['GET', path],
-      ['DELETE', path],
-      ['GET', `${path}/raw`],
-      ['GET', `${path}/attachments`],
-      ['POST', `/reply/${MESSAGES.thanks}`, {}],
-      ['POST', `/reply-all/${MESSAGES.thanks}`, {}],
-      ['POST', `/forward/${MESSAGES.thanks}`, { to: 'a@b.test' }],
-    ];
-    for (const [method, at, body] of calls) {
-      const reply = await helpdesk.call(method, at, body);
-      expect([method, at, reply.status, reply.json.error]).toEqual([
-        method,
-        at,
-        404,
-        'There is no message with this id.',
-      ]);
+    for (const at of [path, `${path}/raw`, `${path}/attachments`]) {
+      const reply = await helpdesk.call('GET', at);
+      expect([at, reply.status, reply.json.error]).toEqual([at, 404, 'There is no message with this id.']);
     }
   });
 
@@ -257,6 +243,70 @@ describe('messages', () => {
     expect(trash.json.messages).toMatchObject([{ id: MESSAGES.thanks, isRead: true, isStarred: true }]);
     expect((await counts(service)).starred).toEqual({ total: 0 });
     expect((await helpdesk.call('GET', path)).status).toBe(404);
+  });
+
+  everywhere('can be answered and forwarded in the trash, and stay there', async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    await helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`);
+    for (const [path, body] of [
+      [`/reply/${MESSAGES.thanks}`, { plainBody: 'Good.' }],
+      [`/reply-all/${MESSAGES.thanks}`, { plainBody: 'Good.' }],
+      [`/forward/${MESSAGES.thanks}`, { to: 'a@b.test' }],
+    ] as const) {
+      const { status, json } = await helpdesk.call('POST', path, body);
+      const sent = (await helpdesk.call('GET', `/messages/${json.id}`)).json;
+      expect([path, status, sent.threadId === THREADS.login]).toEqual([path, 200, !path.startsWith('/forward')]);
+    }
+    const draft = await helpdesk.call('POST', '/drafts', { replyToMessageId: MESSAGES.thanks });
+    expect((await helpdesk.call('POST', `/drafts/${draft.json.id}/send`)).json.threadId).toBe(THREADS.login);
+    expect((await helpdesk.call('GET', `/threads/${THREADS.login}`)).json.messageCount).toBe(6);
+    expect(await counts(service)).toMatchObject({ inbox: { total: 1 }, sent: { total: 5 }, trash: { total: 1 } });
+  });
+
+  everywhere(
+    'are removed for good when deleted in the trash, also from thread, drafts and metrics',
+    async (service) => {
+      const { helpdesk } = openInboxClients(service);
+      const path = `/messages/${MESSAGES.cannotLogIn}`;
+      const received = async () =>
+        (await service.send('GET', '/v1/metrics', { key: helpdesk.key, query: { from: '2026-01-01' } })).json.counts
+          .received;
+      const draft = await helpdesk.call('POST', '/drafts', { replyToMessageId: MESSAGES.cannotLogIn });
+      await helpdesk.call('DELETE', path);
+      expect(await received()).toBe(2);
+      const { status, json } = await helpdesk.call('DELETE', path);
+      expect([status, json]).toEqual([200, { deleted: true, id: MESSAGES.cannotLogIn }]);
+      expect(await received()).toBe(1);
+      expect((await helpdesk.call('GET', `/drafts/${draft.json.id}`)).json.replyToMessageId).toBe(null);
+      const thread = (await helpdesk.call('GET', `/threads/${THREADS.login}`)).json;
+      expect([thread.messageCount, idsOf(thread.messages)]).toEqual([2, [MESSAGES.linkSent, MESSAGES.thanks]]);
+      expect((await helpdesk.call('GET', '/threads')).json.threads).toMatchObject([
+        { threadId: THREADS.login, subject: 'Re: Cannot log in', messageCount: 2, unreadCount: 1 },
+      ]);
+      expect(idsOf(await helpdesk.list())).toEqual([MESSAGES.linkSent, MESSAGES.thanks]);
+      const trash = await service.send('GET', '/v1/messages?folder=trash', { key: helpdesk.key });
+      expect(trash.json).toMatchObject({ messages: [], pagination: { total: 0 } });
+      expect(await counts(service)).toMatchObject({ inbox: { unread: 1, total: 1 }, trash: { total: 0 } });
+      const state = service.mailbox.snapshot().tenants[0];
+      expect(state?.attachments.filter(({ messageId }) => messageId === MESSAGES.cannotLogIn)).toEqual([]);
+      for (const [method, at, body] of [
+        ['DELETE', path],
+        ['PATCH', path, { isRead: true }],
+        ['POST', `/reply/${MESSAGES.cannotLogIn}`, {}],
+      ] as const) {
+        expect((await helpdesk.call(method, at, body)).status).toBe(404);
+      }
+    },
+  );
+
+  everywhere('that are the last of their thread take it with them when removed for good', async (service) => {
+    const { billing } = openInboxClients(service);
+    const thread = `/threads/${THREADS.invoice}`;
+    await billing.call('DELETE', `/messages/${MESSAGES.invoice}`);
+    expect((await billing.call('GET', thread)).status).toBe(200);
+    await billing.call('DELETE', `/messages/${MESSAGES.invoice}`);
+    expect((await billing.call('GET', thread)).status).toBe(404);
+    expect(createMailbox({ fixtures: service.mailbox.export() }).snapshot().tenants[0]?.messages).toHaveLength(4);
   });
 
   everywhere('stay in their thread and in the trash when deleted', async (service) => {

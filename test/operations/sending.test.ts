@@ -85,8 +85,8 @@ describe('sending', () => {
     expect((await helpdesk.list('?direction=outbound')).at(-1)).toEqual({
       id: sent.id,
       direction: 'outbound',
-      from: 'Acme Helpdesk <helpdesk@acme.test>',
-      to: to.join(', '),
+      from: 'helpdesk@acme.test',
+      to: 'dana@customer.test, lee@prospect.test',
       subject: 'Hello',
       plainBody: 'a',
       htmlBody: '<b>b</b>',
@@ -204,7 +204,7 @@ describe('sending', () => {
       const received = await inboxClient.latest();
       expect(received).toMatchObject({
         direction: 'inbound',
-        from: 'Acme Helpdesk <helpdesk@acme.test>',
+        from: 'helpdesk@acme.test',
         to: `${billing.address}, ${info.address}`,
         subject: 'Hello',
         plainBody: 'Hello!',

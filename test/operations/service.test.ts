@@ -133,6 +133,47 @@ describe('metrics', () => {
     });
   });
 
+  everywhere(
+    'a number below 100,000,000,000 is in seconds since 1970, any other in milliseconds',
+    THEN,
+    async (service) => {
+      const windowOf = async (query: object) => (await metrics(service, query)).json.window;
+      const window = { from: '2026-01-05T09:00:00.000Z', to: '2026-01-06T09:00:00.123Z' };
+      expect(await windowOf({ from: '1767603600', to: '1767690000123' })).toEqual(window);
+      expect(await windowOf({ from: '1767603600000', to: '1767690000123' })).toEqual(window);
+      expect(await windowOf({ from: '0', to: '1' })).toEqual({
+        from: '1970-01-01T00:00:00.000Z',
+        to: '1970-01-01T00:00:01.000Z',
+      });
+      expect(await windowOf({ from: '100000000000', to: '99999999999' })).toEqual({
+        from: '1973-03-03T09:46:40.000Z',
+        to: '5138-11-16T09:46:39.000Z',
+      });
+      expect(await counts(service, { from: '1767225600', to: '1768435200' })).toMatchObject({ sent: 2, received: 3 });
+    },
+  );
+
+  everywhere('what is neither a time nor a number since 1970 returns 400', THEN, async (service) => {
+    const rule =
+      'from must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds since 1970 such as 1767603600';
+    for (const from of ['yesterday', '', '-1', '1767603600.5', '1e9', ' 1', '0x10', '2026-02-30', '1'.repeat(16)]) {
+      const { status, json } = await metrics(service, { from });
+      expect([from, status, json.error]).toEqual([from, 400, `The query is not valid: ${rule}.`]);
+    }
+    const { json } = await metrics(service, { from: '999999999999999' });
+    expect(json.error).toBe('The query is not valid: from must be in the years 0001 to 9999.');
+  });
+
+  everywhere('only a day or a number rests on how it is read', async (service) => {
+    const isNamed = async (query: object) =>
+      (await metrics(service, query)).headers.get('x-mock-assumed')?.includes('metrics.window');
+    expect(await isNamed({ from: '2026-01-05' })).toBe(true);
+    expect(await isNamed({ from: '2026-01-05T09:00:00Z', to: '1767690000' })).toBe(true);
+    expect(await isNamed({ from: 'yesterday' })).toBe(true);
+    expect(await isNamed({ from: '2026-01-05T09:00:00Z' })).toBe(false);
+    expect(await isNamed({})).toBe(false);
+  });
+
   everywhere('a from that is later than to or than now returns 400', THEN, async (service) => {
     for (const query of [{ from: '2026-01-06', to: '2026-01-05' }, { from: '2026-01-16' }]) {
       const { status, json } = await metrics(service, query);

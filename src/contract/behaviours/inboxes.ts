@@ -12,6 +12,13 @@ export const inboxBehaviours = defineBehaviours({
     default: 'with-metadata',
     origin: 'assumed',
   },
+  'inboxes.display-name.unset': {
+    question: 'What is the displayName of an inbox that has none?',
+    section: '4.4',
+    choices: { null: 'null', absent: 'the field is absent' },
+    default: 'null',
+    origin: 'assumed',
+  },
   'inboxes.read.tiers': {
     question: 'Which keys may list and read inboxes?',
     section: '4.4',
@@ -66,8 +73,9 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.create.generated-name': {
     question: 'Which user name does an inbox get when the request has none?',
     section: '4.4',
-    assumption: 'agent- followed by eight hexadecimal digits',
-    origin: 'assumed',
+    assumption:
+      'the name of the tenant in the form of a slug, cut to what fits, or agent if it has no ASCII letters or digits; then - and eight hexadecimal digits: acme-0f3a91c2',
+    origin: 'reference',
   },
   'inboxes.create.workspace': {
     question: 'Which workspace does an inbox belong to when a tenant key names none?',
@@ -78,20 +86,14 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.create.domain': {
     question: 'What is the reply to a domain that is neither the default domain nor verified for the workspace?',
     section: '4.4',
-    choices: {
-      invalid: '400',
-      forbidden: '403',
-    },
+    choices: { invalid: '400', forbidden: '403' },
     default: 'invalid',
     origin: 'assumed',
   },
   'inboxes.create.existing': {
     question: 'What is the reply to creating an inbox whose address the tenant already has?',
     section: '4.4',
-    choices: {
-      returned: '200 with that inbox and existed: true, without credentials',
-      conflict: '409',
-    },
+    choices: { returned: '200 with that inbox and existed: true, without credentials', conflict: '409' },
     default: 'returned',
     origin: 'reference',
   },
@@ -118,10 +120,7 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.delete.body': {
     question: 'What does deleting an inbox return?',
     section: '4.4',
-    choices: {
-      'deleted-and-id': '{ deleted: true, id }',
-      empty: '{}',
-    },
+    choices: { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' },
     default: 'deleted-and-id',
     origin: 'reference',
   },
@@ -129,10 +128,7 @@ export const inboxBehaviours = defineBehaviours({
     question:
       'What is the reply to adding an address whose domain is neither the default domain nor verified for the workspace?',
     section: '4.4',
-    choices: {
-      invalid: '400',
-      forbidden: '403',
-    },
+    choices: { invalid: '400', forbidden: '403' },
     default: 'invalid',
     origin: 'assumed',
   },
@@ -146,20 +142,14 @@ export const inboxBehaviours = defineBehaviours({
   'inboxes.addresses.delete.canonical': {
     question: 'What is the reply to removing the canonical address, which is not allowed?',
     section: '4.4',
-    choices: {
-      conflict: '409',
-      invalid: '400',
-    },
+    choices: { conflict: '409', invalid: '400' },
     default: 'conflict',
     origin: 'assumed',
   },
   'inboxes.addresses.delete.body': {
     question: 'What does removing an address return?',
     section: '4.4',
-    choices: {
-      'deleted-and-address': '{ deleted: true, address }',
-      empty: '{}',
-    },
+    choices: { 'deleted-and-address': '{ deleted: true, address }', empty: '{}' },
     default: 'deleted-and-address',
     origin: 'reference',
   },

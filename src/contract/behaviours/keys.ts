@@ -23,13 +23,16 @@ export const keyBehaviours = defineBehaviours({
     default: 'key-record',
     origin: 'assumed',
   },
+  'inboxes.rotate.status': {
+    question: 'Which status does rotating the key of an inbox have?',
+    section: '4.4',
+    assumption: '201, like creating a workspace key',
+    origin: 'assumed',
+  },
   'workspaces.keys.tiers': {
     question: 'Which keys may create, list and delete the keys of a workspace?',
     section: '4.4',
-    choices: {
-      'tenant-and-workspace': 'tk_, and wk_ for its own workspace',
-      'tenant-only': 'tk_ only',
-    },
+    choices: { 'tenant-and-workspace': 'tk_, and wk_ for its own workspace', 'tenant-only': 'tk_ only' },
     default: 'tenant-and-workspace',
     origin: 'reference',
   },

@@ -8,6 +8,8 @@ export const messageBehaviours = defineBehaviours({
     choices: {
       extended: 'the fields of the reference plus inboxId, cc, bcc, isStarred and isArchived',
       reference: 'the fields of the reference only',
+      legacy:
+        'the same as extended, plus those of an older form: fromAddress and toAddresses (an array), without display names; fromName, null if there is none; sentAt and createdAt, which both have the value of receivedAt',
     },
     default: 'extended',
     origin: 'assumed',
@@ -15,22 +17,19 @@ export const messageBehaviours = defineBehaviours({
   'messages.to': {
     question: 'Is the "to" of a message in a reply an array?',
     section: '4.4',
-    choices: {
-      string: 'no, it is one string, with commas between several recipients',
-      array: 'yes, always',
-    },
+    choices: { string: 'no, it is one string, with commas between several recipients', array: 'yes, always' },
     default: 'string',
     origin: 'reference',
   },
-  'messages.from': {
-    question: 'How is the sender of a message written in a reply?',
+  'messages.addresses': {
+    question: 'How are the addresses of a message written in a reply: from, to, cc and bcc?',
     section: '4.4',
     choices: {
+      bare: 'without display names, in lower case: dana@customer.test',
       display: 'with the display name, if there is one: Dana Reyes <dana@customer.test>',
-      bare: 'only the address, in lower case',
     },
-    default: 'display',
-    origin: 'assumed',
+    default: 'bare',
+    origin: 'reference',
   },
   'messages.list.order': {
     question: 'In which order are messages and threads listed, in an inbox and for the whole tenant?',
@@ -61,10 +60,7 @@ export const messageBehaviours = defineBehaviours({
   'messages.list.over-limit': {
     question: 'What is the reply to a limit above 200?',
     section: '4.4',
-    choices: {
-      clamped: 'the same as with limit=200',
-      invalid: '400',
-    },
+    choices: { clamped: 'the same as with limit=200', invalid: '400' },
     default: 'clamped',
     origin: 'assumed',
   },
@@ -93,48 +89,57 @@ export const messageBehaviours = defineBehaviours({
   'messages.get.marks-read': {
     question: 'Does reading a message mark it as read?',
     section: '4.4',
-    choices: {
-      yes: 'yes, before it is returned',
-      no: 'no',
-    },
+    choices: { yes: 'yes, before it is returned', no: 'no' },
     default: 'yes',
     origin: 'reference',
   },
   'messages.update.reply': {
     question: 'What does updating a message return?',
     section: '4.4',
-    choices: {
-      'updated-and-id': '{ updated: true, id }',
-      message: 'the message',
-    },
+    choices: { 'updated-and-id': '{ updated: true, id }', message: 'the message' },
     default: 'updated-and-id',
     origin: 'assumed',
   },
   'messages.update.deleted': {
     question: 'What is the reply to updating a deleted message?',
     section: '4.4',
-    choices: {
-      changed: 'success: it is updated like any other',
-      'not-found': '404, unless messages.deleted=shown',
-    },
+    choices: { changed: 'success: it is updated like any other, and stays in the trash', 'not-found': '404' },
     default: 'changed',
-    origin: 'assumed',
+    origin: 'reference',
+  },
+  'messages.answer.deleted': {
+    question: 'What is the reply to answering or forwarding a deleted message, also by a draft?',
+    section: '4.4',
+    choices: {
+      sent: 'success: it is answered or forwarded like any other, and stays in the trash',
+      'not-found': '404; for a draft, see drafts.unknown-message',
+    },
+    default: 'sent',
+    origin: 'reference',
   },
   'messages.delete.body': {
     question: 'What does deleting a message return?',
     section: '4.4',
-    choices: {
-      'deleted-and-id': '{ deleted: true, id }',
-      empty: '{}',
-    },
+    choices: { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' },
     default: 'deleted-and-id',
     origin: 'assumed',
   },
-  'messages.deleted': {
-    question: 'What is the reply to reading, answering, forwarding or deleting a message that was already deleted?',
+  'messages.delete.deleted': {
+    question: 'What is the reply to deleting a message that was already deleted?',
     section: '4.4',
     choices: {
-      'not-found': '404; only its thread and the trash folder still show it; for updates, see messages.update.deleted',
+      removed:
+        'success: it is removed for good with its files, also from its thread, from metrics and from drafts that answer it, as if it had never arrived or been sent',
+      'not-found': '404; it stays in the trash',
+    },
+    default: 'removed',
+    origin: 'reference',
+  },
+  'messages.deleted': {
+    question: 'What is the reply to reading a deleted message, its raw form or its files?',
+    section: '4.4',
+    choices: {
+      'not-found': '404; only its thread and the trash folder still show it',
       shown: 'the same as if it were not deleted',
     },
     default: 'not-found',
@@ -161,10 +166,7 @@ export const messageBehaviours = defineBehaviours({
   'messages.attachments.disposition': {
     question: 'With which Content-Disposition is an attachment returned?',
     section: '4.4',
-    choices: {
-      attachment: 'attachment, with its file name',
-      inline: 'inline, with its file name',
-    },
+    choices: { attachment: 'attachment, with its file name', inline: 'inline, with its file name' },
     default: 'attachment',
     origin: 'assumed',
   },
@@ -196,10 +198,7 @@ export const messageBehaviours = defineBehaviours({
   'messages.all.folder': {
     question: 'What does the tenant-wide list contain when the request names no folder?',
     section: '4.4',
-    choices: {
-      all: 'every message that is not deleted',
-      inbox: 'the messages of the folder inbox',
-    },
+    choices: { all: 'every message that is not deleted', inbox: 'the messages of the folder inbox' },
     default: 'all',
     origin: 'assumed',
   },

@@ -1,4 +1,5 @@
 import { defineBehaviours } from '../behaviour.ts';
+import { INVENTED_CODES, INVENTED_STATUSES } from '../errors.ts';
 
 /** Requests and error replies of every operation. */
 export const requestBehaviours = defineBehaviours({
@@ -26,6 +27,19 @@ export const requestBehaviours = defineBehaviours({
     choices: { 'error-and-code': '{ error, code }', 'error-only': '{ error }' },
     default: 'error-and-code',
     origin: 'reference',
+  },
+  'errors.statuses': {
+    question: 'Which status does an error have?',
+    section: '7',
+    assumption:
+      '400 for a request that is not valid, with VALIDATION_ERROR; 401 for a missing or invalid key; 403 for what is not allowed, with INBOX_PAUSED for a paused inbox; 404 for what does not exist; 409 for what already exists, with USERNAME_TAKEN for an address; 502 if the mail relay fails',
+    origin: 'reference',
+  },
+  'errors.codes': {
+    question: 'Which statuses and codes of errors does no source state?',
+    section: '7',
+    assumption: `the statuses ${INVENTED_STATUSES.join(', ')}, and the codes ${INVENTED_CODES.join(', ')}`,
+    origin: 'assumed',
   },
   'errors.foreign-resource': {
     question: "What is the reply to an id that belongs to another tenant, or is outside the key's workspace or inbox?",
@@ -127,6 +141,19 @@ export const requestBehaviours = defineBehaviours({
     section: '8',
     assumption:
       '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets another limit; then 507, or 452 over SMTP, and nothing is stored',
+    origin: 'assumed',
+  },
+  'requests.rate-limits': {
+    question: 'Which rate limits and quotas are there?',
+    section: '8',
+    assumption:
+      'none, unless a fault sets a rate limit; then replies have the headers RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset and RateLimit-Policy, and requests above the limit get 429 with Retry-After',
+    origin: 'assumed',
+  },
+  'requests.other-products': {
+    question: 'What is the reply to a path of another product of the service, such as one that may answer 402?',
+    section: '1',
+    assumption: '404, as for every unknown path: other products are not emulated, and no reply is 402',
     origin: 'assumed',
   },
   'requests.selectors': {

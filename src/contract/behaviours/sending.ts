@@ -22,11 +22,7 @@ export const sendBehaviours = defineBehaviours({
   'sending.verified': {
     question: 'What is the reply to sending to an address that has never written to the inbox, without verified: true?',
     section: '4.4',
-    choices: {
-      forbidden: '403 UNVERIFIED_RECIPIENT',
-      invalid: '400',
-      sent: 'success: the message is sent',
-    },
+    choices: { forbidden: '403 UNVERIFIED_RECIPIENT', invalid: '400', sent: 'success: the message is sent' },
     default: 'forbidden',
     origin: 'assumed',
   },
@@ -59,6 +55,12 @@ export const sendBehaviours = defineBehaviours({
       'sends, replies, forwards and the sending of drafts, with 403 INBOX_PAUSED; mail to the inbox still arrives',
     origin: 'reference',
   },
+  'sending.plan-limit': {
+    question: 'Which plan limits do sends have?',
+    section: '8',
+    assumption: 'none: no send gets the 403 that the reference names for a plan limit, unless a fault returns it',
+    origin: 'assumed',
+  },
   'sending.local': {
     question: 'Where is sent mail delivered?',
     section: '4.4',
@@ -76,10 +78,7 @@ export const sendBehaviours = defineBehaviours({
   'sending.unknown-user': {
     question: 'What happens to mail for an unknown address at a domain of this emulator?',
     section: '4.4',
-    choices: {
-      bounced: 'it bounces',
-      accepted: 'it counts as delivered',
-    },
+    choices: { bounced: 'it bounces', accepted: 'it counts as delivered' },
     default: 'bounced',
     origin: 'assumed',
   },

@@ -19,8 +19,16 @@ export const serviceBehaviours = defineBehaviours({
     question: 'What does GET /v1/metrics return?',
     section: '4.4',
     assumption:
-      '{ window, scope, counts, resources }; the default window is the last 30 days; a date without a time means that whole day; for a single inbox, the number of domains is 0',
+      '{ window, scope, counts, resources }; the default window is the last 30 days; for a single inbox, the number of domains is 0',
     origin: 'reference',
+  },
+  'metrics.window': {
+    question: 'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
+    section: '4.4',
+    assumption:
+      'a day, which is whole and in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, else of milliseconds',
+    origin: 'assumed',
+    affects: ['query'],
   },
   'metrics.counts': {
     question: 'Which messages do the counts of GET /v1/metrics include?',

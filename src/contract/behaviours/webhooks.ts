@@ -65,6 +65,19 @@ export const webhookBehaviours = defineBehaviours({
     default: 'kept',
     origin: 'assumed',
   },
+  'webhooks.create.workspace': {
+    question: 'Which workspace does a new webhook belong to?',
+    section: '4.1, rule 2',
+    assumption:
+      'the one in workspaceId, which only a tk_ key may send: the webhook then gets the events of that workspace only; without it, no workspace for a tk_ key, and its own for a wk_ key',
+    origin: 'reference',
+  },
+  'webhooks.list.pages': {
+    question: 'Is the list of webhooks paged or filtered?',
+    section: '4.2, rule 2',
+    assumption: 'no: it has every webhook in scope; the only filter is workspace, for a tk_ key',
+    origin: 'assumed',
+  },
   'webhooks.list.order': {
     question: 'In which order are webhooks listed?',
     section: '4.2, rule 2',

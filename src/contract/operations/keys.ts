@@ -16,6 +16,7 @@ export const keyOperations = {
     tiers: (readBehaviour) => TIER_SETS[readBehaviour('inboxes.rotate.tiers')],
     params: idParams,
     status: 201,
+    assumes: ['inboxes.rotate.status'],
   }),
   createWorkspaceKey: defineOperation({
     method: 'POST',

@@ -31,7 +31,7 @@ export const serviceOperations = {
         inbox: idInRequest.optional(),
       }),
     status: 200,
-    assumes: ['metrics.reply', 'metrics.counts'],
+    assumes: ['metrics.reply', 'metrics.window', 'metrics.counts'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation({

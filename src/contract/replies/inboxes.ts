@@ -26,9 +26,17 @@ const credentials = {
 
 const FIELDS_BY_SHAPE = { 'with-metadata': { metadata: metadata.nullable() }, reference: {} };
 
+/** The displayName under each value of `inboxes.display-name.unset`. */
+const DISPLAY_NAME = {
+  null: { displayName: z.string().nullable() },
+  absent: { displayName: z.string().optional() },
+};
+
 /** An inbox without its credentials. */
 const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
-  referenceInbox.extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
+  referenceInbox
+    .extend(DISPLAY_NAME[readBehaviour('inboxes.display-name.unset')])
+    .extend(FIELDS_BY_SHAPE[readBehaviour('inboxes.shape')]);
 
 /** An inbox with its credentials (reference, "Inbox"). */
 const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>

@@ -12,14 +12,14 @@ const attachment = z.strictObject({
   sizeBytes: z.int(),
 });
 
+const ADDRESS_FORMS = {
+  bare: z.string().describe('The bare address, in lower case.'),
+  display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
+};
+
 const TO_FORMS = {
   string: z.string().describe('Several recipients are separated by commas.'),
   array: z.array(z.string()),
-};
-
-const FROM_FORMS = {
-  display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
-  bare: z.string().describe('The bare address, in lower case.'),
 };
 
 /** The fields of a message that the reference lists. */
@@ -39,15 +39,25 @@ const referenceMessage = z.strictObject({
   attachments: z.array(attachment),
 });
 
+const extended = {
+  inboxId: uuid,
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()).describe('Empty for inbound mail.'),
+  isStarred: z.boolean(),
+  isArchived: z.boolean(),
+};
+
 const ADDED_FIELDS_BY_SHAPE = {
-  extended: {
-    inboxId: uuid,
-    cc: z.array(z.string()),
-    bcc: z.array(z.string()).describe('Empty for inbound mail.'),
-    isStarred: z.boolean(),
-    isArchived: z.boolean(),
-  },
+  extended,
   reference: {},
+  legacy: {
+    ...extended,
+    fromAddress: z.string(),
+    fromName: z.string().nullable(),
+    toAddresses: z.array(z.string()),
+    sentAt: timestamp,
+    createdAt: timestamp,
+  },
 };
 
 /** The schema of a message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
@@ -58,7 +68,7 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 }
 
 function addressFields(readBehaviour: ReadBehaviour) {
-  return { from: FROM_FORMS[readBehaviour('messages.from')], to: TO_FORMS[readBehaviour('messages.to')] };
+  return { from: ADDRESS_FORMS[readBehaviour('messages.addresses')], to: TO_FORMS[readBehaviour('messages.to')] };
 }
 
 /** A message in the tenant-wide list, in short form (reference). */

@@ -18,13 +18,16 @@ export function showInboxWithoutCredentials(
     canonicalEmail: canonicalAddress(inbox),
     username,
     domain,
-    displayName,
+    ...(displayName === null ? UNSET[readBehaviour('inboxes.display-name.unset')] : { displayName }),
     workspaceId,
     addresses,
     ...EXTRA_FIELDS[readBehaviour('inboxes.shape')](metadata),
     createdAt,
   };
 }
+
+/** The field of an inbox without a display name. */
+const UNSET = { null: { displayName: null }, absent: {} };
 
 const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 

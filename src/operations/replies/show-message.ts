@@ -1,4 +1,5 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import { isIncomingAddress, parseAddress, toBareAddress } from '../../contract/email-address.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import type { World } from '../../store/world.ts';
@@ -20,35 +21,41 @@ export function showMessage(world: World, message: MessageRow, readBehaviour: Re
     inReplyTo,
     receivedAt,
     attachments: world.attachments.by('messageId', id).map(showAttachment),
-    ...EXTRA_FIELDS[readBehaviour('messages.shape')](message),
+    ...EXTRA_FIELDS[readBehaviour('messages.shape')](message, readBehaviour),
   };
 }
 
 /** Returns the sender and the recipients of a message as clients see them. */
-export function showSenderAndRecipients(message: MessageRow, readBehaviour: ReadBehaviour) {
-  return { from: FROM[readBehaviour('messages.from')](message), to: TO[readBehaviour('messages.to')](message.to) };
+export function showSenderAndRecipients({ from, to }: MessageRow, readBehaviour: ReadBehaviour) {
+  const show = SHOW_ADDRESS[readBehaviour('messages.addresses')];
+  return { from: show(from), to: TO[readBehaviour('messages.to')](to.map(show)) };
 }
 
-const FROM = {
-  display: ({ from }: MessageRow) => from,
-  bare: ({ fromAddress }: MessageRow) => fromAddress,
-};
+const SHOW_ADDRESS = { bare: toBareAddress, display: (address: string) => address };
 
 const TO = {
-  string: (addresses: readonly string[]) => addresses.join(', '),
-  array: (addresses: readonly string[]) => [...addresses],
+  string: (addresses: string[]) => addresses.join(', '),
+  array: (addresses: string[]) => addresses,
 };
 
-const EXTRA_FIELDS = {
-  extended: ({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow) => ({
-    inboxId,
-    cc: [...cc],
-    bcc: [...bcc],
-    isStarred,
-    isArchived,
-  }),
-  reference: () => ({}),
-};
+function showExtended({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow, readBehaviour: ReadBehaviour) {
+  const show = SHOW_ADDRESS[readBehaviour('messages.addresses')];
+  return { inboxId, cc: cc.map(show), bcc: bcc.map(show), isStarred, isArchived };
+}
+
+function showLegacy(message: MessageRow, readBehaviour: ReadBehaviour) {
+  const { from, fromAddress, to, receivedAt } = message;
+  return {
+    ...showExtended(message, readBehaviour),
+    fromAddress,
+    fromName: parseAddress(from, isIncomingAddress)?.name || null,
+    toAddresses: to.map(toBareAddress),
+    sentAt: receivedAt,
+    createdAt: receivedAt,
+  };
+}
+
+const EXTRA_FIELDS = { extended: showExtended, reference: () => ({}), legacy: showLegacy };
 
 /** Returns an attachment as clients see it, without its bytes. */
 export function showAttachment({ id, filename, contentType, sizeBytes }: AttachmentRow) {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createSilentReader } from '../../contract/behaviour-reader.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
 import type { MailboxInternals } from '../../mailbox.ts';
@@ -63,12 +64,10 @@ export class App implements ServerApp {
     } catch (thrown) {
       error = toApiError(thrown, internals.report);
       if (response.headersSent) response.destroy();
-      else
-        await sendReply(
-          response,
-          toErrorReply(error, (id) => internals.mailbox.behaviours[id]),
-          this.#sending,
-        );
+      else {
+        const reader = createSilentReader(internals.mailbox.behaviours);
+        await sendReply(response, toErrorReply(error, reader), this.#sending);
+      }
     }
   }
 

@@ -76,6 +76,17 @@ const READINGS: [BehaviourOptions, Reading][] = [
 
   row('inboxes.shape', 'with-metadata', createInbox({}), ({ json }) => json.metadata, null),
   row('inboxes.shape', 'reference', createInbox({}), ({ json }) => 'metadata' in json, false),
+  row('inboxes.display-name.unset', 'null', createInbox({}), ({ json }) => json.displayName, null),
+  ...[createInbox({}), createInbox({ displayName: '' }), inTurn(createAda, createAda)].map((request) =>
+    row('inboxes.display-name.unset', 'absent', request, ({ json }) => 'displayName' in json, false),
+  ),
+  row(
+    'inboxes.display-name.unset',
+    'absent',
+    inTurn(call('PATCH', `/v1/inboxes/${helpdesk}`, { displayName: null }), call('GET', '/v1/inboxes')),
+    ({ json }) => json.inboxes.map(({ displayName }: { displayName?: string }) => displayName),
+    [undefined, 'Acme Billing', 'Acme Outreach'],
+  ),
   row('inboxes.shape', 'reference', call('GET', '/v1/inboxes'), ({ json }) => 'metadata' in json.inboxes[0], false),
   ...(['omitted', 'included'] as const).map((current) =>
     row(
@@ -196,7 +207,19 @@ const NAMED: [title: string, request: Call, named: BehaviourId[], unnamed: Behav
       'requests.selectors',
     ],
   ],
-  ['an inbox without anything', createInbox({}), ['inboxes.create.generated-name', 'inboxes.create.workspace'], []],
+  [
+    'an inbox without anything',
+    createInbox({}),
+    ['inboxes.create.generated-name', 'inboxes.create.workspace', 'inboxes.display-name.unset'],
+    [],
+  ],
+  [
+    'an inbox with a display name',
+    createInbox({ username: 'ada', displayName: 'Ada' }),
+    ['inboxes.shape'],
+    ['inboxes.display-name.unset'],
+  ],
+  ['a key that is rotated', call('POST', `/v1/inboxes/${helpdesk}/keys`), ['inboxes.rotate.status'], ['errors.codes']],
   [
     'an inbox that is there',
     createInbox({ username: 'helpdesk', domain: 'acme.test' }),
