@@ -52,6 +52,9 @@ export function withoutTag(address: string): string {
 
 /** Returns the bare address of a valid text in lower case, for comparison. */
 export function toBareAddress(text: string): string {
+  // Most texts need no parser, which takes thirty times as long.
+  const plain = /^(?:[^"<>(),;:\\@\r\n\0]*|"[^"\\\r\n\0]*" )<([^<>]*)>$/.exec(text)?.[1] ?? text;
+  if (isIncomingAddress(plain)) return plain.toLowerCase();
   return (parseAddress(text, isIncomingAddress)?.address ?? text).toLowerCase();
 }
 

@@ -61,6 +61,11 @@ export class Tree {
     this.#change(inbox, { messages: (this.#nodes.get(inbox)?.messages ?? 0) + 1 });
   }
 
+  /** Counts a message less in an inbox. */
+  removeMessage(inbox: string): void {
+    this.#change(inbox, { messages: (this.#nodes.get(inbox)?.messages ?? 0) - 1 });
+  }
+
   /** Makes this tree what another one is. */
   become(other: Tree): void {
     this.#nodes = new Map(other.#nodes);
