@@ -68,6 +68,8 @@ const WRONG_LISTS: [title: string, to: string, error: string][] = [
   ['text of 50000 open brackets', '(\\'.repeat(25_000), LIKE],
 ];
 
+const WITH_NAMES = { behaviours: { 'messages.addresses': 'display' } } as const;
+
 describe('sending', () => {
   everywhere('returns the id, the thread, the status and a real Message-ID', async (service) => {
     const { helpdesk } = openInboxClients(service);
@@ -132,7 +134,7 @@ describe('sending', () => {
     });
   }
 
-  everywhere('accepts every address that needs no quotes', async (service) => {
+  everywhere('accepts every address that needs no quotes', WITH_NAMES, async (service) => {
     const { helpdesk } = openInboxClients(service);
     const to = ['bounce+ada=example.com@lists.test', 'c=us/o=acme@x400.test', "Ada <o'neil&!#$%*?^`{|}~_-@x.test>"];
     const { id } = await helpdesk.mail(to);
@@ -146,7 +148,7 @@ describe('sending', () => {
   });
 
   for (const [title, to, expected] of LISTS) {
-    everywhere(`accepts ${title} in one string`, async (service) => {
+    everywhere(`accepts ${title} in one string`, WITH_NAMES, async (service) => {
       const { helpdesk } = openInboxClients(service);
       const json = { to, cc: to, bcc: to, subject: 'Hi', verified: true };
       const sent = await helpdesk.call('POST', '/send', json);
@@ -453,7 +455,7 @@ describe('sending', () => {
     expect((await bounces(service)).bounced - before.bounced).toBe(2);
   });
 
-  everywhere('from the primary address has its domain in the Message-ID', async (service) => {
+  everywhere('from the primary address has its domain in the Message-ID', WITH_NAMES, async (service) => {
     const { helpdesk, info } = openInboxClients(service);
     expect((await addAddress(service, helpdesk.id, 'help@mailbox.test', true)).status).toBe(201);
     const sent = await helpdesk.mail(info.address);
