@@ -103,18 +103,20 @@ const replaceModules: Plugin = {
   },
 };
 
-/** Takes the parser of addresses from its own file, so that the parser of mail is not loaded with it. */
+/** Takes only the parser of addresses and of encoded words from their files, because mail is parsed by our own code. */
 const addressParserAlone: Plugin = {
   name: 'address-parser-alone',
   resolveId: {
     order: 'pre',
-    handler: (source, importer) =>
-      source === 'postal-mime' && importer?.endsWith('/src/contract/email-address.ts') ? '\0address-parser' : undefined,
+    handler: (source) => (source === 'postal-mime' ? '\0address-parser' : undefined),
   },
-  load: (id) =>
-    id === '\0address-parser'
-      ? `export { default as addressParser } from '${root}node_modules/postal-mime/dist/esm/address-parser.js';`
-      : undefined,
+  load(id) {
+    if (id !== '\0address-parser') return undefined;
+    const folder = `${root}node_modules/postal-mime/dist/esm`;
+    return `
+      export { default as addressParser } from '${folder}/address-parser.js';
+      export { decodeWords } from '${folder}/decode-strings.js';`;
+  },
 };
 
 /** Takes only the agent and the request function of undici, because its own entry also loads fetch, caches and mocks. */

@@ -64,7 +64,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts', 'src/store/models.ts'] },
   { packages: /^uuid$/, allowed: ['src/fixture/'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
-  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/parse-eml.ts'] },
+  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/mime/decode.ts'] },
   { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/request.ts', 'src/inspector/'] },
   { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },

@@ -39,6 +39,29 @@ export function parseAddress(text: string, isAddress = isBareAddress): EmailAddr
   return { name: parsed.name.trim(), address: parsed.address };
 }
 
+/** Quoted texts, comments, addresses in angle brackets, separators, and what is between these. */
+const TOKEN = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
+
+/** How many addresses of a list are read, and how many characters of each, from its end. */
+const MAX_LISTED = 1_000;
+const MAX_WRITTEN_LENGTH = 4_000;
+
+/** Parses the addresses of a header field; a group is replaced by its members. Further ones than 1,000 are left out. */
+export function parseAddressList(text: string): EmailAddress[] {
+  const written: string[] = [''];
+  for (const [token] of text.matchAll(TOKEN)) {
+    // Before a colon is the name of a group.
+    if (token === ':') written[written.length - 1] = '';
+    else if (token === ',' || token === ';') written.push('');
+    else written[written.length - 1] += token;
+  }
+  return written
+    .filter((each) => each.trim() !== '')
+    .slice(0, MAX_LISTED)
+    .flatMap((each) => addressParser(each.slice(-MAX_WRITTEN_LENGTH), { flatten: true }))
+    .map(({ name, address = '' }) => ({ name, address }));
+}
+
 function isWhole(text: string, end: string): boolean {
   return text === end || (end.startsWith('<') && text.endsWith(end));
 }

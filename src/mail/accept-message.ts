@@ -39,7 +39,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
-  const parsed = 'eml' in message ? await parseRaw(context, message) : parseComposed(context, message);
+  const parsed = 'eml' in message ? parseRaw(context, message) : parseComposed(context, message);
   const copies = findTargets(context, parsed).map(({ inbox, recipient }) => {
     return { inbox, mail: { ...parsed.mail, headers: addTrace(inbox.world, recipient, parsed) } };
   });
@@ -96,13 +96,13 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
   return { tenant, mail, recipients: to, envelopeFrom, auth };
 }
 
-async function parseRaw(context: MailContext, message: IncomingMessage): Promise<AddressedMail> {
+function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
   const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage, message);
   checkSize(eml.byteLength);
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
   context.assume('messages.inbound.unreadable');
-  const { mail, recipients } = await parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  const { mail, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   // The mail can also name recipients outside this emulator. It is delivered only to those that have an inbox here.
   const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);

@@ -6,8 +6,8 @@ import type { World } from '../store/world.ts';
 import type { MailContext } from './mail-context.ts';
 import { createDeliveryReport } from './mime/delivery-report.ts';
 import { CRLF } from './mime/header.ts';
+import { fileNameOf } from './mime/read-contents.ts';
 import { createTrace } from './mime/trace.ts';
-import { fileNameOf } from './parse-eml.ts';
 import { type IncomingMail, receiveMail } from './receive-mail.ts';
 import type { AttachedFile } from './store-message.ts';
 

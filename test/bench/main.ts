@@ -1,5 +1,6 @@
 import { benchBySize } from './by-size.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchHostile } from './hostile.ts';
 import { benchInProcess } from './in-process.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchManyMessages } from './many-messages.ts';
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   sandboxes: benchSandboxes,
   routing: benchRouting,
   deliveries: benchDeliveries,
+  hostile: benchHostile,
   memory: benchMemory,
 };
 const WIDTHS = [62, 55, 16];

@@ -68,7 +68,7 @@ export const messageBehaviours = defineBehaviours({
     question: 'Which limits apply to a message that arrives over SMTP or as raw mail (eml)?',
     section: '8',
     assumption:
-      'the same as for a message that receiveMessage gets as separate fields (from, to, subject, text): bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; a longer body or subject is cut to the limit, and further addresses and attachments are left out; the raw mail stays complete',
+      'the same as for a message that receiveMessage gets as separate fields (from, to, subject, text): bodies of 500000 characters, a subject of 998 characters, 50 addresses each in to and cc, 100 attachments; a longer body or subject is cut to the limit, and further addresses and attachments are left out; of the parts, and of the addresses in a field, the first 1000 are read; a header above 256 KiB is refused; the raw mail stays complete',
     origin: 'assumed',
   },
   'messages.inbound.sender': {
@@ -83,7 +83,7 @@ export const messageBehaviours = defineBehaviours({
       'How does a reply show the parts of raw mail that cannot be decoded, or that are neither a body nor an ordinary file?',
     section: '4.4',
     assumption:
-      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; characters that base64 does not have are left out; a part in an unknown encoding is shown as it is; a multipart without its boundary is a text; CR is the line end of a mail without LF; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each part that could not be read',
+      'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; characters that base64 does not have are left out; a part in an unknown encoding is shown as it is; a multipart without its boundary is a text; plainBody has no text made from HTML; htmlBody, if there is HTML, also has each text that is no alternative to it; CR is the line end of a mail without LF; a calendar, a winmail.dat or an embedded mail becomes an attachment; the raw mail stays complete, and the reply of the control call listMail names each part that could not be read',
     origin: 'assumed',
   },
   'messages.get.marks-read': {

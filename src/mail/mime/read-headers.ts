@@ -35,9 +35,10 @@ export function readFields(fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(splitFields(fields).map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
-function splitFields(fields: readonly string[]): HeaderField[] {
+/** Reads header fields; what is none is left out. */
+export function splitFields(fields: readonly string[]): HeaderField[] {
   return fields.flatMap((field) => {
-    const [, name, value] = /^([!-9;-~]+):\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
     return name === undefined || value === undefined ? [] : [{ name, value: value.trim() }];
   });
 }

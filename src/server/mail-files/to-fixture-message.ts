@@ -28,7 +28,7 @@ export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
       `it has a mail of ${showSize(bytes.length)}, and the limit is ${showSize(MAX_MAIL_BYTES)}`,
     );
   }
-  const { mail, recipients, deliveredTo, date } = await parseEml(bytes, '');
+  const { mail, recipients, deliveredTo, date } = parseEml(bytes, '');
   const { messageIdHeader, attachments, ...fields } = mail;
   const [to = [], cc = []] = [mail.to, mail.cc].map((list) => list.filter((text) => parseAddress(text) !== undefined));
   return {
