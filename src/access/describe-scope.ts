@@ -30,7 +30,7 @@ function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }
 }
 
 /** Names a tenant; a sandbox has the name of the tenant that it is a copy of, so its id is shown, too. */
-function tenantName({ id, tenants }: World, { whole }: ReachableWorlds): string {
-  const isSandbox = !whole.neighbours().some((world) => world.id === id);
+function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
+  const isSandbox = worlds.sandboxDomain !== undefined || !worlds.neighbours().some((world) => world.id === id);
   return `${tenants.get(id)?.name ?? id}${isSandbox ? ` (sandbox ${id})` : ''}`;
 }

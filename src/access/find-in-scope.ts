@@ -137,9 +137,9 @@ export function outOfScope(
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    const world = [principal.world, ...worlds.whole.all()].find((each) => scopeIn(each) !== undefined);
+    const world = [principal.world, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
     const scope = world && scopeIn(world);
-    if (!scope) return `There is no ${what} in any tenant.`;
+    if (!scope) return `There is no ${what} in ${worlds.sandboxDomain === undefined ? 'any tenant' : 'this sandbox'}.`;
     if (world === principal.world && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
     return describeOutOfScope({ principal, worlds }, what, { world, scope });
   };

@@ -7,8 +7,23 @@ export const SIMULATOR_DOMAIN = 'simulator.test';
 /** The domain below which each sandbox has its own. */
 export const SANDBOX_DOMAIN = 'sandbox.test';
 
-/** Domains of the emulator itself, which no tenant may register. */
-export const EMULATOR_DOMAINS: readonly string[] = [DEFAULT_DOMAIN, SIMULATOR_DOMAIN];
+/**
+ * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. A sandbox may register its
+ * own domain and those below it.
+ */
+export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolean {
+  if (isSandboxDomain(domain)) return sandboxDomain === undefined || !isWithin(domain, sandboxDomain);
+  return domain === DEFAULT_DOMAIN || domain === SIMULATOR_DOMAIN;
+}
+
+/** Returns whether a domain is the one of all sandboxes, or below it. */
+export function isSandboxDomain(domain: string): boolean {
+  return isWithin(domain.toLowerCase().replace(/\.$/, ''), SANDBOX_DOMAIN);
+}
+
+function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
 
 /** Returns the part of an address after its last `@`, in lower case. */
 export function domainOf(address: string): string {

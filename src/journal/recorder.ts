@@ -15,7 +15,8 @@ interface Observed {
   readonly activity: Activity;
 }
 
-const NO_FEEDS: readonly Feed[] = [];
+/** The events of the whole mailbox that the feed of each tenant has, too, because they change its time or its journal. */
+const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal']);
 
 /** How many requests of each tenant a journal keeps. */
 const DEFAULT_SIZE = 1_000;
@@ -54,7 +55,7 @@ export class Recorder {
       observers.push((exchange) => {
         const kept = journal.record(exchange);
         this.feed.publishRequest(kept);
-        for (const feed of this.#tenantFeedsOf(kept.principal?.tenantId ?? null)) feed.publishRequest(kept);
+        this.#tenantFeeds.get(kept.principal?.tenantId ?? '')?.publishRequest(kept);
       });
     }
     this.journal = journal;
@@ -68,10 +69,11 @@ export class Recorder {
     return feed;
   }
 
-  /** Publishes an event of a tenant, or with null one of the whole mailbox. */
+  /** Publishes an event of a tenant, or with null one of the whole mailbox, which may name data of any tenant. */
   publish(tenantId: string | null, item: FeedItem): void {
     this.feed.publish(item);
-    for (const feed of this.#tenantFeedsOf(tenantId)) feed.publish(item);
+    if (tenantId !== null) this.#tenantFeeds.get(tenantId)?.publish(item);
+    else if (CHANGES_ALL_TENANTS.has(item.kind)) for (const feed of this.#tenantFeeds.values()) feed.publish(item);
   }
 
   /** Ends the feed of every reader, and every wait for mail. */
@@ -89,12 +91,5 @@ export class Recorder {
     else this.journal.clear(tenantId);
     this.mailLog.reset(tenantId);
     this.publish(tenantId ?? null, { kind: 'reset', tenantId: tenantId ?? null });
-  }
-
-  /** Returns the feeds of a tenant alone; with null, those of all tenants. */
-  #tenantFeedsOf(tenantId: string | null): readonly Feed[] {
-    if (tenantId === null) return [...this.#tenantFeeds.values()];
-    const feed = this.#tenantFeeds.get(tenantId);
-    return feed ? [feed] : NO_FEEDS;
   }
 }

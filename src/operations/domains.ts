@@ -2,7 +2,7 @@ import { type LookupContext, outOfScope } from '../access/find-in-scope.ts';
 import { isInScope } from '../access/policy.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
 import { selectWorkspace } from '../access/select-scope.ts';
-import { EMULATOR_DOMAINS } from '../contract/emulator-domains.ts';
+import { isEmulatorDomain, isSandboxDomain } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newId, timestampNow } from '../environment.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -11,11 +11,14 @@ import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { principal, environment, readBehaviour, assume } = context;
+  const { principal, worlds, environment, readBehaviour, assume } = context;
   const workspaceId = workspaceFor(context, body.workspaceId);
-  if (EMULATOR_DOMAINS.includes(body.domain) || principal.world.domains.by('domain', body.domain).length > 0) {
+  const isReserved = isEmulatorDomain(body.domain, worlds.sandboxDomain);
+  if (isReserved || principal.world.domains.by('domain', body.domain).length > 0) {
     assume('domains.create.taken');
-    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} is already registered.`);
+    const isForSandboxes = isReserved && isSandboxDomain(body.domain);
+    const problem = isForSandboxes ? 'is reserved for sandboxes; register another one' : 'is already registered';
+    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} ${problem}.`);
   }
   const now = timestampNow(environment);
   const row = principal.world.domains.insert({

@@ -4,8 +4,8 @@ import type { InboxLocation, KeyHolder, World, WorldsSnapshot } from './world.ts
 
 /** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
 export interface ReachableWorlds {
-  /** Everything in the mailbox, for private reasons alone. */
-  readonly whole: ReachableWorlds;
+  /** The domain of the sandbox that they are; `undefined` for those of the whole mailbox. */
+  readonly sandboxDomain: string | undefined;
   /** The clock that stands for all of them. */
   readonly clock: Clock;
   /** The environment with the time of this clock. */

@@ -34,7 +34,7 @@ export interface SandboxStart {
 /** A tenant that reaches only itself. Its addresses have an index of their own, so that they cannot collide. */
 export class SandboxWorld implements ReachableWorlds {
   readonly world: World;
-  readonly domain: string;
+  readonly sandboxDomain: string;
   readonly #shared: Shared;
   readonly #addresses = new AddressIndex<InboxLocation>();
   readonly #realEnvironment: Environment;
@@ -46,16 +46,12 @@ export class SandboxWorld implements ReachableWorlds {
   constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared) {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
-    this.domain = domain;
+    this.sandboxDomain = domain;
     this.#shared = shared;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.now().getTime();
     this.world = createWorld(tenant, { keys: shared.keys, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
-  }
-
-  get whole(): ReachableWorlds {
-    return this.#shared.whole;
   }
 
   get clock(): Clock {
@@ -67,7 +63,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   get maxMailBytes(): number {
-    return this.whole.maxMailBytes;
+    return this.#shared.whole.maxMailBytes;
   }
 
   get(tenantId: string): World | undefined {
@@ -100,7 +96,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   countMailBytes(): number {
-    return this.whole.countMailBytes();
+    return this.#shared.whole.countMailBytes();
   }
 
   snapshot(): WorldsSnapshot {

@@ -19,7 +19,7 @@ type RemovedListener = (world: World, kind: 'tenant' | 'sandbox') => void;
 
 /** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
-  readonly whole: ReachableWorlds = this;
+  readonly sandboxDomain = undefined;
   /** The clock of the operator; the clock of a new tenant starts with its time. */
   readonly clock: Clock;
   /** The environment of the mailbox, with the time of the operator. */
@@ -80,7 +80,8 @@ export class Worlds implements ReachableWorlds {
 
   /** Finds the inbox of an address in lower case: of a sandbox by its domain, or else of a tenant. */
   findAddress(address: string): InboxLocation | undefined {
-    return this.#indexes.addresses.get(address) ?? this.#sandboxOf(address)?.findAddress(address);
+    const sandbox = this.#sandboxOf(address);
+    return sandbox ? sandbox.findAddress(address) : this.#indexes.addresses.get(address);
   }
 
   /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
@@ -162,7 +163,7 @@ export class Worlds implements ReachableWorlds {
     const sandbox = this.#sandboxes.get(tenantId);
     if (!sandbox) return false;
     this.#sandboxes.delete(tenantId);
-    this.#sandboxesByDomain.delete(sandbox.domain);
+    this.#sandboxesByDomain.delete(sandbox.sandboxDomain);
     sandbox.end();
     return true;
   }

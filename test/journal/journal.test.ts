@@ -76,22 +76,26 @@ everywhere('the journal has the reason of a refusal that the reply must not reve
   ]);
 });
 
-everywhere('the reason of a refusal names the sandbox to which something belongs', async ({ mailbox, send }) => {
-  using own = mailbox.createSandbox();
-  using other = mailbox.createSandbox();
-  const inbox = `/v1/inboxes/${other.ids.inboxes.helpdesk}`;
-  await send('GET', inbox, { key: TENANT });
-  await send('GET', inbox, { key: own.keys.tenant });
-  await send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: own.keys.tenant });
-  const basis = '(section 5; choice errors.foreign-resource)';
-  const owner = `Acme (sandbox ${other.id}) / Support / helpdesk@${other.domain}`;
-  const ownKey = `Tenant key of Acme (sandbox ${own.id})`;
-  expect(mailbox.requests().map(({ reason }) => reason)).toEqual([
-    `Tenant key of Acme; the inbox with this id belongs to ${owner} ${basis}.`,
-    `${ownKey}; the inbox with this id belongs to ${owner} ${basis}.`,
-    `${ownKey}; the webhook with this id belongs to Acme / Support ${basis}.`,
-  ]);
-});
+everywhere(
+  'the reason of a refusal names a sandbox to a tenant, and in a sandbox nothing outside of it',
+  async ({ mailbox, send }) => {
+    using own = mailbox.createSandbox();
+    using other = mailbox.createSandbox();
+    const inbox = `/v1/inboxes/${other.ids.inboxes.helpdesk}`;
+    await send('GET', inbox, { key: TENANT });
+    await send('GET', inbox, { key: own.keys.tenant });
+    await send('DELETE', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: own.keys.tenant });
+    await send('DELETE', `/v1/webhooks/${own.ids.webhooks.support}`, { key: own.keys.workspaces.sales });
+    const basis = '(section 5; choice errors.foreign-resource)';
+    const owner = `Acme (sandbox ${other.id}) / Support / helpdesk@${other.domain}`;
+    expect(mailbox.requests().map(({ reason }) => reason)).toEqual([
+      `Tenant key of Acme; the inbox with this id belongs to ${owner} ${basis}.`,
+      'There is no inbox with this id in this sandbox.',
+      'There is no webhook with this id in this sandbox.',
+      `Workspace key of Sales; the webhook with this id belongs to Support ${basis}.`,
+    ]);
+  },
+);
 
 everywhere('the reason of a refusal is that of the time of the request', async (service) => {
   const { mailbox, send } = service;

@@ -36,7 +36,8 @@ export const domainBehaviours = defineBehaviours({
   'domains.create.taken': {
     question: 'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
     section: '4.4',
-    assumption: '409; another tenant may register the same domain (see domains.verify.taken)',
+    assumption:
+      '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, except that a sandbox may register its own domain and those below it; another tenant may register the same domain (see domains.verify.taken)',
     origin: 'assumed',
   },
   'domains.dns-records': {
