@@ -21,7 +21,7 @@ export type { OperationId } from './contract/operations.ts';
 export type { ControllableMailbox } from './control/controllable-mailbox.ts';
 export type { DeliveryControls, ReleaseOptions } from './control/delivery-controls.ts';
 export type { JournalControls } from './control/journal-controls.ts';
-export type { Exposure, KeyControls, RotatedKey } from './control/key-controls.ts';
+export type { Exposure, KeyControls, KeyFilter, RotatedKey } from './control/key-controls.ts';
 export type { MailFilter, WaitOptions } from './control/mail-filter.ts';
 export type {
   InboxSummary,

@@ -1,13 +1,19 @@
+import { z } from 'zod';
 import { createKey } from '../access/create-key.ts';
 import { idsInScope } from '../access/find-in-scope.ts';
 import { mayCall } from '../access/policy.ts';
 import { findPrincipal, type Principal, tenantIdOf } from '../access/principal.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { InputOf } from '../contract/input-of.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { wholeNumber } from '../contract/query.ts';
+import { tenantField } from '../contract/target-fields.ts';
 import { keyPrefix, type Tier } from '../contract/tiers.ts';
 import type { Service } from '../pipeline/service.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import { findStoredRow } from './find-worlds.ts';
+import type { World } from '../store/world.ts';
+import { findStoredRow, findWorlds } from './find-worlds.ts';
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
 export interface Exposure {
@@ -39,6 +45,26 @@ export interface RotatedKey {
   readonly key: string;
 }
 
+const keyFields = {
+  /** Only keys of the tenant or sandbox with this id. */
+  tenant: tenantField.optional(),
+  /** How many keys to skip. Default: 0. */
+  offset: wholeNumber(0, 1_000_000_000).optional(),
+  /** How many keys to return at most. Default: all. */
+  limit: wholeNumber(1, 1_000_000_000).optional(),
+};
+
+/** The schema of a filter of keys. */
+export const keyFilter = z.strictObject(keyFields, 'must be an object');
+
+/** Selects keys. Without fields, all are selected. */
+export type KeyFilter = Omit<InputOf<typeof keyFields>, 'offset' | 'limit'> & {
+  /** How many keys to skip. Default: 0. */
+  readonly offset?: number | undefined;
+  /** How many keys to return at most. Default: all. */
+  readonly limit?: number | undefined;
+};
+
 /** The control methods for keys. */
 export interface KeyControls {
   /**
@@ -49,8 +75,8 @@ export interface KeyControls {
    * expect(mailbox.exposure(key).inboxes).toEqual([mailbox.ids.acme.inboxes.helpdesk]);
    */
   exposure(key: string): Exposure;
-  /** Returns what a leak of each valid key exposes. */
-  exposures(): Exposure[];
+  /** Returns what a leak of each valid key exposes, or of those of one tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND. */
+  exposures(filter?: KeyFilter): Exposure[];
   /**
    * Replaces a key of a tenant, workspace or inbox. The old one becomes invalid at once, and its streams are closed.
    * `mailbox.keys` still has the old one.
@@ -92,8 +118,18 @@ export function createKeyControls(
     };
   }
 
-  return { exposure, exposures: () => worlds.keys().map(exposure), rotateKey: (id) => rotateKey(worlds, id) };
+  return {
+    exposure,
+    exposures(filter = {}) {
+      const { tenant, offset = 0, limit } = parseOrRefuse('The filter', keyFilter, filter);
+      const keys = tenant === undefined ? worlds.keys() : findWorlds(worlds, { tenant }).flatMap(keysOf);
+      return keys.slice(offset, limit === undefined ? limit : offset + limit).map(exposure);
+    },
+    rotateKey: (id) => rotateKey(worlds, id),
+  };
 }
+
+const keysOf = ({ apiKeys }: World) => apiKeys.all().map(({ key }) => key);
 
 function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   const found = findStoredRow(worlds, 'apiKeys', id);

@@ -11,12 +11,14 @@ import {
 import { EVENT_KINDS } from '../contract/events.ts';
 import { composedMessage, rawMessage } from '../contract/incoming-message.ts';
 import { incomingSample } from '../contract/incoming-sample.ts';
+import { lazyList } from '../contract/json-pieces.ts';
 import { queryFlag } from '../contract/query.ts';
 import { MAX_MAIL_BYTES } from '../contract/size.ts';
 import { tenantField } from '../contract/target-fields.ts';
 import { deliveryFilter } from '../delivery/delivery-filter.ts';
 import { anyFault, faultOptions } from '../faults/fault.ts';
 import { createHar } from '../journal/har.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { VERSION } from '../version.ts';
 import { CONTROL_PATH } from './control-path.ts';
@@ -25,6 +27,7 @@ import { CORRESPONDENT_ROWS } from './correspondent-rows.ts';
 import { releaseOptions } from './delivery-controls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { clearedRequestsReply, feedEventReply, requestReply, requestsReply } from './journal-replies.ts';
+import { keyFilter } from './key-controls.ts';
 import { mailQuery, waitQuery } from './mail-filter.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { MOMENT_RULE, parseMoment } from './mailbox-clock.ts';
@@ -315,11 +318,16 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     path: `${CONTROL_PATH}/keys`,
     summary: 'Lists the valid keys, or only the given key, each with everything that a leak of it would expose.',
     takesSandbox: true,
-    query: z.strictObject({ key: z.string().describe('The full text of a key.').optional() }),
+    query: keyFilter.extend({ key: z.string().describe('The full text of a key.').optional() }),
     reply: exposuresReply,
     errors: ['NOT_FOUND'],
-    run: (mailbox, { query: { key } }) => ({
-      keys: key === undefined ? mailbox.exposures() : [mailbox.exposure(key)],
+    run: (mailbox, { query: { key, ...filter } }) => ({
+      keys:
+        key === undefined
+          ? inParts(filter.limit, (limit, done) =>
+              mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + done }),
+            )
+          : [mailbox.exposure(key)],
     }),
   }),
   defineControl({
@@ -385,7 +393,9 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     query: requestQuery,
     reply: requestsReply,
     run(mailbox, { query: { format, ...filter } }) {
-      const requests = mailbox.requests(filter);
+      const requests = inParts<RequestEntry>(filter.limit, (limit, _, last) =>
+        mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
+      );
       return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };
     },
   }),
@@ -438,6 +448,27 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     },
   }),
 ];
+
+/** How many items of a long list are made at a time. */
+const PART_SIZE = 500;
+
+/** Returns a list that is read in parts, each with at most `size` items behind the last one. */
+function inParts<Item>(
+  limit = Number.POSITIVE_INFINITY,
+  read: (size: number, done: number, last: Item | undefined) => Item[],
+): Item[] {
+  return lazyList(function* () {
+    let last: Item | undefined;
+    for (let done = 0; done < limit; ) {
+      const size = Math.min(PART_SIZE, limit - done);
+      const part = read(size, done, last);
+      yield* part;
+      if (part.length < size) return;
+      done += size;
+      last = part.at(-1);
+    }
+  });
+}
 
 function showBehaviour(id: BehaviourId, values: BehaviourValues) {
   const entry: BehaviourDefinition = BEHAVIOURS[id];

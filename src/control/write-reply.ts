@@ -1,5 +1,6 @@
 import { filenameParameters } from '../contract/content-disposition.ts';
-import { type AnyReply, bytesReply, jsonReply, streamReply, textReply } from '../pipeline/http.ts';
+import { toJsonPieces } from '../contract/json-pieces.ts';
+import { type AnyReply, bytesReply, streamReply, textReply } from '../pipeline/http.ts';
 import type { ContentType, ControlRow } from './row.ts';
 
 /** Creates the reply of a row in its media type. */
@@ -8,7 +9,7 @@ export function writeReply({ content = 'application/json' }: ControlRow, value: 
 }
 
 const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
-  'application/json': (value) => jsonReply(200, value),
+  'application/json': writeJson,
   'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),
   'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
   'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
@@ -41,6 +42,19 @@ export function mailPageOf({ htmlBody, plainBody }: { readonly htmlBody: string 
     htmlBody?.replace(CONNECTING_ELEMENT, '<x-') ??
     `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`
   );
+}
+
+/** Writes JSON: a small value as one text, a large one as a stream. */
+function writeJson(value: unknown): AnyReply {
+  const pieces = toJsonPieces(value);
+  const [{ value: first }, { value: second }] = [pieces.next(), pieces.next()];
+  if (second) return streamReply(200, follow(`${first}${second}`, pieces), 'application/json');
+  return textReply(200, first ?? '', 'application/json');
+}
+
+async function* follow(start: string, pieces: Iterable<string>): AsyncIterable<string> {
+  yield start;
+  yield* pieces;
 }
 
 /** Sends a file so that a browser saves it, and never shows it as a page of this origin. */

@@ -1,3 +1,4 @@
+import { PriorityQueue } from '../clock/priority-queue.ts';
 import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
@@ -9,7 +10,7 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
   readonly #lengths = new Map<string, number>();
-  readonly #ended = new Set<string>();
+  #ended = new PriorityQueue<string>();
   readonly #onFull: () => void;
   #characters = 0;
   #evicted = 0;
@@ -60,7 +61,7 @@ export class DeliveryLog {
   clear(): void {
     this.#deliveries.clear();
     this.#lengths.clear();
-    this.#ended.clear();
+    this.#ended = new PriorityQueue();
     this.#characters = 0;
     this.#evicted = 0;
   }
@@ -71,14 +72,14 @@ export class DeliveryLog {
     this.#lengths.set(id, (this.#lengths.get(id) ?? 0) + lengthAdded);
     this.#characters += lengthAdded;
     if (hasEnded(delivery)) this.#ended.add(id);
-    else this.#ended.delete(id);
+    else this.#ended.remove(id);
     this.#evictExcess(id);
   }
 
   #evictExcess(newest: string): void {
     while (this.#deliveries.size > MAX_DELIVERIES || this.#characters > MAX_CHARACTERS) {
       if (this.#ended.size === 0 && this.#deliveries.size > MAX_DELIVERIES) this.#onFull();
-      const [oldest] = this.#ended;
+      const oldest = this.#ended.first;
       if (oldest === undefined || oldest === newest) return;
       this.#evict(oldest);
     }
@@ -89,7 +90,7 @@ export class DeliveryLog {
     this.#characters -= this.#lengths.get(id) ?? 0;
     this.#deliveries.delete(id);
     this.#lengths.delete(id);
-    this.#ended.delete(id);
+    this.#ended.remove(id);
   }
 }
 

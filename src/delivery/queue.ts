@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
+import { PriorityQueue } from '../clock/priority-queue.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { EventKind } from '../contract/events.ts';
 import type { DeliveryFaultKind } from '../faults/delivery-fault.ts';
@@ -26,7 +27,9 @@ export interface Job {
 /** The deliveries of a tenant that have not ended, by id. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
-  readonly #waitingForNext = new Set<Job>();
+  /** The jobs that wait for the next delivery, by webhook. */
+  readonly #waitingForNext = new Map<string, Set<Job>>();
+  readonly #waitingForAttempt = new PriorityQueue<Job>();
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
@@ -55,18 +58,30 @@ export class Jobs {
 
   /** Makes a job wait for the next delivery to the same webhook. */
   waitForNext(job: Job): void {
-    this.#waitingForNext.add(job);
+    const waiting = this.#waitingForNext.get(job.webhookId) ?? new Set();
+    this.#waitingForNext.set(job.webhookId, waiting.add(job));
   }
 
   /** Stops the wait of a job for the next delivery. */
   stopWaiting(job: Job): void {
-    this.#waitingForNext.delete(job);
+    this.#waitingForNext.get(job.webhookId)?.delete(job);
+  }
+
+  /** Notes whether a job waits for a further attempt. */
+  setWaitsForAttempt(job: Job, isWaiting: boolean): void {
+    if (isWaiting && this.has(job)) this.#waitingForAttempt.add(job, job.order);
+    else this.#waitingForAttempt.remove(job);
+  }
+
+  /** The oldest job that waits for a further attempt. */
+  get oldestWaiting(): Job | undefined {
+    return this.#waitingForAttempt.first;
   }
 
   /** Removes and returns the older jobs that wait for this one, latest first. */
   takeWaiting({ webhookId, order }: Job): Job[] {
-    const taken = [...this.#waitingForNext].filter((job) => job.webhookId === webhookId && job.order < order);
-    for (const job of taken) this.#waitingForNext.delete(job);
+    const taken = [...(this.#waitingForNext.get(webhookId) ?? [])].filter((job) => job.order < order);
+    for (const job of taken) this.stopWaiting(job);
     return taken.reverse();
   }
 
@@ -76,7 +91,8 @@ export class Jobs {
     if (!job) return;
     job.cancel();
     this.#jobs.delete(id);
-    this.#waitingForNext.delete(job);
+    this.stopWaiting(job);
+    this.#waitingForAttempt.remove(job);
   }
 
   endAll(): void {
@@ -87,7 +103,7 @@ export class Jobs {
 type Task = () => Promise<void>;
 
 interface Queue {
-  readonly tasks: Task[];
+  readonly tasks: PriorityQueue<Task>;
   running: number;
 }
 
@@ -107,14 +123,14 @@ export class Queues {
 
   /** How many tasks have not started yet. */
   get waiting(): number {
-    return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.length, 0);
+    return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.size, 0);
   }
 
   /** Adds a task to the queue of a webhook; the clock waits for it. A task that fails does not stop the others. */
   run(webhookId: string, task: Task): void {
-    const queue = this.#queues.get(webhookId) ?? { tasks: [], running: 0 };
+    const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
     this.#queues.set(webhookId, queue);
-    queue.tasks.push(task);
+    queue.tasks.add(task);
     if (queue.running === this.#width) return;
     queue.running += 1;
     this.#clock.track(this.#runTasks(webhookId, queue));
@@ -123,7 +139,7 @@ export class Queues {
   async #runTasks(webhookId: string, queue: Queue): Promise<void> {
     // The first task must not run synchronously in the caller of `run`.
     await null;
-    for (let task = queue.tasks.shift(); task; task = queue.tasks.shift()) {
+    for (let task = queue.tasks.take(); task; task = queue.tasks.take()) {
       try {
         await task();
       } catch (error) {

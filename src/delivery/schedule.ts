@@ -39,7 +39,9 @@ export class Schedule {
     if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const content = JSON.stringify(delivery.payload);
-    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
+    const job = this.#jobs.create(delivery, { isRequested: true, content, fault: undefined });
+    this.#jobs.setWaitsForAttempt(job, delivery.attempts.length > 0);
+    this.#release(job);
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -172,8 +174,7 @@ export class Schedule {
 
   /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
   #dropOldest(): void {
-    const inFlight = this.#sender.inFlight();
-    const waiting = this.#jobs.all().find(({ id }) => !inFlight.has(id) && this.log.get(id)?.attempts.length !== 0);
+    const waiting = this.#jobs.oldestWaiting;
     if (!waiting) return;
     this.#dropped += 1;
     this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
@@ -186,11 +187,14 @@ export class Schedule {
     return webhook.isActive || isRequested ? webhook : 'Its webhook is not active.';
   }
 
-  #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> | undefined {
+  async #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> {
     const delivery = this.log.get(job.id);
     const { content, fault } = job;
     job.fault = undefined;
-    return delivery && this.#sender.send(delivery, webhook, { content, fault });
+    this.#jobs.setWaitsForAttempt(job, false);
+    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault }));
+    this.#jobs.setWaitsForAttempt(job, true);
+    return result;
   }
 
   /** Ends a delivery after an attempt, or schedules the next attempt. */

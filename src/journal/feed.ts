@@ -2,6 +2,7 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import { messageOf } from '../delivery/delivery.ts';
 import type { Environment } from '../environment.ts';
 import type { ActivityEntry } from '../events/activity.ts';
+import { freezeDeep } from '../fixture/freeze-deep.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import type { KeptRequest } from './kept-request.ts';
 import { maskDeep } from './mask.ts';
@@ -11,8 +12,12 @@ import { showSummary } from './show-request.ts';
 /** How many past events a feed keeps. */
 const MAX_EVENTS = 1_000;
 
-/** A past event, or a request as the journal keeps it, which is formatted when a reader reads it. */
-type PastEvent = KeptRequest | { readonly realTimeMs: number; readonly item: FeedItem };
+/** A past event. It is formatted and masked when the first reader reads it, and all readers share the result. */
+interface PastEvent {
+  readonly realTimeMs: number;
+  readonly item: FeedItem | { readonly kept: KeptRequest };
+  shown?: FeedEvent;
+}
 
 /**
  * The live feed of a mailbox. Its readers share one list of recent events, so a reader that does not read costs no
@@ -39,7 +44,7 @@ export class Feed {
   }
 
   publishRequest(request: KeptRequest): void {
-    this.#add(request);
+    this.#add({ realTimeMs: request.realTimeMs, item: { kept: request } });
   }
 
   /** Ends the feed of every present reader, after the events so far. */
@@ -94,18 +99,19 @@ export class Feed {
     if (position < start)
       return { value: this.#showGap(start, position < 0 ? null : start - position), position: start };
     const event = this.#events.at(position);
-    return event && { value: this.#show(position + 1, event), position: position + 1 };
+    if (!event) return undefined;
+    event.shown ??= freezeDeep(this.#show(position + 1, event));
+    return { value: event.shown, position: position + 1 };
   }
 
   #showGap(number: number, missed: number | null): FeedEvent {
     return this.#show(number, { realTimeMs: this.#environment.now().getTime(), item: { kind: 'gap', missed } });
   }
 
-  #show(number: number, event: PastEvent): FeedEvent {
-    const frame = { id: `${this.#run}-${number}`, realTime: new Date(event.realTimeMs).toISOString() };
-    const item: FeedItem =
-      'item' in event ? event.item : { kind: 'request', request: showSummary(event, this.#behaviours) };
-    return { ...frame, ...maskDeep(item) };
+  #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
+    const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
+    if (!('kept' in item)) return { ...frame, ...maskDeep(item) };
+    return { ...frame, kind: 'request', request: showSummary(item.kept, this.#behaviours) };
   }
 
   #add(event: PastEvent): void {

@@ -1,3 +1,4 @@
+import { lazyList } from '../contract/json-pieces.ts';
 import { NAME, VERSION } from '../version.ts';
 import type { RequestContent, RequestEntry } from './request-entry.ts';
 
@@ -28,8 +29,10 @@ export interface Har {
 }
 
 /** Converts requests to HAR 1.2, which browsers and HTTP tools can open. `baseUrl` completes the paths of requests without a `Host`. */
-export function createHar(requests: readonly RequestEntry[], baseUrl: string): Har {
-  const entries = requests.map((entry) => toHarEntry(entry, baseUrl));
+export function createHar(requests: Iterable<RequestEntry>, baseUrl: string): Har {
+  const entries = lazyList(function* () {
+    for (const entry of requests) yield toHarEntry(entry, baseUrl);
+  });
   return { log: { version: '1.2', creator: { name: NAME, version: VERSION }, entries } };
 }
 

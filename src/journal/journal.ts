@@ -43,8 +43,10 @@ export class Journal {
   /** Returns the requests of one tenant or of all that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
   list(filter: RequestFilter = {}, owner?: string): RequestEntry[] {
     const parsed = parseOrRefuse('The filter', requestFilter, filter);
-    const matching = this.#kept(owner ?? parsed.tenant).filter((kept) => matches(kept, parsed));
-    return matching.sort((a, b) => a.number - b.number).map((kept) => showRequest(kept, this.#behaviours));
+    const after = Number(parsed.after?.slice('req_'.length) ?? 0);
+    const later = this.#kept(owner ?? parsed.tenant).filter(({ number }) => number > after);
+    const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
+    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept, this.#behaviours));
   }
 
   /** Returns a request of one tenant or of any. @throws {ApiError} NOT_FOUND if the journal does not have it. */

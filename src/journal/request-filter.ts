@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import type { InputOf } from '../contract/input-of.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
+import { wholeNumber } from '../contract/query.ts';
 import { dateField, tenantField } from '../contract/target-fields.ts';
 
 const STATUS_RULE = 'must be a status from 100 to 599';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z';
+
+/** The highest `limit`, which is more than a journal keeps. */
+const MAX_LIMIT = 1_000_000_000;
 
 const timeText = z.iso.datetime({ offset: true, error: SINCE_RULE });
 
@@ -25,6 +29,13 @@ const filterFields = {
   since: z.union([timeText, dateField], SINCE_RULE).optional(),
   /** Only requests with a key of the tenant with this id. */
   tenant: tenantField.optional(),
+  /** Only requests after the one with this id, such as `req_12`, to read a long journal in parts. */
+  after: z
+    .string('must be the id of a request')
+    .regex(/^req_\d{1,15}$/, 'must be the id of a request, such as req_12')
+    .optional(),
+  /** At most this many requests, the oldest that match. Default: all. */
+  limit: wholeNumber(1, MAX_LIMIT).optional(),
 };
 
 /** The schema of a request filter. */
@@ -38,7 +49,10 @@ export const requestQuery = requestFilter.extend({
 });
 
 /** Selects requests. A request must match every field that is given; without fields, all match. */
-export type RequestFilter = InputOf<typeof filterFields>;
+export type RequestFilter = Omit<InputOf<typeof filterFields>, 'limit'> & {
+  /** At most this many requests, the oldest that match. Default: all. */
+  readonly limit?: number | undefined;
+};
 
 /** A request filter after its parsing. */
 export type ParsedRequestFilter = z.output<typeof requestFilter>;

@@ -81,7 +81,8 @@ export async function sendReply(
   // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is open.
   response.setTimeout(0);
   response.flushHeaders();
-  const timer = setInterval(() => response.writableNeedDrain || response.write(':\n\n'), commentIntervalMs);
+  const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';
+  const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentIntervalMs);
   try {
     await pipeline(Readable.fromWeb(body as never), response);
   } catch (error) {

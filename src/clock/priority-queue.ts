@@ -1,0 +1,94 @@
+/** An item of a queue, with its number and its place in the tree. */
+interface Entry<Item> {
+  readonly item: Item;
+  readonly rank: number;
+  /** A later entry has a higher one. */
+  readonly order: number;
+  place: number;
+}
+
+/**
+ * Items sorted by a number, the smallest first; items with the same number keep the order in which they were added. It
+ * is a binary heap, so that adding and removing take about as long for many items as for few.
+ */
+export class PriorityQueue<Item> {
+  readonly #tree: Entry<Item>[] = [];
+  readonly #entries = new Map<Item, Entry<Item>>();
+  #added = 0;
+
+  /** The first item. */
+  get first(): Item | undefined {
+    return this.#tree[0]?.item;
+  }
+
+  get size(): number {
+    return this.#tree.length;
+  }
+
+  /** Adds an item, unless it is there already. */
+  add(item: Item, rank = 0): void {
+    if (this.#entries.has(item)) return;
+    this.#added += 1;
+    const entry = { item, rank, order: this.#added, place: this.#tree.length };
+    this.#entries.set(item, entry);
+    this.#tree.push(entry);
+    this.#rise(entry);
+  }
+
+  /** Removes and returns the first item. */
+  take(): Item | undefined {
+    const entry = this.#tree[0];
+    if (entry) this.remove(entry.item);
+    return entry?.item;
+  }
+
+  /** Removes an item and returns whether it was there. */
+  remove(item: Item): boolean {
+    const entry = this.#entries.get(item);
+    const last = entry && this.#tree.pop();
+    if (!entry || !last) return false;
+    this.#entries.delete(item);
+    if (last === entry) return true;
+    this.#put(last, entry.place);
+    this.#rise(last);
+    this.#sink(last);
+    return true;
+  }
+
+  #put(entry: Entry<Item>, place: number): void {
+    this.#tree[place] = entry;
+    entry.place = place;
+  }
+
+  #swap(one: Entry<Item>, other: Entry<Item>): void {
+    const { place } = one;
+    this.#put(one, other.place);
+    this.#put(other, place);
+  }
+
+  #rise(entry: Entry<Item>): void {
+    for (let parent = this.#parentOf(entry); parent && isBefore(entry, parent); parent = this.#parentOf(entry)) {
+      this.#swap(entry, parent);
+    }
+  }
+
+  #sink(entry: Entry<Item>): void {
+    for (let child = this.#childOf(entry); child && isBefore(child, entry); child = this.#childOf(entry)) {
+      this.#swap(entry, child);
+    }
+  }
+
+  #parentOf({ place }: Entry<Item>): Entry<Item> | undefined {
+    return place === 0 ? undefined : this.#tree[(place - 1) >>> 1];
+  }
+
+  /** Returns the child that comes first. */
+  #childOf({ place }: Entry<Item>): Entry<Item> | undefined {
+    const [one, other] = [this.#tree[2 * place + 1], this.#tree[2 * place + 2]];
+    return one && other && isBefore(other, one) ? other : one;
+  }
+}
+
+function isBefore<Item>(one: Entry<Item>, other: Entry<Item>): boolean {
+  return one.rank === other.rank ? one.order < other.order : one.rank < other.rank;
+}

@@ -1,0 +1,155 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test, vi } from 'vitest';
+import { createFetch } from '../../src/adapters/fetch.ts';
+import { PriorityQueue } from '../../src/clock/priority-queue.ts';
+import { createControl } from '../../src/control/control.ts';
+import { Jobs } from '../../src/delivery/queue.ts';
+import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import { sendControl } from '../support/control.ts';
+import { senderTo } from '../support/sender.ts';
+
+const body = 'x'.repeat(20_000);
+
+test('a journal of many large requests is sent in parts, whole and as HAR, and can be read from a request on', async () => {
+  await using server = await startServer({ port: 0 });
+  const { mailbox, control } = server;
+  const send = senderTo(mailbox);
+  const key = mailbox.keys.acme.tenant;
+  for (let count = 0; count < 1_000; count += 1) await send('POST', '/v1/nothing', { key, json: { count, body } });
+  const response = await fetch(`${control}/requests`);
+  expect([response.headers.get('content-length'), response.headers.get('content-type')]).toEqual([
+    null,
+    'application/json',
+  ]);
+  expect(await response.json()).toEqual({ requests: JSON.parse(JSON.stringify(mailbox.requests())) });
+  const { json: har } = await sendControl(`${control}/requests?format=har`, 'GET');
+  expect(har.log.entries).toHaveLength(1_000);
+  const { json: page } = await sendControl(`${control}/requests?after=req_400&limit=550`, 'GET');
+  const ids = page.requests.map(({ id }: { id: string }) => id);
+  expect([ids.length, ids[0], ids.at(-1)]).toEqual([550, 'req_401', 'req_950']);
+  const empty = await sendControl(`${control}/requests?after=req_1000`, 'GET');
+  expect(empty.json).toEqual({ requests: [] });
+  expect((await sendControl(`${control}/requests?after=12`, 'GET')).status).toBe(400);
+});
+
+test('a request is formatted when its part of the list is sent, and not before', async () => {
+  const mailbox = createMailbox({ journalSize: 10_000 });
+  const send = senderTo(mailbox);
+  for (let count = 0; count < 3_000; count += 1) await send('GET', '/v1/nothing');
+  const sizes: number[] = [];
+  const counted = {
+    ...mailbox,
+    requests(filter: object) {
+      const part = mailbox.requests(filter);
+      sizes.push(part.length);
+      return part;
+    },
+  };
+  const response = await createFetch(createControl(counted, () => {}))(new Request('http://localhost/__mock/requests'));
+  expect(sizes).toEqual([500]);
+  expect((await response.json()).requests).toHaveLength(3_000);
+  expect(sizes).toEqual([500, 500, 500, 500, 500, 500, 0]);
+});
+
+test('the keys can be listed in parts, and for one tenant or sandbox', async () => {
+  await using server = await startServer({ port: 0 });
+  const { mailbox, control } = server;
+  for (let count = 0; count < 120; count += 1) mailbox.createSandbox();
+  const all = mailbox.exposures();
+  expect((await sendControl(`${control}/keys`, 'GET')).json.keys).toEqual(all);
+  const { json } = await sendControl(`${control}/keys?offset=10&limit=600`, 'GET');
+  expect(json.keys).toEqual(all.slice(10, 610));
+  const tenant = mailbox.ids.globex.tenant;
+  const own = all.filter(({ tenantId }) => tenantId === tenant);
+  expect((await sendControl(`${control}/keys?tenant=${tenant}`, 'GET')).json.keys).toEqual(own);
+  expect(mailbox.exposures({ tenant, limit: 1 })).toEqual(own.slice(0, 1));
+  expect((await sendControl(`${control}/keys?tenant=${crypto.randomUUID()}`, 'GET')).status).toBe(404);
+});
+
+test('an event of the feed is formatted once for all of its readers', async () => {
+  const mailbox = createMailbox();
+  const feeds = [1, 2, 3].map(() => mailbox.feed()[Symbol.asyncIterator]());
+  await senderTo(mailbox)('GET', '/v1/me', { key: mailbox.keys.acme.tenant });
+  const [first, ...others] = (await Promise.all(feeds.map((feed) => feed.next()))).map(({ value }) => value);
+  expect(first).toMatchObject({ kind: 'request', request: { operation: 'getMe', key: 'tk_acme_…' } });
+  for (const other of others) expect(other).toBe(first);
+  expect([Object.isFrozen(first), Object.isFrozen(first.request)]).toEqual([true, true]);
+});
+
+/** Counts the names of all objects whose names a synchronous function lists. */
+function countNames(run: () => void): number {
+  const keys = Object.keys;
+  let names = 0;
+  Object.keys = (value: object) => {
+    const found = keys(value);
+    names += found.length;
+    return found;
+  };
+  try {
+    run();
+  } finally {
+    Object.keys = keys;
+  }
+  return names;
+}
+
+test('the problems of a fixture are sorted and checked by reading each part a few times, however many there are', () => {
+  const namesFor = (count: number) => {
+    const entries = Array.from({ length: count }, () => 'not an address');
+    const webhook = { url: 'http://127.0.0.1:9', events: ['message.received'], workspace: 'unknown' };
+    const named = <Value>(value: Value) => Object.fromEntries(entries.map((_, at) => [`a${at}`, value]));
+    const inboxes = { box: { lists: { all: { entries } } } };
+    const tenant = { workspaces: { main: { inboxes }, ...named({}) }, webhooks: named(webhook) };
+    return countNames(() => expect(() => parseFixture({ tenants: { a: tenant } })).toThrow()) / count;
+  };
+  expect(namesFor(800)).toBeLessThan(namesFor(200) * 1.4);
+});
+
+test('a delivery to each of more webhooks than the log has room for does not look at all others', async () => {
+  const listed = vi.spyOn(Jobs.prototype, 'all');
+  const mailbox = createMailbox({ environment: { fetch: () => new Promise(() => {}) } });
+  const webhook = { url: 'http://127.0.0.1:9', events: ['message.received'] as const };
+  const webhooks = Object.fromEntries(Array.from({ length: 10_050 }, (_, at) => [`w${at}`, webhook]));
+  const inboxes = { box: { username: 'box', domain: 'mailbox.test' } };
+  mailbox.load({ tenants: { a: { webhooks, workspaces: { main: { inboxes } } } } } as never);
+  listed.mockClear();
+  await mailbox.receiveMessage({ to: 'box@mailbox.test', from: 'dana@customer.test' });
+  expect(mailbox.deliveries()).toHaveLength(10_050);
+  expect(listed).not.toHaveBeenCalled();
+  mailbox.reset();
+});
+
+test('a priority queue compares few items although it has many', () => {
+  const stepsFor = (count: number) => {
+    let steps = 0;
+    const queue = new PriorityQueue<number>();
+    const noteStep = (rank: number) => {
+      steps += 1;
+      return rank;
+    };
+    const rank = (item: number) => ({ valueOf: () => noteStep((item * 7_919) % count) }) as unknown as number;
+    for (let item = 0; item < count; item += 1) queue.add(item, rank(item));
+    for (let item = 0; item < count / 2; item += 1) queue.remove(item);
+    let last = Number.NEGATIVE_INFINITY;
+    for (let item = queue.take(); item !== undefined; item = queue.take()) {
+      expect((item * 7_919) % count).toBeGreaterThanOrEqual(last);
+      last = (item * 7_919) % count;
+    }
+    return steps / count;
+  };
+  expect(stepsFor(8_000)).toBeLessThan(stepsFor(1_000) * 2);
+});
+
+test('a priority queue keeps the order of items with the same number', () => {
+  const queue = new PriorityQueue<string>();
+  for (const [item, rank] of Object.entries({ c: 2, a: 1, d: 2, b: 1, e: 2 })) queue.add(item, rank);
+  queue.remove('d');
+  expect([queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]).toEqual([
+    'a',
+    'b',
+    'c',
+    'e',
+    undefined,
+  ]);
+});
