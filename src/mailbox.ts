@@ -1,6 +1,6 @@
 import { createConnect } from './adapters/connect-stream.ts';
-import { createFetch, isUnderBaseUrl } from './adapters/fetch.ts';
-import type { createHandlers } from './adapters/msw.ts';
+import { createFetch, isUnderBaseUrl, toRequest } from './adapters/fetch.ts';
+import type { createHandlers, HandlerParts } from './adapters/msw.ts';
 import { createSilentReader } from './contract/behaviour-reader.ts';
 import { type BehaviourOptions, type BehaviourValues, parseBehaviours } from './contract/behaviours.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from './contract/size.ts';
@@ -129,13 +129,15 @@ export function buildMailbox(
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
   const { faults } = service;
   const locate = createInboxFinder(service);
+  const isSending = (webhookId: string) =>
+    dispatcher.inFlight(worlds.all()).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
   const state = new StateKeeper({ service, dispatcher, recorder, random, activity, resetSandboxes }, names);
   const mailbox: Mailbox<never, never> = {
     ...controls,
     ...sandboxControls,
     ...createStateControls(state, worlds, recorder),
     load: (input) => state.load(input),
-    ...createAdapters(baseUrl, { handle, admit, report }, createMswHandlers),
+    ...createAdapters(baseUrl, { handle, admit, report, isSending }, createMswHandlers),
     ...(names as Record<'keys' | 'ids', never>),
     receives: (address) => locate(address) !== undefined,
   };
@@ -206,7 +208,7 @@ function publishFailures(environment: Environment) {
 /** Creates the functions and handlers that serve code in the same process. */
 function createAdapters(
   baseUrl: string,
-  { handle, admit, report }: Pick<MailboxInternals, 'handle' | 'admit' | 'report'>,
+  { handle, admit, ...parts }: Pick<MailboxInternals, 'handle' | 'admit'> & Omit<HandlerParts, 'fetch' | 'connect'>,
   createMswHandlers: typeof createHandlers | undefined,
 ) {
   const fetch = createFetch(handle);
@@ -214,8 +216,9 @@ function createAdapters(
   const prefixOf = ({ url }: { readonly url: string }) =>
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
-    handlers: createMswHandlers?.(baseUrl, { fetch, connect, report }) ?? [],
-    async fetch(request: Request) {
+    handlers: createMswHandlers?.(baseUrl, { fetch, connect, ...parts }) ?? [],
+    async fetch(input: Request | URL | string, init?: RequestInit) {
+      const request = toRequest(baseUrl, input, init);
       const response = await fetch(request, prefixOf(request));
       if (response.type === 'error') throw new ConnectionCutError();
       return response;

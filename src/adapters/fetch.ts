@@ -8,6 +8,18 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
   return url.startsWith(baseUrl) && /^(?:[/?#]|$)/.test(url.slice(baseUrl.length));
 }
 
+/**
+ * Creates the request of a call with the arguments of the global `fetch`. A `Request` may be for any host.
+ *
+ * @throws {TypeError} on another URL, because there the global `fetch` would not reach the mailbox.
+ */
+export function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
+  if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;
+  const url = URL.canParse(String(input)) ? new URL(input).href : String(input);
+  if (isUnderBaseUrl(baseUrl, url)) return new Request(url, init);
+  throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
+}
+
 /** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) =>

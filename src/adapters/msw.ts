@@ -14,6 +14,8 @@ export interface HandlerParts {
   readonly fetch: Fetch;
   readonly connect: Connect;
   readonly report: Environment['report'];
+  /** Returns whether a delivery with this `webhook-id` is being sent. */
+  isSending?(webhookId: string): boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface HandlerParts {
  */
 export function createHandlers(
   baseUrl: string,
-  { fetch, connect, report }: HandlerParts,
+  { fetch, connect, report, isSending }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
   // Other paths of the same origin, such as a page's own files, are not handled.
   const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && isServicePath(url.slice(baseUrl.length));
@@ -31,6 +33,11 @@ export function createHandlers(
     http.all(
       ({ request }) => isServiceRequest(request),
       ({ request }) => fetch(request, baseUrl),
+    ),
+    // A handler without a response lets those behind it answer. If none does, msw passes the delivery on without a warning.
+    http.post(
+      ({ request }) => isSending?.(request.headers.get('webhook-id') ?? '') ?? false,
+      () => undefined,
     ),
     createStreamHandler(baseUrl, connect, report),
   ];

@@ -25,11 +25,14 @@ export interface Mailbox<
   /** The ids of the same tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
   /**
-   * Returns the response of the service to a request to any host. The handlers and the server both call this.
+   * Returns the response of the service, as the global `fetch` does: to a URL under `baseUrl`, or to a `Request` to any
+   * host.
    *
-   * @throws {TypeError} if a fault cuts the connection, as `fetch` does.
+   * @throws {TypeError} on a URL that is not under `baseUrl`, and if a fault cuts the connection, as `fetch` does.
+   * @example
+   * const reply = await mailbox.fetch('https://mailbox.test/v1/me', { headers: { 'X-API-Key': key } });
    */
-  fetch(request: Request): Promise<Response>;
+  fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /**
    * Checks a request for an event stream and returns a function that starts the stream on an open connection. The
    * handlers and the server both call this.

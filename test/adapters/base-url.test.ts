@@ -28,6 +28,27 @@ describe('base URL', () => {
     expect(await status('https://prefixed.test/mailbox/api-docs/health')).toBe(404);
   });
 
+  test('fetch takes a URL below the base URL, as a text or as a URL, and refuses others by a sentence', async ({
+    expect,
+  }) => {
+    const mailbox = createMailbox({ baseUrl: PREFIXED });
+    const headers = { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk };
+    const url = `${mailbox.baseUrl}/v1/me`;
+    for (const input of [url, new URL(url), url.replace('prefixed', 'PREFIXED'), new Request(url)]) {
+      expect(await (await mailbox.fetch(input, { headers })).json()).toMatchObject({ tier: 'inbox' });
+    }
+    const inbox = `${mailbox.baseUrl}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}`;
+    const body = JSON.stringify({ to: 'dana@customer.test', subject: 'Order 7', plainBody: 'Sent.', verified: true });
+    const init = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body };
+    expect((await mailbox.fetch(`${inbox}/send`, init)).status).toBe(200);
+    for (const other of ['https://mailbox.test/v1/me', 'https://prefixed.test/mailbox/api-docs', '/v1/me']) {
+      await expect(mailbox.fetch(other, { headers })).rejects.toThrow(
+        new TypeError(`This mailbox answers URLs under its baseUrl ${mailbox.baseUrl}, not "${other}".`),
+      );
+    }
+    await expect(mailbox.fetch(new URL('https://mailbox.test/v1/me'))).rejects.toThrow('not "https://mailbox.test');
+  });
+
   test.for([
     'https://prefixed.test/v1/webhooks',
     'https://prefixed.test/mailbox/api-docs',
