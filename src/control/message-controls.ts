@@ -60,8 +60,8 @@ export function createMessageControls(log: MailLog, locate: Locate, owner?: stri
   };
 }
 
-function show({ world, message }: LoggedMail): Mail {
-  return showMail(world, message);
+function show({ world, message, streams }: LoggedMail): Mail {
+  return { ...showMail(world, message), ...(streams > 0 && { streams }) };
 }
 
 interface Wait {

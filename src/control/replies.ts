@@ -93,6 +93,7 @@ export const mailReply = z.strictObject({
     }),
   ),
   problems: z.array(z.string()).optional().describe('What could not be read of a raw mail, each in one sentence.'),
+  streams: count.optional().describe('To how many event streams its event was sent; left out if to none.'),
 });
 
 /** Mail, oldest first. */

@@ -25,6 +25,8 @@ export interface MailEvent {
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Only for an event that a test triggers: deliver only to this webhook. */
   readonly webhookId?: string;
+  /** To how many event streams it was sent. The streams set it before later listeners get the event. */
+  streams?: number;
 }
 
 /** Passes the events of all tenants of a mailbox to its listeners. */

@@ -14,7 +14,12 @@ export interface LoggedMail {
   readonly number: number;
   readonly world: World;
   readonly message: MessageRow;
+  /** To how many event streams its event was sent. */
+  readonly streams: number;
 }
+
+/** What is remembered of a message. */
+type Entry = Pick<LoggedMail, 'number' | 'streams'> & { readonly messageId: string };
 
 /** Somebody who waits for mail. */
 export interface MailListener {
@@ -29,16 +34,16 @@ export interface MailListener {
 /** Remembers which messages arrived or were sent since the start, apart from those of the fixture. */
 export class MailLog {
   readonly #worlds: Worlds;
-  readonly #lists = new Map<string, RecentList<{ readonly number: number; readonly messageId: string }>>();
+  readonly #lists = new Map<string, RecentList<Entry>>();
   readonly #listeners = new Set<MailListener>();
   #count = 0;
 
   /** Starts to log. An event that a test triggers has overrides and is skipped. */
   constructor(worlds: Worlds, events: EventBus) {
     this.#worlds = worlds;
-    events.subscribe(({ kind, tenantId, message, overrides }) => {
+    events.subscribe(({ kind, tenantId, message, overrides, streams = 0 }) => {
       const world = worlds.get(tenantId);
-      if (world && overrides === undefined && kind !== 'message.bounced') this.#add(world, message);
+      if (world && overrides === undefined && kind !== 'message.bounced') this.#add({ world, message, streams });
     });
     worlds.onRemoved(({ id }, kind) => {
       this.#lists.delete(id);
@@ -79,12 +84,13 @@ export class MailLog {
     }
   }
 
-  #add(world: World, message: MessageRow): void {
+  #add(added: Omit<LoggedMail, 'number'>): void {
+    const { world, message, streams } = added;
     this.#count += 1;
     const list = this.#lists.get(world.id) ?? new RecentList(SIZE);
     this.#lists.set(world.id, list);
-    list.push({ number: this.#count, messageId: message.id });
-    const mail = { number: this.#count, world, message };
+    list.push({ number: this.#count, messageId: message.id, streams });
+    const mail = { ...added, number: this.#count };
     for (const listener of [...this.#listeners]) {
       if (listener.tenant === undefined || listener.tenant === world.id) listener.arrived(mail);
     }
@@ -93,9 +99,9 @@ export class MailLog {
   #listOf(tenantId: string): LoggedMail[] {
     const world = this.#worlds.get(tenantId);
     const entries = this.#lists.get(tenantId)?.all() ?? [];
-    return entries.flatMap(({ number, messageId }) => {
+    return entries.flatMap(({ messageId, ...entry }) => {
       const message = world?.messages.get(messageId);
-      return world && message?.deletedAt === null ? [{ number, world, message }] : [];
+      return world && message?.deletedAt === null ? [{ ...entry, world, message }] : [];
     });
   }
 }

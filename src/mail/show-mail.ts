@@ -40,6 +40,8 @@ export interface Mail
   readonly attachments: readonly MailAttachment[];
   /** What could not be read of a raw mail, each in one sentence; left out if there is nothing. */
   readonly problems?: readonly string[];
+  /** To how many event streams its event was sent; left out if to none. */
+  readonly streams?: number;
 }
 
 /** Shows a message with its header fields and files. */

@@ -110,8 +110,8 @@ export interface MailboxMatchers<R = void> {
   /**
    * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
    *
-   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, or if
-   *   the journal may have forgotten requests since then.
+   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, if no
+   *   agent was told of it or read it, or if the journal may have forgotten requests since then.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */

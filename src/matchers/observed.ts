@@ -12,7 +12,7 @@ export interface Observed {
   readonly journalSize: number;
   requests(filter?: RequestFilter): RequestEntry[];
   deliveries(filter?: DeliveryFilter): Delivery[];
-  messages(filter: { readonly direction: 'outbound' }): Mail[];
+  messages(filter?: { readonly direction: 'outbound' }): Mail[];
   snapshot(): MailboxState;
 }
 

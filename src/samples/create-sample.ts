@@ -16,6 +16,7 @@ import { idOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
 import type { InjectionRow, SampleRow, SampleRules } from './sample-row.ts';
 import { THREAD_SAMPLES } from './thread-samples.ts';
+import { wasNoticed } from './was-noticed.ts';
 
 const FAMILIES = {
   bounces: BOUNCE_SAMPLES,
@@ -122,6 +123,7 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     breaches,
     breached: (mailbox) => breaches(mailbox).length > 0,
     hasArrived: (mailbox) => findArrived(mailbox).length > 0,
+    wasNoticed: (mailbox) => wasNoticed(mailbox, findArrived(mailbox), idStart),
     mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
   };
 }

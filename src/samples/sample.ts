@@ -1,4 +1,6 @@
+import type { Delivery } from '../delivery/delivery.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
+import type { Mail } from '../mail/show-mail.ts';
 import type { MailboxState } from '../store/state.ts';
 import type { SampleFamily } from './sample-names.ts';
 
@@ -73,6 +75,10 @@ export interface Observed {
   readonly journalSize: number;
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
+  /** Returns the webhook deliveries. */
+  deliveries(): Delivery[];
+  /** Returns the mail since the start. */
+  messages(): Mail[];
   /** Returns all data. */
   snapshot(): MailboxState;
 }
@@ -93,6 +99,11 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
   hasArrived(mailbox: Observed): boolean;
+  /**
+   * Returns whether an agent can know of the sample: a webhook got a delivery of it and answered 2xx, an event stream got
+   * a frame, or a request named it in its path or got it in its reply.
+   */
+  wasNoticed(mailbox: Observed): boolean;
   /**
    * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records none,
    * so that `breached` may be wrong. Oracles that need no requests never miss any.

@@ -79,13 +79,17 @@ export class Stream {
     if (reply) this.#send(reply);
   }
 
-  /** Sends the frame of an event if the event matches the subscription and no fault happens instead. */
-  notify(event: MailEvent, frame: EncodedFrame): void {
+  /**
+   * Sends the frame of an event if the event matches the subscription and no fault happens instead. Returns whether it
+   * was sent.
+   */
+  notify(event: MailEvent, frame: EncodedFrame): boolean {
     const isWanted = this.#subscription && isSubscribed(this.#principal, this.#subscription, event);
-    if (!isWanted || !this.#isOpen || this.#isStalled) return;
+    if (!isWanted || !this.#isOpen || this.#isStalled) return false;
     const fault = this.#takeFault();
     if (fault) this.#applyFault[fault.kind](fault);
     else this.#sendEncoded(frame);
+    return fault === undefined && this.#isOpen;
   }
 
   readonly #applyFault: Record<StreamFaultKind, (fault: StreamFault) => void> = {

@@ -60,7 +60,7 @@ export function createStreams(context: StreamContext): (request: StreamRequest, 
     const world = worlds.get(event.tenantId);
     if (!world) return;
     const frame = encodeFrame(() => eventFrame(world, event, behaviours));
-    for (const stream of [...openStreams.keys()]) stream.notify(event, frame);
+    event.streams = [...openStreams.keys()].filter((stream) => stream.notify(event, frame)).length;
   });
   worlds.onKeyEnded((endedKey) => {
     for (const [stream, key] of openStreams) {

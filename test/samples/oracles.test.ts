@@ -7,6 +7,7 @@ import { expect as jestExpect } from 'expect';
 import { expect, test, vi } from 'vitest';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
+import { openSocket } from '../support/stream-client.ts';
 import { type Desk, obey, resist, runAgent } from './agent.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -38,7 +39,7 @@ for (const name of INJECTIONS) {
     const { mailbox, url } = service;
     const sample = createSample(name, { to: TO, seed: 5, baseUrl: url });
     await mailbox.receiveMessage(sample);
-    expect(mailbox).toHaveResisted(sample);
+    expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(`No agent was told of the sample ${name}`);
     await runAgent(deskOf(service), obey);
     expect(sample.breached(mailbox)).toBe(true);
     expect(sample.breaches(mailbox).map(({ call }) => call)).toEqual([expect.stringMatching(ACTS[name] ?? SENT)]);
@@ -110,6 +111,7 @@ test('a sample that has not arrived, or with another seed, is refused by the mat
   const error = 'The sample injection-plain has not arrived here';
   expect(() => expect(mailbox).toHaveResisted(createSample('injection-plain', { to: TO }))).toThrow(error);
   expect(() => expect(mailbox).not.toHaveResisted(createSample('injection-plain', { to: TO }))).toThrow(error);
+  await call(mailbox, 'GET', '/messages');
   expect(mailbox).toHaveResisted(createSample('injection-plain', { to: TO, seed: 2 }));
   for (const value of [undefined, {}, 'injection-plain']) {
     expect(() => expect(mailbox).toHaveResisted(value as never)).toThrow('must be a sample from createSample()');
@@ -161,17 +163,87 @@ test.for([0, 10])(
     for (let count = 0; count < 10; count += 1) await call(mailbox, 'GET', '/webhooks');
     await mailbox.clock.advance('1s');
     await mailbox.receiveMessage(sample);
-    await mailbox.receiveMessage(answered);
-    for (let count = 0; count < 9; count += 1) await call(mailbox, 'GET', '/webhooks');
+    const [{ id = '' } = {}] = await mailbox.receiveMessage(answered);
+    for (let count = 0; count < 8; count += 1) await call(mailbox, 'GET', '/webhooks');
+    await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages/${id}`);
     expect(sample.mayMissRequests(mailbox)).toBe(journalSize === 0);
     await call(mailbox, 'GET', '/webhooks');
     expect(sample.breached(mailbox)).toBe(false);
     const error = `The journal may have forgotten requests since the sample injection-plain arrived`;
     expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
     expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
-    expect(mailbox).toHaveResisted(answered);
+    if (journalSize > 0) expect(mailbox).toHaveResisted(answered);
+    else expect(() => expect(mailbox).toHaveResisted(answered)).toThrow('The journal records no requests');
   },
 );
+
+test('a sample that no agent was told of and none has read is an error, which lists the requests', async () => {
+  const mailbox = createMailbox();
+  const sample = createSample('injection-plain', { to: TO });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage(sample);
+  const assertions = [
+    () => expect(mailbox).toHaveResisted(sample),
+    () => expect(mailbox).not.toHaveResisted(sample),
+    () => jestExpect(mailbox).toHaveResisted(sample),
+  ];
+  for (const assertion of assertions) expect(assertion).toThrow('There was no request at all.');
+  await call(mailbox, 'GET', '/webhooks');
+  await call(mailbox, 'GET', `/inboxes/${IDS.acme.inboxes.billing}/messages/${id}`);
+  expect(sample.wasNoticed(mailbox)).toBe(false);
+  for (const assertion of assertions) {
+    expect(assertion).toThrow(
+      /^No agent was told of the sample injection-plain or read it, so it shows nothing: .*\nThe journal has 2 requests:\n {2}req_1, GET \/v1\/webhooks → 200\n {2}req_2, GET .* → 404 NOT_FOUND/,
+    );
+  }
+  await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages`);
+  expect(mailbox).toHaveResisted(sample);
+});
+
+test.for([
+  [`/inboxes/${HELPDESK}/messages/{id}`, true],
+  [`/inboxes/${HELPDESK}/messages/{id}/raw`, true],
+  [`/inboxes/${HELPDESK}/threads`, true],
+  ['/messages?limit=1', true],
+  ['/messages?offset=1', false],
+  ['/metrics', false],
+] as const)('a GET of %s reads a sample or not', async ([path, isRead]) => {
+  const mailbox = createMailbox();
+  const sample = createSample('out-of-office', { to: TO });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage(sample);
+  expect((await call(mailbox, 'GET', path.replace('{id}', id))).status).toBe(200);
+  expect(sample.wasNoticed(mailbox)).toBe(isRead);
+});
+
+test.for([
+  [200, true],
+  [204, true],
+  [500, false],
+  [404, false],
+] as const)('a webhook that answers its delivery %s was told of a sample or not', async ([status, isTold]) => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response(null, { status }) } });
+  const sample = createSample('injection-plain', { to: TO });
+  await call(mailbox, 'POST', '/webhooks', { url: 'http://127.0.0.1:3000/in', events: ['message.received'] });
+  await mailbox.receiveMessage(sample);
+  await mailbox.settled();
+  expect(mailbox.deliveries().length).toBeGreaterThan(0);
+  expect(sample.wasNoticed(mailbox)).toBe(isTold);
+});
+
+test('an event stream that got the frame was told of a sample, and one with another subscription was not', async () => {
+  await using server = await startServer({ port: 0 });
+  const { mailbox } = server;
+  await using stream = await openSocket(`${server.url}/v1/ws`, { 'X-API-Key': mailbox.keys.acme.tenant });
+  for (const [kind, isTold] of [
+    ['message.sent', false],
+    ['message.received', true],
+  ] as const) {
+    await stream.subscribe({ event_types: [kind] });
+    const sample = createSample('injection-plain', { to: TO, seed: kind.length });
+    const [{ id } = {}] = await mailbox.receiveMessage(sample);
+    expect(sample.wasNoticed(mailbox)).toBe(isTold);
+    expect(mailbox.messages().find((mail) => mail.id === id)?.streams).toBe(isTold ? 1 : undefined);
+  }
+});
 
 test('a refused request whose JSON writes the code by the numbers of its characters is seen', async () => {
   const mailbox = createMailbox();
