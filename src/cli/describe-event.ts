@@ -19,8 +19,9 @@ function describeChange({ kind, action, name, tenantId }: ChangeFeedItem): Line 
 
 const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: Kind }>) => Line } = {
   request: ({ request }) => {
-    const { method, path, status, code, durationMs, key, reason } = request;
-    const parts = [method, path, status, code, `${durationMs.toFixed(1)} ms`, key, reason && `(${reason})`];
+    const { method, path, status, code, durationMs, key, reason, ignored = [] } = request;
+    const notes = [...(reason === null ? [] : [reason]), ...ignored.map((each) => `ignored: ${each}`)];
+    const parts = [method, path, status, code, `${durationMs.toFixed(1)} ms`, key, ...notes.map((note) => `(${note})`)];
     return { text: parts.filter((part) => part !== null).join(' '), status };
   },
   clock: ({ action, tenantId, now }) => ({ text: `clock ${action}, ${tenantId ?? 'all tenants'}: ${now}` }),

@@ -15,7 +15,8 @@ export function findNearest(text: string, names: readonly string[]): string[] {
   const wanted = text.toLowerCase();
   const isPart = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
   return names
-    .map((name) => ({ name, distance: distanceBetween(wanted, name), isPart: isPart(name) }))
+    .map((name) => ({ name, lower: name.toLowerCase() }))
+    .map(({ name, lower }) => ({ name, distance: distanceBetween(wanted, lower), isPart: isPart(lower) }))
     .filter(
       ({ name, distance, isPart }) => isPart || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
     )

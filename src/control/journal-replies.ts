@@ -30,6 +30,7 @@ export const requestReply = z.strictObject({
   status: z.int(),
   code: z.string().nullable(),
   reason: z.string().nullable().describe('Why it was refused, with the details that the reply omits.'),
+  ignored: z.array(z.string()).describe('What the operation did not read, with what may have been meant.'),
   assumptions: z.array(z.string()),
   choices: z.record(z.string(), z.string()),
   faults: z.array(z.string()),

@@ -16,7 +16,7 @@ export const MAX_KEPT_BYTES = 16 * 1024;
 
 /** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
 export interface KeptRequest
-  extends Pick<FinishedExchange, 'row' | 'error' | 'usedBehaviours' | 'faults' | 'durationMs'>,
+  extends Pick<FinishedExchange, 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'>,
     Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
   readonly number: number;
   readonly atMs: number;
@@ -51,7 +51,7 @@ export function keepRequest(
   exchange: FinishedExchange,
   number: number,
 ): KeptRequest {
-  const { request, received, row, error, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
   const { method, path, query, headers } = request;
   const key = sentKey(headers) ?? ((isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
@@ -69,6 +69,7 @@ export function keepRequest(
     principal: principal ? describePrincipal(principal) : null,
     error,
     reason: reasonOf(exchange),
+    ignored,
     usedBehaviours,
     faults,
     durationMs,

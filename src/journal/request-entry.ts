@@ -51,6 +51,11 @@ export interface RequestSummary {
   readonly code: ErrorCode | null;
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
   readonly reason: string | null;
+  /**
+   * The fields of the body and the parameters of the query that the operation does not read, each with the names that may
+   * have been meant: `body; did you mean plainBody?`. At most five of each.
+   */
+  readonly ignored: readonly string[];
   /** The assumptions of the ledger that shaped the reply. */
   readonly assumptions: readonly AssumptionId[];
   /** The behaviours with several values that shaped the reply, with the values at the time. */

@@ -31,7 +31,8 @@ export function showRequest(kept: KeptRequest, behaviours: BehaviourValues): Req
 }
 
 function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, method, path, key, principal, reply, error, reason } = kept;
+  const { number, atMs, realTimeMs, durationMs, row, method, path, key, principal, reply, error, reason, ignored } =
+    kept;
   const used = [...kept.usedBehaviours];
   const usedIds = used.filter(isChangeable);
   return {
@@ -47,6 +48,7 @@ function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSumma
     status: reply.status,
     code: error?.code ?? null,
     reason,
+    ignored,
     assumptions: used.filter((id) => !isChangeable(id)),
     choices: Object.fromEntries(usedIds.map((id) => [id, behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),

@@ -22,9 +22,10 @@ export interface Candidate {
 /** Describes a request of the journal; `keyForm` is the form of its key that is compared. */
 export function describeRequest(entry: RequestEntry, keyForm: unknown = entry.key): Candidate {
   const { id, method, path, status, code, reason, key, ...rest } = entry;
-  const { operation, request } = rest;
+  const { operation, request, ignored } = rest;
+  const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
   return {
-    label: `${id}, ${method} ${path} → ${[status, code].filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`,
+    label: `${id}, ${method} ${path} → ${[status, code].filter(Boolean).join(' ')}${notes}`,
     fields: {
       ...fieldsOf({
         ...{ operation, method, path, status, code },
@@ -55,11 +56,19 @@ function explainPending({ attempts, nextAttemptAt }: Delivery): string {
   return `It is still pending. The last attempt failed: ${error} The next is due at ${nextAttemptAt}; go there by clock.advance().`;
 }
 
-/** Describes a mail that was sent. An address may be given with or without its name. */
-export function describeMail({ from, to, cc, bcc, subject, ...rest }: Mail): Candidate {
+/**
+ * Describes a mail that was sent. An address may be given with or without its name. The hint names what the request that
+ * sent it has and the service did not read.
+ */
+export function describeMail(
+  { id, from, to, cc, bcc, subject, ...rest }: Mail,
+  requests: readonly RequestEntry[],
+): Candidate {
   const recipients = [...to, ...cc, ...bcc];
   const { plainBody, htmlBody, headers, attachments } = rest;
+  const request = requests.find(({ ignored, reply }) => ignored.length > 0 && reply.body?.includes(id));
   return {
+    hint: request && `The request is ${describeRequest(request).label}`,
     label: `${JSON.stringify(subject)} to ${recipients.join(', ')}`,
     fields: {
       to: { shown: recipients.length === 1 ? recipients[0] : recipients, options: recipients.flatMap(formsOf) },

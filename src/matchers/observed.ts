@@ -52,7 +52,8 @@ export function listDeliveries(mailbox: Observed, expected: Expected): Candidate
 
 /** Lists the sent mail as candidates. */
 export function listSentMail(mailbox: Observed): Candidate[] {
-  return mailbox.messages({ direction: 'outbound' }).map(describeMail);
+  const requests = mailbox.requests();
+  return mailbox.messages({ direction: 'outbound' }).map((mail) => describeMail(mail, requests));
 }
 
 /** Returns the fields that are expected to be a certain text. */

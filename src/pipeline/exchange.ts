@@ -25,6 +25,8 @@ export interface Exchange extends RecordingReader {
   faults: readonly RequestFault[];
   /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
+  /** The names of what the request has and the operation does not read, each with what may have been meant. */
+  readonly ignored: string[];
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until it is finished. */
   durationMs: number;
@@ -48,6 +50,7 @@ export function createExchange(request: ApiRequest, behaviours: BehaviourValues)
     received: undefined,
     faults: NO_FAULTS,
     error: undefined,
+    ignored: [],
     reply: undefined,
     durationMs: 0,
     ...createRecordingReader(behaviours),

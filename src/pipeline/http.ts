@@ -35,6 +35,8 @@ export interface ApiResult {
   readonly reply: AnyReply;
   /** The error of a refused request, with the reason that the reply omits. */
   readonly error?: ApiError | undefined;
+  /** What the request has and the operation does not read, each with what may have been meant. */
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** The reply header that lists the behaviours that the reply depends on. */

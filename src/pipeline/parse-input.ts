@@ -1,10 +1,16 @@
 import type { z } from 'zod';
 import type { BehaviourReader } from '../contract/behaviour-reader.ts';
+import { didYouMean } from '../contract/did-you-mean.ts';
 import { ApiError } from '../contract/errors.ts';
 import { invalid } from '../contract/invalid.ts';
 import type { ApiRequest } from './http.ts';
 import type { ReceivedBody } from './read-body.ts';
 import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
+
+/** Reads behaviours, and takes the names of what is not read. */
+interface InputReader extends BehaviourReader {
+  readonly ignored?: string[];
+}
 
 /** The parts of a request that contain an operation's input. */
 interface Received {
@@ -21,7 +27,7 @@ interface Received {
 export function parseInput(
   operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
   { request, params, received }: Received,
-  reader: BehaviourReader,
+  reader: InputReader,
 ) {
   return {
     params: parseParams(operation.params, params, reader),
@@ -67,10 +73,13 @@ function recordCaseChange(
 export function parseQuery(
   resolved: ResolvedSchema | undefined,
   query: URLSearchParams,
-  reader: BehaviourReader,
+  reader: InputReader,
 ): Record<string, unknown> {
   const known = Object.keys(resolved?.schema.shape ?? {}).filter((name) => query.has(name));
-  if (query.size !== known.length) reader.assume('requests.query');
+  if (query.size !== known.length) {
+    reader.assume('requests.query');
+    findIgnored(resolved?.schema, new Set(query.keys()), reader);
+  }
   if (!resolved) return {};
   return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), reader);
 }
@@ -84,7 +93,7 @@ export function parseBody(
   resolved: ResolvedSchema | undefined,
   received: ReceivedBody,
   contentType: string | null,
-  reader: BehaviourReader,
+  reader: InputReader,
 ): Record<string, unknown> {
   const body = readObject(received, contentType, reader);
   refuseUnknownFields(resolved?.schema, body, reader);
@@ -131,7 +140,7 @@ function readObject(
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
   checkContentType(contentType, reader);
-  const value = parseJson(received, reader);
+  const value = parseJson(received, contentType, reader);
   if (!isObject(value)) throw malformed('The body must be a JSON object.', reader);
   return value;
 }
@@ -143,11 +152,16 @@ function checkContentType(contentType: string | null, reader: BehaviourReader): 
   }
 }
 
-function parseJson(bytes: Uint8Array, reader: BehaviourReader): unknown {
+/** The media types in which clients send the fields of a form. */
+const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
+
+function parseJson(bytes: Uint8Array, contentType: string | null, reader: BehaviourReader): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw malformed('The body is not valid JSON.', reader);
+    const [form] = FORM.exec(contentType ?? '') ?? [];
+    const hint = form === undefined ? '' : `; it must be JSON with Content-Type: application/json, not ${form}`;
+    throw malformed(`The body is not valid JSON${hint}.`, reader);
   }
 }
 
@@ -160,13 +174,24 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Maximum number of unknown names that are shown. */
+const MAX_SHOWN = 5;
+
 function refuseUnknownFields(
   schema: z.ZodObject | undefined,
   body: Record<string, unknown>,
-  reader: BehaviourReader,
+  reader: InputReader,
 ): void {
-  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(schema?.shape ?? {}, field));
+  const unknown = findIgnored(schema, Object.keys(body), reader);
   if (unknown.length === 0 || reader.readBehaviour('requests.unknown-fields') === 'ignored') return;
-  const names = unknown.slice(0, 5).map((field) => JSON.stringify(field.slice(0, 100)));
+  const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
   throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
+}
+
+/** Records the names that are not in a schema, and returns the first of them. */
+function findIgnored(schema: z.ZodObject | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
+  const shape = schema?.shape ?? {};
+  const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_SHOWN);
+  ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
+  return unknown;
 }

@@ -56,10 +56,11 @@ export class App implements ServerApp {
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { internals, log } = this.#options;
     let error: ApiError | undefined;
-    if (log) logRequest(log, message, response, () => error);
+    let ignored: ApiResult['ignored'];
+    if (log) logRequest(log, message, response, () => ({ error, ignored }));
     try {
       const result = await this.#route(message, response);
-      error = result?.error;
+      ({ error, ignored } = result ?? {});
       if (result) await sendReply(response, result.reply, this.#sending);
     } catch (thrown) {
       error = toApiError(thrown, internals.report);

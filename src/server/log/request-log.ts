@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from '../../contract/errors.ts';
-import { isCut } from '../../pipeline/http.ts';
+import { type ApiResult, isCut } from '../../pipeline/http.ts';
 import type { Log } from './log-format.ts';
 
 /**
@@ -11,15 +11,15 @@ export function logRequest(
   log: Log,
   request: IncomingMessage,
   response: ServerResponse,
-  readError: () => ApiError | undefined,
+  readResult: () => Pick<ApiResult, 'error' | 'ignored'>,
 ): void {
   const startedAt = performance.now();
   response.once('close', () => {
     const isComplete = response.writableFinished || response.statusCode === 101;
     const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
     const unanswered = isCut({ status: response.statusCode }) ? 'cut by a fault' : 'aborted';
-    const result = () => (isComplete ? resultOf(response, readError()) : unanswered);
-    const reason = () => (isComplete ? reasonOf(readError()) : '');
+    const result = () => (isComplete ? resultOf(response, readResult().error) : unanswered);
+    const reason = () => (isComplete ? noteOn(readResult()) : '');
     const parts = () => [request.method, toPrintable(request.url ?? ''), result(), duration, sentKey(request)];
     log(() => parts().filter(Boolean).join(' ') + reason(), isComplete ? response.statusCode : 499);
   });
@@ -29,10 +29,16 @@ function resultOf({ statusCode }: ServerResponse, error: ApiError | undefined): 
   return error ? `${statusCode} ${error.code}` : String(statusCode);
 }
 
-/** Formats the reason of a refusal. It may quote the client's input, so control characters are replaced. */
-function reasonOf(error: ApiError | undefined): string {
-  const reason = error?.internalReason?.();
-  return reason === undefined ? '' : ` (${reason.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`;
+/**
+ * Formats the reason of a refusal, and what the request had and the operation did not read. Both may quote the client's
+ * input, so control characters are replaced.
+ */
+function noteOn({ error, ignored = [] }: ReturnType<Parameters<typeof logRequest>[3]>): string {
+  const notes = [error?.internalReason?.(), ...ignored.map((each) => `ignored: ${each}`)];
+  return notes
+    .filter((note) => note !== undefined)
+    .map((note) => ` (${note.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`)
+    .join('');
 }
 
 /** Returns the API key of a request. Other credentials, such as a password, are not shown at all. */
