@@ -25,7 +25,7 @@ import { type Fixture, type FixtureInput, parseFixture } from './fixture/parse-f
 import { Recorder } from './journal/recorder.ts';
 import { LoopGuard } from './mail/loop-guard.ts';
 import { findInbox } from './mail/route.ts';
-import type { FinishedExchange } from './pipeline/exchange.ts';
+import type { ExchangeObserver, FinishedExchange } from './pipeline/exchange.ts';
 import { handleRequest } from './pipeline/handle-request.ts';
 import { type ApiRequest, ConnectionCutError } from './pipeline/http.ts';
 import { observeHandshakes } from './pipeline/observe-handshakes.ts';
@@ -91,6 +91,8 @@ export interface MailboxInternals extends Streams {
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
   readonly faults: Faults;
+  /** What is told of each finished request. */
+  readonly observers: ExchangeObserver[];
   /** Returns the fault that happens to a recipient over SMTP, if any. */
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends the live feed of every reader, and every wait for mail. */
@@ -127,10 +129,10 @@ export function buildMailbox(
   const { sandboxControls, resetSandboxes } = createSandboxControls({ ...parts, realEnvironment, activity, fixture });
   worlds.onRemoved(() => void controls.faults());
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
-  const { faults } = service;
+  const { faults, observers } = service;
+  const endWaits = () => recorder.end();
   const locate = createInboxFinder(service);
-  const isSending = (webhookId: string) =>
-    dispatcher.inFlight(worlds.all()).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
+  const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, dispatcher, recorder, random, activity, resetSandboxes }, names);
   const mailbox: Mailbox<never, never> = {
     ...controls,
@@ -143,7 +145,7 @@ export function buildMailbox(
   };
   if (!createMswHandlers) Object.defineProperty(mailbox, 'handlers', { get: refuseHandlers, enumerable: false });
   const takeSmtpFault = createSmtpFaultTaker(faults, locate);
-  return { mailbox, activity, faults, report, handle, admit, takeSmtpFault, endWaits: () => recorder.end(), state };
+  return { mailbox, activity, faults, observers, report, handle, admit, takeSmtpFault, endWaits, state };
 }
 
 /** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */

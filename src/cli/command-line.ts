@@ -82,14 +82,19 @@ function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
   const ambiguous = /--([^'=]+)=-XYZ/.exec(message)?.[1];
-  if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous]);
+  if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous], args);
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
   const [near] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
   return near === undefined ? '' : `did you mean --${near}? If not, `;
 }
 
-function hintForDash(name: string, flag: Flag | undefined): string {
+/** @throws {UsageError} on a negative number that the flag does not accept, however it is written. */
+function hintForDash(name: string, flag: Flag | undefined, args: readonly string[]): string {
+  const value = args[args.findIndex((arg) => arg === `--${name}` || arg === `-${flag?.short}`) + 1] ?? '';
+  if (flag?.parse && /^-\d/.test(value) && flag.parse(flag.fromText?.(value) ?? value) === undefined) {
+    throw new UsageError(`--${name} must be ${flag.expected}, not ${quote(value)}.`);
+  }
   const rule = flag?.expected === undefined ? '' : `--${name} must be ${flag.expected}, and `;
   return `${rule}a value that begins with - follows an =, as in --${name}=${flag?.value ?? '<value>'}; `;
 }
@@ -110,7 +115,7 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
 /** Returns the command line of another command. Only `--` before it tells its flags from those of this command. */
 function parseOther(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
   if (rest[0] && positionals.length <= 1) return rest;
-  const example = `agent-mailbox-mock ${name} -- npm test`;
+  const example = `npx agent-mailbox-mock ${name} -- npm test`;
   throw new UsageError(`The command ${name} needs another command after --, such as: ${example}.`);
 }
 

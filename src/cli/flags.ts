@@ -65,7 +65,7 @@ export const START_FLAGS = {
     // exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
     short: 'e',
     value: '<file>',
-    help: 'File for the URL, keys and ids as variables, removed at the end; if it does not exist yet, use -e',
+    help: 'Write the URL, keys and ids as variables to this file, which is removed at the end; a new file needs -e, because Node reads --env-file itself',
     parse: (value: unknown) => String(value),
   },
   'journal-size': {

@@ -144,9 +144,14 @@ function noSuchHost({ host }: ListenTarget): string {
   return `There is no host ${host}; choose an address of this machine with --host.`;
 }
 
+/** Names the flag in place of the option of `startServer`. */
+function explainFault({ message }: ApiError): string {
+  return message.replace(/^(?:An option (?=is)|The option (?=faults))/, `--fault or ${variableOf('fault')} `);
+}
+
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
-  if (error instanceof ApiError) return new UsageError(`The flag --fault or ${variableOf('fault')}: ${error.message}`);
+  if (error instanceof ApiError) return new UsageError(explainFault(error));
   const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
   if (isWrongOption) return new UsageError(error.message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

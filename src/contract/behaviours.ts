@@ -139,7 +139,7 @@ function parseBehaviour(id: string, value: unknown): string {
 
 function hintFor(id: string): string {
   const near = findNearest(id, BEHAVIOUR_IDS);
-  const all = 'the command "agent-mailbox-mock behaviours" lists all behaviours.';
+  const all = 'npx agent-mailbox-mock behaviours lists all behaviours.';
   return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
 }
 

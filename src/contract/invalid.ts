@@ -15,7 +15,8 @@ export function parseOrRefuse<Schema extends z.ZodType>(
 /** Creates the error for a failed parse, with the location and each problem. */
 export function invalid(where: string, error: z.ZodError): ApiError {
   const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${wording(issue)}`.trim());
-  return new ApiError('VALIDATION_ERROR', `${where} is not valid: ${problems.join('; ')}.`);
+  const text = `${where} is not valid: ${problems.join('; ')}`;
+  return new ApiError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`);
 }
 
 /** Formats a path such as `['events', 1]` as `events[1]`. */

@@ -153,6 +153,10 @@ export const settledReply = z.strictObject({
   settled: z.literal(true),
   losses,
   held: z.array(heldMail).optional().describe('The mail that is held because of a loop; left out if there is none.'),
+  refused: z
+    .array(z.strictObject({ webhookId: z.string(), url: z.string(), reason: z.string().nullable() }))
+    .optional()
+    .describe('The webhooks whose deliveries were refused; left out if there are none.'),
 });
 
 export const faultsReply = z.strictObject({ faults: z.array(anyFault) });

@@ -34,6 +34,14 @@ export interface Settled {
   readonly losses: DeliveryLosses;
   /** The mail that is held because of a loop, at most the latest 100, with the reason; left out if there is none. */
   readonly held?: readonly HeldMail[];
+  /** The webhooks whose deliveries were refused, each with its latest URL and the reason; left out if there are none. */
+  readonly refused?: readonly RefusedWebhook[];
+}
+
+/** A webhook whose URL the emulator may not call. */
+export interface RefusedWebhook extends Pick<Delivery, 'webhookId' | 'reason'> {
+  /** The URL. */
+  readonly url: string;
 }
 
 /** The parts of a mailbox whose work is waited for. */
@@ -66,7 +74,23 @@ export async function settle(parts: SettledParts, options: SettledOptions = {}):
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
   const held = loops.held(worlds);
-  return { losses: dispatcher.losses(worlds.all()), ...(held.length > 0 && { held: [...held] }) };
+  const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));
+  return {
+    losses: dispatcher.losses(worlds.all()),
+    ...(held.length > 0 && { held: [...held] }),
+    ...(refused.length > 0 && { refused }),
+  };
+}
+
+/** Returns each webhook with refused deliveries once. */
+function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
+  const byWebhook = new Map(
+    deliveries.map(({ webhookId, reason, attempts }) => [
+      webhookId,
+      { webhookId, url: attempts.at(-1)?.url ?? '', reason },
+    ]),
+  );
+  return [...byWebhook.values()];
 }
 
 function failed(failures: readonly Failure[]): ApiError {

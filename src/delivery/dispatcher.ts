@@ -82,6 +82,11 @@ export class Dispatcher {
     return this.#schedulesOf(worlds).flatMap((schedule) => schedule.inFlight());
   }
 
+  /** Returns whether a request with this `webhook-id` is being sent. */
+  isSending(worlds: readonly World[], webhookId: string): boolean {
+    return this.inFlight(worlds).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
+  }
+
   /** Aborts and removes every delivery of these tenants. */
   reset(worlds: readonly World[]): void {
     for (const world of worlds) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDuration, spanField } from '../clock/duration.ts';
+import { didYouMean } from '../contract/did-you-mean.ts';
 import type { InputOf, OutputOf } from '../contract/input-of.ts';
-import { findNearest } from '../contract/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { keyField, tierField } from './caller-fields.ts';
 import { checkCombination } from './check-combination.ts';
@@ -22,8 +22,8 @@ const KINDS = Object.keys(REQUEST_FAULTS) as RequestFaultKind[];
 
 const operationField = z.enum(OPERATION_IDS, {
   error: ({ input }) => {
-    const [near] = typeof input === 'string' ? findNearest(input, OPERATION_IDS) : [];
-    return `must be the id of an operation${near === undefined ? ', such as listWebhooks' : `; did you mean ${near}`}`;
+    const hint = typeof input === 'string' ? didYouMean(input, OPERATION_IDS) : '';
+    return `must be the id of an operation${hint || ', such as listWebhooks'}`;
   },
 });
 

@@ -9,6 +9,8 @@ export interface Search {
   readonly noun: string;
   readonly expected: Expected;
   readonly times: number | undefined;
+  /** How many deliveries were not tried yet. */
+  readonly untried: number;
 }
 
 /** Maximum number of candidates that a failure lists. */
@@ -28,6 +30,11 @@ export function describeResult(context: MatcherContext, search: Search, comparis
     ...(tooFew && nearest ? describeMiss(context, nearest) : []),
     ...(tooFew && others.length > 0
       ? ['The others:', ...listLines(others.map(({ candidate }) => candidate.label))]
+      : []),
+    ...(tooFew && search.untried > 0 && nearest?.candidate.hint === undefined
+      ? [
+          `There ${search.untried === 1 ? 'is' : 'are'} ${count(search.untried, 'delivery')} still pending; await settled() before this assertion.`,
+        ]
       : []),
   ].join('\n');
 }

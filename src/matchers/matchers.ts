@@ -90,10 +90,12 @@ function search(
   { expected, times }: Parsed,
 ): MatcherResult {
   const { noun, list } = SEARCHES[matcher];
-  const comparison = findMatches(context, list(observe(received), expected), expected);
+  const mailbox = observe(received);
+  const comparison = findMatches(context, list(mailbox, expected), expected);
+  const untried = mailbox.deliveries({ state: 'pending' }).filter(({ attempts }) => attempts.length === 0).length;
   const { length } = comparison.matching;
   return {
     pass: times === undefined ? length > 0 : length === times,
-    message: () => describeResult(context, { matcher, noun, expected, times }, comparison),
+    message: () => describeResult(context, { matcher, noun, expected, times, untried }, comparison),
   };
 }

@@ -28,7 +28,7 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
     headers: {
       'X-Mock-Assumed': {
         description:
-          'The ids of the behaviours that this reply depends on. A behaviour is left out if the service document states its current value. The command `agent-mailbox-mock behaviours` explains them.',
+          'The ids of the behaviours that this reply depends on. A behaviour is left out if the service document states its current value. The command `npx agent-mailbox-mock behaviours` explains them.',
         schema: { type: 'string' },
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },

@@ -38,6 +38,6 @@ export function authorise(service: Service, exchange: Exchange, row: OperationRo
   const prefixes = tiers.map((tier) => TIER_PREFIX[tier]).join(' or ');
   const message = `This ${TIER_PREFIX[principal.tier]} key may not call ${row.method} ${row.path}; use a ${prefixes} key.`;
   throw exchange.readBehaviour('auth.wrong-tier') === 'not-found'
-    ? routeNotFound(message)
+    ? routeNotFound(exchange.request.path, '', message)
     : new ApiError('FORBIDDEN', message);
 }

@@ -1,8 +1,8 @@
+import { didYouMean } from '../contract/did-you-mean.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { incomingSample } from '../contract/incoming-sample.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { findNearest } from '../contract/nearest.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';
 import { CONTENT_SAMPLES } from './content-samples.ts';
@@ -86,9 +86,8 @@ export function getSample(name: SampleName): SampleInfo<SampleName> {
 function findEntry(name: string): Entry {
   const entry = ENTRIES.get(name);
   if (entry) return entry;
-  const near = findNearest(name, [...ENTRIES.keys()]);
-  const hint = near.length > 0 ? `did you mean ${near.join(', ')}` : 'agent-mailbox-mock samples list shows them all';
-  throw new ApiError('VALIDATION_ERROR', `There is no sample ${JSON.stringify(name.slice(0, 100))}; ${hint}.`);
+  const hint = didYouMean(name, [...ENTRIES.keys()]) || '; npx agent-mailbox-mock samples list shows them all.';
+  throw new ApiError('VALIDATION_ERROR', `There is no sample ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'msw';
 import { checkOptions } from '../contract/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
-import { createEnvironment, type Environment } from '../environment.ts';
+import { createEnvironment, type Environment, type EnvironmentOverrides } from '../environment.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
@@ -13,11 +13,12 @@ import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
+import { logRefusedWebhooks } from './log/webhook-log.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { hasMailFiles } from './mail-files/fixture-inboxes.ts';
 import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
-import { createReceiverRules } from './outgoing/receiver-rules.ts';
+import { createReceiverRules, findReasonFor } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 import type { SmtpMailbox } from './smtp/smtp-server.ts';
 
@@ -104,7 +105,7 @@ export async function startServer(
   const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
   const stateFile = await loadStateFile(internals, settings.stateFile);
   let url = '';
-  const log = createServerLog(internals, { ...settings, url: () => url }, createEnvironment(environment).report);
+  const log = createServerLog(internals, { ...settings, url: () => url }, environment, outgoing.fetch);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
@@ -222,18 +223,23 @@ function reportSmtpFailures({ mailbox, report, takeSmtpFault }: MailboxInternals
 }
 
 /** What the log of a server needs; `url` returns that of the server. */
-interface LogSettings extends Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour'> {
+interface LogSettings extends Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour' | 'deliverTo'> {
   url(): string;
 }
 
 /** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
 function createServerLog(
-  { activity }: MailboxInternals,
-  { writeLine, colour, url }: LogSettings,
-  report: Environment['report'],
+  { activity, observers }: MailboxInternals,
+  { writeLine, colour, url, deliverTo }: LogSettings,
+  environment: EnvironmentOverrides,
+  ownFetch: Environment['fetch'],
 ): Log | undefined {
+  const { report } = createEnvironment(environment);
   const log = writeLine && createLog({ write: writeLine, isColoured: colour, report });
   if (log) logActivity(activity, log, () => `${url()}${CONTROL_PATH}/`);
+  if (log && environment.fetch === ownFetch) {
+    observers.push(logRefusedWebhooks(log, (link) => findReasonFor(createReceiverRules(deliverTo), link)));
+  }
   return log;
 }
 

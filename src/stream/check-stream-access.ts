@@ -40,15 +40,15 @@ export function checkStreamAccess(
 ): StreamAccess {
   const key = readStreamKey(request, readBehaviour);
   const principal = findPrincipal(worlds, key);
-  if (principal.tier === 'operator') throw wrongTier(readBehaviour);
+  if (principal.tier === 'operator') throw wrongTier(readBehaviour, request.path);
   const id = STREAM_PATH.exec(request.path)?.[1];
   const inbox =
     id === undefined ? undefined : findInScope({ principal, worlds, readBehaviour }, 'inboxes', id.toLowerCase());
   return { key, principal, inboxId: inbox?.id };
 }
 
-function wrongTier(readBehaviour: ReadBehaviour): ApiError {
-  if (readBehaviour('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', 'There is no such route.');
+function wrongTier(readBehaviour: ReadBehaviour, path: string): ApiError {
+  if (readBehaviour('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', `There is no route ${path}.`);
   const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
   return new ApiError(
     'FORBIDDEN',

@@ -28,6 +28,16 @@ describe('base URL', () => {
     expect(await status('https://prefixed.test/mailbox/api-docs/health')).toBe(404);
   });
 
+  test('a path without the version is told where the version belongs', async ({ expect }) => {
+    const mailbox = createMailbox();
+    const errorOf = async (path: string) => (await (await mailbox.fetch(mailbox.baseUrl + path)).json()).error;
+    expect(await errorOf('/inboxes?limit=1')).toBe(
+      'There is no route /inboxes; paths of the service begin with /v1, as in /v1/inboxes.',
+    );
+    expect(await errorOf('/nothing')).toBe('There is no route /nothing.');
+    expect(await errorOf('/')).toBe('There is no route /.');
+  });
+
   test('fetch takes a URL below the base URL, as a text or as a URL, and refuses others by a sentence', async ({
     expect,
   }) => {

@@ -108,7 +108,7 @@ test('says why a mail does not arrive', async (test) => {
     [[...MAIL, '--to', 'no@acme.test'], 'There is no inbox with the address no@acme.test.'],
     [[...MAIL, '--attach', folder], `The file ${folder} cannot be read: it is a directory.`],
     [['receive', '--eml', join(folder, 'x')], `The file ${join(folder, 'x')} cannot be read: there is no such file.`],
-    [[...MAIL, '--url', `http://127.0.0.1:${port}/x`], 'There is no such route.'],
+    [[...MAIL, '--url', `http://127.0.0.1:${port}/x`], 'There is no route /x/__mock/messages.'],
     [
       [...MAIL, '--url', 'http://127.0.0.1:1'],
       'No emulator is running at http://127.0.0.1:1; start one, or give its address with --url.',

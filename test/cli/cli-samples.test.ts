@@ -30,7 +30,7 @@ test('prints the samples as one line of JSON', async ({ expect }) => {
 });
 
 test.for<[args: string[], error: string]>([
-  [['samples', 'two-form'], 'There is no sample "two-form"; did you mean two-from.'],
+  [['samples', 'two-form'], 'There is no sample "two-form"; did you mean two-from?'],
   [['receive', '--sample', 'two-from'], 'The command receive needs --to for a sample; see --help.'],
   [
     ['receive', '--sample', 'two-from', '--to', 'a@b.test', '--text', 'x', '--eml', 'y'],
@@ -45,7 +45,7 @@ test.for<[args: string[], error: string]>([
 });
 
 test.for<[args: string[], error: string]>([
-  [['--sample', 'two-form'], 'There is no sample "two-form"; did you mean two-from.'],
+  [['--sample', 'two-form'], 'There is no sample "two-form"; did you mean two-from?'],
   [
     ['--sample', 'two-from', '--seed', 'x'],
     'The sample is not valid: seed must be a whole number from 0 to 9007199254740991.',

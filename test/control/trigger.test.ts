@@ -168,7 +168,7 @@ test('prints why no event was fired', async (test) => {
       1,
       'No emulator is running at http://127.0.0.1:1; start one, or give its address with --url.',
     ],
-    [['message.sent', '--url', `${setup.server.url}/v1`], 1, 'There is no such route.'],
+    [['message.sent', '--url', `${setup.server.url}/v1`], 1, 'There is no route /v1/__mock/events.'],
     [
       ['message.sent', '--url', await setup.receiver.listen()],
       1,

@@ -242,7 +242,7 @@ test.for([
   expect(() => createMailbox({ faults: faults as never })).toThrow(said);
 });
 
-const DID_YOU_MEAN = 'operation must be the id of an operation; did you mean sendMessage.';
+const DID_YOU_MEAN = 'operation must be the id of an operation; did you mean sendMessage?';
 const STATUS = 'status must be a whole number from 200 to 599.';
 
 everywhere('an invalid request fault is refused with what would be right', async (service) => {
@@ -276,7 +276,7 @@ everywhere('an invalid request fault is refused with what would be right', async
     const refused = await askForFault(service, { on: 'request', ...options });
     const title = JSON.stringify(options);
     expect([refused.status, refused.json.error], title).toEqual([status, expect.stringContaining(said)]);
-    expect(refused.json.error, title).toMatch(/^[^\n]+\.$/);
+    expect(refused.json.error, title).toMatch(/^[^\n]+[.?]$/);
   }
   expect(await listFaults(service)).toEqual([]);
 });

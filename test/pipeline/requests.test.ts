@@ -89,6 +89,14 @@ const CASES: Case[] = [
       error,
     }),
   ),
+  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'].map(
+    (type): Case => ({
+      title: `a form sent as ${type}`,
+      options: { body: 'url=https://a.example/', headers: { 'Content-Type': type } },
+      status: 400,
+      error: `The body is not valid JSON; it must be JSON with Content-Type: application/json, not ${type.split(';')[0]}.`,
+    }),
+  ),
   {
     title: 'a missing body',
     status: 400,
@@ -127,7 +135,13 @@ const CASES: Case[] = [
     status: 400,
     error: 'The path is not valid: id must be a UUID.',
   },
-  { title: 'an unknown route', method: 'GET', path: '/v1/nothing', status: 404, error: 'There is no such route.' },
+  {
+    title: 'an unknown route',
+    method: 'GET',
+    path: '/v1/nothing',
+    status: 404,
+    error: 'There is no route /v1/nothing.',
+  },
   { title: 'the root of the version', method: 'GET', path: '/v1', status: 404 },
   { title: 'an empty segment', method: 'DELETE', path: '/v1/webhooks//', status: 404 },
   { title: 'an unknown route without a key', anonymous: true, method: 'GET', path: '/v1/nothing', status: 404 },

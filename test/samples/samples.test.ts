@@ -139,7 +139,7 @@ test.for(NAMES)('%s arrives by code, HTTP, command and SMTP with the same result
 });
 
 test.for<[message: object, error: string]>([
-  [{ sample: 'out-of-ofice', to: TO }, 'There is no sample "out-of-ofice"; did you mean out-of-office.'],
+  [{ sample: 'out-of-ofice', to: TO }, 'There is no sample "out-of-ofice"; did you mean out-of-office?'],
   [
     { sample: 'zzzzzzzzzzz', to: TO },
     'There is no sample "zzzzzzzzzzz"; agent-mailbox-mock samples list shows them all.',

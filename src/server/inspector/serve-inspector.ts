@@ -55,7 +55,7 @@ export async function serveInspector({ method, path }: ApiRequest): Promise<AnyR
   }
   const name = NAMES[path] ?? path.slice(`${PAGE_PATH}inspector/`.length);
   const type = Object.hasOwn(MEDIA_TYPES, name) ? MEDIA_TYPES[name] : undefined;
-  if (type === undefined) throw routeNotFound();
+  if (type === undefined) throw routeNotFound(path);
   const body = await readBuiltFile(name);
   const headers = { ...SECURITY_HEADERS, 'content-type': type, 'content-length': String(body.byteLength) };
   return stripBodyForHead(method, { status: 200, headers, body });

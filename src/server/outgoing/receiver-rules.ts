@@ -54,6 +54,11 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
   };
 }
 
+/** Returns the reason why a URL may not be called, as far as it is known without a look-up. */
+export function findReasonFor(rules: ReceiverRules, url: string): string | undefined {
+  return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
+}
+
 /** Returns whether the host itself says that it is this machine, and not only the address that its name resolves to. */
 function isLocal(host: string, address: Address | undefined): boolean {
   return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
