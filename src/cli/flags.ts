@@ -92,6 +92,7 @@ export const START_FLAGS = {
     fromText: toWholeNumber,
     parse: parseSeed,
   },
+  verbose: { type: 'boolean', help: 'Log control calls that only read, and the requests of the inspector, too' },
   open: { type: 'boolean', help: 'Open the inspector in a browser' },
   json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
   quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },

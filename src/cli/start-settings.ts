@@ -31,6 +31,8 @@ export interface StartSettings {
   readonly journalSize: number | undefined;
   readonly loopLimit: number | undefined;
   readonly seed: number | undefined;
+  /** Whether the log has control calls that only read, too. */
+  readonly verbose: boolean;
   /** Whether the inspector is opened in a browser. */
   readonly opensInspector: boolean;
   readonly json: boolean;
@@ -65,6 +67,7 @@ export function parseStartSettings(flags: GivenFlags): StartSettings {
     journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
     loopLimit: parseOne(START_FLAGS['loop-limit'], flags['loop-limit']),
     seed: parseOne(START_FLAGS.seed, flags.seed),
+    verbose: flags.verbose?.value === true,
     opensInspector: flags.open?.value === true,
     json: flags.json?.value === true,
     quiet: flags.quiet?.value === true,

@@ -214,6 +214,11 @@ export function splitLogin(url: string): {
   return { href, login: { authorization: `Basic ${toBase64(login)}` } };
 }
 
+/** Returns a URL without what may be secret: its login, its query and its fragment. */
+export function withoutSecrets(url: string): string {
+  return splitLogin(url).href.replace(/[?#].*$/s, '');
+}
+
 /** Decodes percent-encoding; returns a text with invalid percent-encoding unchanged. */
 function decode(text: string): string {
   try {

@@ -9,7 +9,7 @@ import { type AttemptResult, AttemptSender, type DeliveryContext } from './attem
 import { type Delivery, type DeliveryLosses, type DeliveryState, messageOf } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
-import type { DeliveryPayload } from './request.ts';
+import { type DeliveryPayload, withoutSecrets } from './request.ts';
 import { type AttemptOutcome, outcomeOf } from './retry.ts';
 
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
@@ -237,7 +237,9 @@ export class Schedule {
   }
 
   #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
-    return { deliveryId: id, tenantId: this.#world.id, webhookId, event, state, reason };
+    const url = this.#world.webhooks.get(webhookId)?.url;
+    const shown = url === undefined ? null : withoutSecrets(url);
+    return { deliveryId: id, tenantId: this.#world.id, webhookId, url: shown, event, state, reason };
   }
 
   /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */

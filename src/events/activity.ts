@@ -10,6 +10,8 @@ export interface DeliveryActivity {
   readonly tenantId: string;
   /** The id of the webhook. */
   readonly webhookId: string;
+  /** The URL of the webhook, without its login and its query; null if the webhook was deleted. */
+  readonly url: string | null;
   /** The kind of the event that is delivered. */
   readonly event: EventKind;
   /** The state of the delivery. */

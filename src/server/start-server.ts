@@ -35,11 +35,13 @@ export interface ListenOptions extends SettingOptions {
   readonly handlers?: readonly RequestHandler[] | ((mailbox: Mailbox) => readonly RequestHandler[]) | undefined;
   /**
    * Receives one line for each request, delivery attempt, incoming mail, opened or closed stream, and failure of the
-   * emulator. Keys and secrets are masked. Default: no log.
+   * emulator, but none for a control call that only reads. Keys and secrets are masked. Default: no log.
    */
   readonly log?: ((line: string) => void) | undefined;
   /** Whether log lines have colours for a terminal. Default: `false`. */
   readonly colour?: boolean | undefined;
+  /** Whether the log has a line for each control call, and for each file of the inspector. Default: `false`. */
+  readonly verbose?: boolean | undefined;
 }
 
 /** Options of `startServer`; each has a default. */
@@ -47,7 +49,12 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
 
-const OTHER_OPTIONS: readonly Exclude<keyof ListenOptions, keyof SettingOptions>[] = ['handlers', 'log', 'colour'];
+const OTHER_OPTIONS: readonly Exclude<keyof ListenOptions, keyof SettingOptions>[] = [
+  'handlers',
+  'log',
+  'colour',
+  'verbose',
+];
 const OPTION_NAMES = [...Object.keys(SERVER_SETTINGS), ...OTHER_OPTIONS, ...SHARED_OPTION_NAMES];
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */
@@ -151,6 +158,7 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     handlers: _,
     log,
     colour = false,
+    verbose = false,
     ...mailboxOptions
   } = checkOptions('startServer', options, OPTION_NAMES);
   const boundHost = parseOption('host', host);
@@ -165,6 +173,7 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     stateFile: state === undefined ? undefined : parseOption('state', state),
     writeLine: parseLog(log),
     colour,
+    verbose,
     mailboxOptions,
   };
 }

@@ -12,6 +12,7 @@ export function createBareApp(internals = buildMailbox({})) {
     allowedOrigins: none,
     controlToken: undefined,
     log: undefined,
+    verbose: false,
   });
   return { app, mailbox: internals.mailbox as Mailbox };
 }

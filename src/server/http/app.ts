@@ -9,7 +9,7 @@ import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/check-stream-access.ts';
 import { isForInspector } from '../inspector/page-request.ts';
 import type { Log } from '../log/log-format.ts';
-import { logRequest } from '../log/request-log.ts';
+import { isControlRead, logRequest } from '../log/request-log.ts';
 import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
 import { createOriginRule, isPreflight, type OriginRule, setCorsHeaders } from './cors.ts';
 import { guardControl, guardHost, guardTarget } from './guards.ts';
@@ -31,6 +31,8 @@ export interface AppOptions {
   /** The token that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
   readonly log: Log | undefined;
+  /** Whether calls that only read from the control plane are logged too. */
+  readonly verbose: boolean;
 }
 
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
@@ -54,10 +56,12 @@ export class App implements ServerApp {
 
   /** Handles a request; it never rejects. */
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { internals, log } = this.#options;
+    const { internals, log, verbose } = this.#options;
     let error: ApiError | undefined;
     let ignored: ApiResult['ignored'];
-    if (log) logRequest(log, message, response, () => ({ error, ignored }));
+    if (log && (verbose || !isControlRead(message))) {
+      logRequest(log, message, response, () => ({ error, ignored }));
+    }
     try {
       const result = await this.#route(message, response);
       ({ error, ignored } = result ?? {});

@@ -2,6 +2,7 @@ import { formatDuration } from '../../clock/duration.ts';
 import { CorrespondentError } from '../../correspondents/correspondent-error.ts';
 import { messageOf } from '../../delivery/delivery.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../../events/activity.ts';
+import { cut } from '../../mail/cut.ts';
 import type { Log } from './log-format.ts';
 
 /** The data of an attempt that its description needs. */
@@ -60,8 +61,8 @@ const WRITERS: {
   }),
 };
 
-function deliveryPrefix({ event, webhookId }: DeliveryActivity): string {
-  return `→ ${event} webhook ${webhookId.slice(0, 4)}…`;
+function deliveryPrefix({ event, webhookId, url }: DeliveryActivity): string {
+  return `→ ${event} webhook ${webhookId.slice(0, 4)}…${url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`}`;
 }
 
 /** Describes the result of an attempt: `503 in 12 ms, again in 5s`. */
@@ -75,6 +76,9 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
   if (retryInMs !== null) return `, again in ${formatDuration(retryInMs)}`;
   return reason === null ? '' : `, ${state}: ${reason}`;
 }
+
+/** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
+const MAX_URL_LENGTH = 120;
 
 /** The maximum length of a line, in characters. */
 const MAX_LENGTH = 300;

@@ -1,11 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from '../../contract/errors.ts';
+import { CONTROL_PATH } from '../../control/control-path.ts';
 import { type ApiResult, isCut } from '../../pipeline/http.ts';
+import { FAVICON_PATH } from '../inspector/page-request.ts';
 import type { Log } from './log-format.ts';
+
+/** Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for. */
+export function isControlRead({ method = '', url = '' }: IncomingMessage): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method) && CONTROL_URL.test(url);
+}
+
+const CONTROL_URL = new RegExp(`^(?:${CONTROL_PATH}(?=[/?]|$)|${FAVICON_PATH}$)`);
 
 /**
  * Writes one line when a request is finished: method, path, status, error code, duration, masked key, and the
- * reason of a refusal that the reply omits.
+ * reason of a refusal, with what the reply omits.
  */
 export function logRequest(
   log: Log,
@@ -29,12 +38,16 @@ function resultOf({ statusCode }: ServerResponse, error: ApiError | undefined): 
   return error ? `${statusCode} ${error.code}` : String(statusCode);
 }
 
+/** The statuses of refusals whose message is the reason: it says which key, origin or host is wrong. */
+const REFUSED: readonly unknown[] = [401, 403];
+
 /**
  * Formats the reason of a refusal, and what the request had and the operation did not read. Both may quote the client's
  * input, so control characters are replaced.
  */
 function noteOn({ error, ignored = [] }: ReturnType<Parameters<typeof logRequest>[3]>): string {
-  const notes = [error?.internalReason?.(), ...ignored.map((each) => `ignored: ${each}`)];
+  const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
+  const notes = [reason, ...ignored.map((each) => `ignored: ${each}`)];
   return notes
     .filter((note) => note !== undefined)
     .map((note) => ` (${note.slice(0, 300).replace(/[^\P{C}]/gu, '?')})`)

@@ -20,7 +20,8 @@ async function startLogged(options: ServerOptions = {}) {
     /** Creates a webhook of Acme without a log line. */
     hook: async (url: string) => {
       const { id } = await createWebhook({ mailbox: server.mailbox, send: senderTo(server.mailbox) }, url);
-      return { id, start: `→ message.received webhook ${id.slice(0, 4)}…` };
+      const shown = url.replace('dana:secret@', '').replace('?key=secret', '');
+      return { id, start: `→ message.received webhook ${id.slice(0, 4)}… ${shown}` };
     },
     [Symbol.asyncDispose]: server.close,
   };
@@ -52,7 +53,7 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   const { mailbox } = logged.server;
   const refused = await logged.hook('http://203.0.113.1/in');
   await fire({ mailbox }, refused.id);
-  const unreachable = await logged.hook('http://dana:secret@127.0.0.1:1/in');
+  const unreachable = await logged.hook('http://dana:secret@127.0.0.1:1/in?key=secret');
   await fire({ mailbox }, unreachable.id);
   mailbox.addFault({ on: 'delivery', kind: 'drop', webhookId: refused.id });
   await fire({ mailbox }, refused.id);
@@ -102,11 +103,49 @@ test('the log says that a fault cut the connection', async () => {
   expect(lines[0]).toMatch(/ GET \/health cut by a fault [\d.]+ ms$/);
 });
 
+test('the log has no line for a control call that only reads, unless it is verbose', async () => {
+  for (const verbose of [false, true]) {
+    await using logged = await startLogged({ verbose });
+    const { server, lines } = logged;
+    const reads = ['/__mock', '/__mock/', '/__mock/feed?follow=false', '/__mock/inspector/none', '/favicon.ico'];
+    for (const path of reads) await send(server.url + path, 'GET', {});
+    await send(`${server.control}/faults`, 'POST', { json: { on: 'request', status: 503, operation: 'listInboxes' } });
+    await send(`${server.control}/checkpoints`, 'POST', { json: { name: 'paid' } });
+    await send(`${server.url}/__mockery`, 'GET', {});
+    await vi.waitFor(() => expect(lines).toHaveLength(3 + (verbose ? reads.length : 0)));
+    expect(rest(logged).slice(-3)).toEqual([
+      expect.stringMatching(/^POST \/__mock\/faults 200 _ ms$/),
+      expect.stringMatching(/^POST \/__mock\/checkpoints 200 _ ms$/),
+      expect.stringMatching(/^GET \/__mockery 404 NOT_FOUND _ ms/),
+    ]);
+  }
+});
+
+test('the log has the reason of each refusal, by the emulator and by its guards', async () => {
+  await using logged = await startLogged({ controlToken: 'a-token-of-sixteen' });
+  const { server, lines } = logged;
+  const { helpdesk } = server.mailbox.keys.acme.inboxes;
+  const requests: [method: string, path: string, headers: Record<string, string>][] = [
+    ['GET', '/v1/webhooks', {}],
+    ['POST', '/v1/workspaces', { 'X-API-Key': helpdesk }],
+    ['POST', '/__mock/reset', {}],
+    ['POST', '/__mock/reset', { 'webhook-id': 'msg_1' }],
+  ];
+  for (const [method, path, headers] of requests) await send(server.url + path, method, { headers });
+  await vi.waitFor(() => expect(lines).toHaveLength(4));
+  expect(rest(logged)).toEqual([
+    expect.stringMatching(/^GET \/v1\/webhooks 401 UNAUTHORIZED _ ms \(The request has no API key; .+\)$/),
+    expect.stringMatching(/^POST \/v1\/workspaces 403 FORBIDDEN _ ms ak_acme_… \(This ak_ key may not call .+\)$/),
+    expect.stringMatching(/^POST \/__mock\/reset 401 UNAUTHORIZED _ ms \(The control plane needs the token .+\)$/),
+    expect.stringMatching(/^POST \/__mock\/reset 403 DELIVERY_REFUSED _ ms \(A delivery to a webhook .+\)$/),
+  ]);
+});
+
 const ESCAPE = '\u001b';
 
 test('the log has colours by status only if they are enabled', async () => {
   for (const colour of [true, false]) {
-    await using logged = await startLogged({ colour });
+    await using logged = await startLogged({ colour, verbose: true });
     const { server, lines } = logged;
     for (const path of ['/health', '/v1/webhooks', '/__mock/health']) await send(server.url + path, 'GET', {});
     await vi.waitFor(() => expect(lines).toHaveLength(3));
