@@ -20,8 +20,10 @@ export interface JournalControls {
   requests(filter?: RequestFilter): RequestEntry[];
   /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   request(id: string): RequestEntry;
-  /** Removes every request from the journal. */
+  /** Removes every request from the journal. `restoreRequests` brings them back. */
   clearRequests(): void;
+  /** Brings back the requests that the latest `clearRequests` has removed, unless a reset came after it. */
+  restoreRequests(): void;
   /**
    * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the time
    * and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap` instead of
@@ -40,13 +42,19 @@ export function createJournalControls(
 ): JournalControls {
   const { journal } = recorder;
   const tenantId = tenant.id ?? null;
+  const publish = (action: 'cleared' | 'restored') =>
+    recorder.publish(tenantId, { kind: 'journal', action, tenantId, name: null });
   return {
     journalSize: journal.size,
     requests: (filter) => journal.list(filter, tenant.id),
     request: (id) => journal.find(id, tenant.id),
     clearRequests() {
       journal.clear(tenant.id);
-      recorder.publish(tenantId, { kind: 'journal', action: 'cleared', tenantId, name: null });
+      publish('cleared');
+    },
+    restoreRequests() {
+      journal.restore(tenant.id);
+      publish('restored');
     },
     feed: (options) => tenant.feed.read(options),
   };

@@ -423,6 +423,18 @@ export const CONTROL_TABLE: readonly ControlRow[] = [
     },
   }),
   defineControl({
+    id: 'restoreRequests',
+    method: 'POST',
+    path: `${CONTROL_PATH}/requests/restore`,
+    summary: 'Brings back the requests that the latest DELETE of all requests has removed.',
+    takesSandbox: true,
+    reply: clearedRequestsReply,
+    run(mailbox) {
+      mailbox.restoreRequests();
+      return { requests: mailbox.requests() };
+    },
+  }),
+  defineControl({
     id: 'readFeed',
     method: 'GET',
     path: `${CONTROL_PATH}/feed`,

@@ -12,7 +12,8 @@ export interface FeedReader {
   state?(state: FeedState): void;
 }
 
-const RETRY_MS = 1_000;
+/** How long the feed waits before it connects again; after each refusal twice as long, up to the maximum. */
+const [RETRY_MS, MAX_RETRY_MS] = [1_000, 60_000];
 
 /**
  * Reads the feed of the emulator, and connects again when the connection is lost. `EventSource` cannot send the token,
@@ -42,18 +43,20 @@ export class LiveFeed {
 
   /** Reads until the page is closed. */
   async follow(): Promise<never> {
-    for (;;) {
-      await this.#read().catch(() => this.#change('lost'));
+    for (let waitMs = RETRY_MS; ; ) {
+      const isRefused = await this.#read().catch(() => false);
       this.#change('lost');
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      waitMs = isRefused ? Math.min(waitMs * 2, MAX_RETRY_MS) : RETRY_MS;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 
-  async #read(): Promise<void> {
+  /** Reads until the connection is lost. Returns whether the server refused the call. */
+  async #read(): Promise<boolean> {
     const query = this.#lastEventId === undefined ? '' : `?lastEventId=${encodeURIComponent(this.#lastEventId)}`;
     const response = await fetch(`/__mock/feed${query}`, { headers: tokenHeaders() });
     if (response.status === 401) this.#refused();
-    if (!response.ok || !response.body) return;
+    if (!response.ok || !response.body) return true;
     this.#change('live');
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
@@ -62,6 +65,7 @@ export class LiveFeed {
       rest = blocks.pop() ?? '';
       for (const block of blocks) this.#publish(block);
     }
+    return false;
   }
 
   /** Publishes an event, given as a block of lines. A block without data is a comment, which keeps the connection open. */

@@ -1,4 +1,4 @@
-import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Help } from './help.tsx';
 import { useInspector } from './inspector.ts';
 import { hasToken, keepToken, replyOf } from './inspector-client.ts';
@@ -6,6 +6,7 @@ import type { FeedState } from './live-feed.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
 import { Failure, Time } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { type Undo, UndoBar, UndoContext } from './undo.tsx';
 import { type Test, useLoaded } from './use-loaded.ts';
 import { VIEWS } from './views.ts';
 
@@ -14,6 +15,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const isRefused = useRefusal(refusals);
+  const [undo, setUndo] = useState<Undo>();
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (!view) open(linkTo(VIEWS[0]?.path ?? ''), { replace: true });
@@ -40,7 +42,10 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           Help
         </button>
       </header>
-      <main>{isRefused ? <TokenForm /> : view && <Guarded key={view.path} view={view} route={route} />}</main>
+      <UndoContext.Provider value={setUndo}>
+        <main>{isRefused ? <TokenForm /> : view && <Guarded key={view.path} view={view} route={route} />}</main>
+      </UndoContext.Provider>
+      {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
       <Help dialog={help} />
     </>
   );
@@ -94,7 +99,8 @@ const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' ||
 
 function useRefusal(refusals: EventTarget): boolean {
   const [isRefused, setRefused] = useState(false);
-  useEffect(() => {
+  // The feed may be refused before other effects run.
+  useLayoutEffect(() => {
     const refuse = () => setRefused(true);
     refusals.addEventListener('refused', refuse);
     return () => refusals.removeEventListener('refused', refuse);

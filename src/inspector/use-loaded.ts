@@ -23,11 +23,12 @@ export const changesData: Test = (event) =>
   event.kind !== 'request' || (event.request.method !== 'GET' && event.request.status < 400);
 
 /**
- * Loads a value, again when `key` changes, and again when something happens that matters. The previous value stays until
- * the next one is there, if the key is the same.
+ * Loads a value as soon as the feed is connected, again when `key` changes, and again when something happens that
+ * matters. The previous value stays until the next one is there, if the key is the same.
  */
 export function useLoaded<Value>(load: () => Promise<Value>, key: string, matters: Test = changesData): Loaded<Value> {
   const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
+  const { feed } = useInspector();
   const current = useRef({ load, key });
   current.current = { load, key };
   const reload = useCallback(async () => {
@@ -38,7 +39,9 @@ export function useLoaded<Value>(load: () => Promise<Value>, key: string, matter
     );
     if (current.current.key === key) setLoaded(next);
   }, []);
-  useEffect(() => void reload(), [key]);
+  useEffect(() => {
+    if (feed.state === 'live') void reload();
+  }, [key]);
   useFeedChange(reload, matters);
   const isCurrent = loaded.key === key;
   return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined, reload };

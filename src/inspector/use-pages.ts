@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useInspector } from './inspector.ts';
 import { changesData, useFeedChange } from './use-loaded.ts';
 
 /** How many items are loaded at a time. */
@@ -35,6 +36,7 @@ class Parts<Item> {
 
 /** Loads the parts of a list that are needed. A change of `key` starts anew; a change of the data loads again. */
 export function usePages<Item>(load: (offset: number, limit: number) => Promise<Page<Item>>, key: string): Pages<Item> {
+  const { feed } = useInspector();
   const [, render] = useState({});
   const state = useRef({ key, parts: new Parts<Item>(), load });
   if (state.current.key !== key) state.current = { key, parts: new Parts<Item>(), load };
@@ -43,13 +45,15 @@ export function usePages<Item>(load: (offset: number, limit: number) => Promise<
     (first: number, last: number) => {
       const { parts, load } = state.current;
       parts.shown = [first, last];
+      // Everything is loaded as soon as the feed is connected.
+      if (feed.state !== 'live') return;
       for (let page = Math.floor(first / PAGE_SIZE); page * PAGE_SIZE <= Math.max(first, last - 1); page += 1) {
         if (parts.requested.has(page)) continue;
         parts.requested.add(page);
         void fill(parts, page, load).then(() => render({}));
       }
     },
-    [key],
+    [key, feed],
   );
   useEffect(() => need(0, 1), [need]);
   const refresh = useCallback(() => {

@@ -36,8 +36,8 @@ export interface FaultFeedItem {
 export interface ChangeFeedItem {
   /** What was changed: a sandbox, a checkpoint, an API key, or the journal of requests. */
   readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal';
-  /** What the test did: a key is `replaced`, the journal `cleared`. An expired sandbox is `removed`, too. */
-  readonly action: 'added' | 'removed' | 'replaced' | 'cleared';
+  /** What the test did: a key is `replaced`, the journal `cleared` or `restored`. An expired sandbox is `removed`, too. */
+  readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
   /** The id of the sandbox; null for the whole mailbox. */
   readonly tenantId: string | null;
   /** The name of the sandbox or the checkpoint; null if it has none. */

@@ -22,6 +22,8 @@ export class Journal {
   readonly #context: JournalContext;
   readonly #behaviours: BehaviourValues;
   readonly #lists = new Map<string, RecentList<KeptRequest>>();
+  /** The lists that the latest `clear` removed. */
+  readonly #cleared = new Map<string, RecentList<KeptRequest>>();
   #count = 0;
 
   /** Creates an empty journal that keeps at most `size` requests of each tenant. */
@@ -29,7 +31,7 @@ export class Journal {
     this.#context = context;
     this.#behaviours = behaviours;
     this.size = size;
-    context.worlds.onRemoved(({ id }) => void this.#lists.delete(id));
+    context.worlds.onRemoved(({ id }) => this.reset(id));
   }
 
   /** Adds a finished request. */
@@ -56,16 +58,27 @@ export class Journal {
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
   }
 
-  /** Removes every request, or only those of one tenant. */
+  /** Removes every request, or only those of one tenant. `restore` brings them back. */
   clear(owner?: string): void {
-    if (owner === undefined) this.#lists.clear();
-    else this.#lists.delete(owner);
+    for (const [id, list] of entriesOf(this.#lists, owner)) {
+      this.#cleared.set(id, list);
+      this.#lists.delete(id);
+    }
   }
 
-  /** Removes every request, and counts from 1 again. */
-  reset(): void {
-    this.clear();
-    this.#count = 0;
+  /** Brings back the requests that the latest `clear` removed, or only those of one tenant. */
+  restore(owner?: string): void {
+    for (const [id, list] of entriesOf(this.#cleared, owner)) {
+      for (const kept of this.#kept(id)) list.push(kept);
+      this.#lists.set(id, list);
+      this.#cleared.delete(id);
+    }
+  }
+
+  /** Removes the requests of one tenant for good, or every request; then it counts from 1 again. */
+  reset(owner?: string): void {
+    for (const lists of [this.#lists, this.#cleared]) for (const [id] of entriesOf(lists, owner)) lists.delete(id);
+    if (owner === undefined) this.#count = 0;
   }
 
   #kept(tenantId?: string): KeptRequest[] {
@@ -78,6 +91,11 @@ export class Journal {
     this.#lists.set(owner, list);
     return list;
   }
+}
+
+/** Returns the list of one owner, or every list, with its owner. */
+function entriesOf<List>(lists: ReadonlyMap<string, List>, owner?: string): [owner: string, list: List][] {
+  return [...lists].filter(([id]) => owner === undefined || id === owner);
 }
 
 function matches(kept: KeptRequest, { operation, status, key, since, tenant }: ParsedRequestFilter): boolean {

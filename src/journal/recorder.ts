@@ -87,8 +87,7 @@ export class Recorder {
    * keeps its past events.
    */
   reset(tenantId?: string): void {
-    if (tenantId === undefined) this.journal.reset();
-    else this.journal.clear(tenantId);
+    this.journal.reset(tenantId);
     this.mailLog.reset(tenantId);
     this.publish(tenantId ?? null, { kind: 'reset', tenantId: tenantId ?? null });
   }

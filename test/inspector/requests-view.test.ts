@@ -96,8 +96,13 @@ test('requests are found by a text and a status, and the journal is cleared', as
   await expect.poll(() => rows(page).count()).toBe(1);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('button', { name: 'Clear the journal' }).click();
+  await page.getByText('This removes 3 requests from the journal').waitFor();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await expect.poll(() => rows(page).count()).toBe(0);
   expect(server.mailbox.requests()).toEqual([]);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => rows(page).count()).toBe(3);
+  expect(server.mailbox.requests()).toHaveLength(3);
 });
 
 test('after a reset, a link to a request that is gone says so', async (context) => {

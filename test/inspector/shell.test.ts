@@ -145,6 +145,35 @@ describe('the inspector', () => {
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
   });
 
+  test('asks for each thing once, and shows what happened while it connected', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url().replace(server.control, '')));
+    for (const view of ['mail', 'webhooks', 'requests', 'keys', 'choices', 'state']) {
+      asked.length = 0;
+      await page.goto('about:blank');
+      await page.goto(`${server.control}/#/${view}`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.waitForLoadState('load');
+      await expect.poll(() => asked.length).toBeGreaterThan(4);
+      expect(
+        asked.filter((url, index) => asked.indexOf(url) < index),
+        view,
+      ).toEqual([]);
+    }
+  });
+
+  test('asks for nothing but the feed while its token is wrong', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { options: { controlToken: TOKEN }, isRefused: true });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url().replace(server.control, '')));
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
+    expect(asked.filter((path) => !path.startsWith('/inspector/'))).toEqual(['/', '/feed']);
+  });
+
   test('asks for the token again when the emulator was started with another one', async (context) => {
     const options = { controlToken: TOKEN };
     const { page, server } = await open(context, { options, isRefused: true });

@@ -15,11 +15,16 @@ describe('the other views of the inspector', () => {
     await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
     await page.getByText('1 inbox', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('which is refused from then on').waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('region', { name: 'Streams' }).getByText('closed').waitFor();
 
     const key = await page.getByRole('status').locator('code').textContent();
     expect(server.mailbox.exposure(String(key))).toMatchObject({ tier: 'inbox' });
     expect(() => server.mailbox.exposure(helpdesk)).toThrow('There is no valid key');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'hidden' });
+    expect(server.mailbox.exposure(helpdesk)).toMatchObject({ handle: expect.any(String) });
   });
 
   test('freeze and advance the clock', async (context) => {
@@ -141,7 +146,53 @@ describe('the other views of the inspector', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
     expect((await download).suggestedFilename()).toBe('mailbox.json');
+  });
+
+  test('say what a reset or a restore removes, and undo it in any view', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    const subjects = () => server.mailbox.searchMail({ search: 'Mail number' }).messages.map(({ subject }) => subject);
+    const deliver = (subject: string) =>
+      server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject });
+    await deliver('Mail number 1');
+    server.mailbox.checkpoint('with one');
+    await deliver('Mail number 2');
+    const button = (name: string) => page.getByRole('button', { name });
+
+    await button('Reset all data').click();
+    await page.getByText('What was added or changed since is removed.').waitFor();
+    await button('Cancel').click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(subjects()).toHaveLength(2);
+    await button('Reset all data').click();
+    await button('Continue').click();
+    await expect.poll(subjects).toEqual([]);
+    await page.getByRole('link', { name: 'Mail', exact: true }).click();
+    await button('Undo').click();
+    await page.locator('.row', { hasText: 'Mail number 2' }).waitFor();
+    await button('Undo').waitFor({ state: 'hidden' });
+
+    await page.getByRole('link', { name: 'State' }).click();
+    const line = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
+    await line('with one').getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('of “with one”. What was added').waitFor();
+    await button('Continue').click();
+    await expect.poll(subjects).toEqual(['Mail number 1']);
+    await line('Before restoring with one').getByRole('button', { name: 'Restore' }).click();
+    await button('Continue').click();
+    await expect.poll(subjects).toHaveLength(2);
+    await button('Undo').click();
+    await expect.poll(subjects).toEqual(['Mail number 1']);
+  });
+
+  test('say why nothing was removed if it could not be undone', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    for (let number = 1; number <= 100; number += 1) server.mailbox.checkpoint(`Number ${number}`);
+    await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test' });
     await page.getByRole('button', { name: 'Reset all data' }).click();
-    await expect.poll(() => server.mailbox.messages()).toEqual([]);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('keeps at most 100 checkpoints; remove one first.').waitFor();
+    expect(server.mailbox.messages()).toHaveLength(1);
   });
 });

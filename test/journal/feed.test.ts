@@ -89,6 +89,7 @@ test('the feed has each use of a fault, and what a test changes in the lists of 
   mailbox.checkpoint('paid');
   mailbox.removeCheckpoint('paid');
   mailbox.clearRequests();
+  mailbox.restoreRequests();
   mailbox.rotateKey(String(mailbox.exposure(TENANT).id));
   const sandbox = mailbox.createSandbox({ name: 'lion' });
   sandbox.checkpoint('sent');
@@ -103,6 +104,7 @@ test('the feed has each use of a fault, and what a test changes in the lists of 
     { kind: 'checkpoint', action: 'added', tenantId: null, name: 'paid' },
     { kind: 'checkpoint', action: 'removed', tenantId: null, name: 'paid' },
     { kind: 'journal', action: 'cleared', ...whole },
+    { kind: 'journal', action: 'restored', ...whole },
     { kind: 'key', action: 'replaced', ...whole },
     { kind: 'sandbox', action: 'added', tenantId: sandbox.id, name: 'lion' },
     { kind: 'checkpoint', action: 'added', tenantId: sandbox.id, name: 'sent' },

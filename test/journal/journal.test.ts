@@ -153,6 +153,28 @@ everywhere('one request can be shown, and all can be removed', async (service) =
   expect(mailbox.requests()).toMatchObject([{ id: 'req_2', operation: 'getHealth', principal: null }]);
 });
 
+everywhere('requests that were removed can be brought back, until a reset', async (service) => {
+  const { mailbox, send } = service;
+  const sandbox = mailbox.createSandbox();
+  const ids = () => mailbox.requests().map(({ id }) => id);
+  for (const key of [TENANT, sandbox.keys.tenant, TENANT]) await send('GET', '/v1/webhooks', { key });
+  mailbox.clearRequests();
+  await send('GET', '/v1/webhooks', { key: TENANT });
+  expect(ids()).toEqual(['req_4']);
+  sandbox.restoreRequests();
+  expect(ids()).toEqual(['req_2', 'req_4']);
+  await control(service, 'POST /requests/restore', undefined, () => mailbox.restoreRequests());
+  expect(ids()).toEqual(['req_1', 'req_2', 'req_3', 'req_4']);
+  mailbox.clearRequests();
+  sandbox.reset();
+  mailbox.restoreRequests();
+  expect(ids()).toEqual(['req_1', 'req_3', 'req_4']);
+  mailbox.clearRequests();
+  mailbox.reset();
+  mailbox.restoreRequests();
+  expect(ids()).toEqual([]);
+});
+
 everywhere('a reset empties the journal and counts from 1 again', async ({ mailbox, send }) => {
   await send('GET', '/v1/webhooks', { key: TENANT });
   mailbox.reset();

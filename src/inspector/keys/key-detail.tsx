@@ -1,7 +1,7 @@
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
-import { countOf, Failure } from '../parts.tsx';
-import { useAction } from '../use-action.ts';
+import { countOf } from '../parts.tsx';
+import { RemovingButton, useCheckpoint } from '../undo.tsx';
 import type { Key, KeyData, RotatedKey } from './key-data.ts';
 
 interface DetailProps {
@@ -13,7 +13,7 @@ interface DetailProps {
 /** What a leak of one key exposes, and a button that rotates it. */
 export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
   const { client } = useInspector();
-  const action = useAction();
+  const prepare = useCheckpoint('Before the rotation', 'The key was rotated.');
   const { id, tenantId } = apiKey;
   const rotate = async (keyId: string) => {
     const next = await replyOf(client.POST('/__mock/keys/{id}/rotate', { params: { path: { id: keyId } } }));
@@ -30,11 +30,13 @@ export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
         {tenant && ` of ${tenant.name}`}
         {apiKey.handle && `, ${apiKey.handle} in mailbox.keys`}.
       </p>
-      <Failure error={action.error} />
       {id !== null && (
-        <button type="button" disabled={action.isRunning} onClick={() => action.run(() => rotate(id))}>
-          Rotate
-        </button>
+        <RemovingButton
+          label="Rotate"
+          warning="A new key takes the place of this one, which is refused from then on; its streams are closed. An undo brings the key back, and removes all deliveries, requests and sandboxes."
+          prepare={prepare}
+          change={() => rotate(id)}
+        />
       )}
       <Reaches apiKey={apiKey} data={data} />
     </>

@@ -10,8 +10,6 @@ export interface Requests {
   readonly list: readonly RequestSummary[] | undefined;
   /** Why they could not be loaded. */
   readonly error: string | undefined;
-  /** Loads them again, after the page has changed something. */
-  reload(): void;
 }
 
 /** The list is rendered at most this often, in milliseconds. */
@@ -50,13 +48,13 @@ export function useRequests(): Requests {
       },
       state: (state) => state === 'live' && void reload(),
     });
-    void reload();
+    if (feed.state === 'live') void reload();
     return () => {
       stop();
       clearTimeout(timer);
     };
   }, [feed, reload]);
-  return { list: state.list, error: state.error, reload };
+  return { list: state.list, error: state.error };
 }
 
 /** Adds requests in front of a list that may already have some of them. */

@@ -1,28 +1,28 @@
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import { open, type Route } from '../page-route.ts';
-import { Failure } from '../parts.tsx';
+import { countOf, Failure } from '../parts.tsx';
 import { RequestDetail } from '../requests/request-detail.tsx';
 import { requestLink } from '../requests/request-link.ts';
 import { RequestList } from '../requests/request-list.tsx';
 import { useRequests } from '../requests/use-requests.ts';
 import { useShortcuts } from '../shortcuts.ts';
-import { useAction } from '../use-action.ts';
+import { RemovingButton } from '../undo.tsx';
 
 /** The journal of requests: a list, and the open one. */
 export function RequestsView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const requests = useRequests();
-  const action = useAction();
-  const clear = async () => {
-    await action.run(() => replyOf(client.DELETE('/__mock/requests')));
-    requests.reload();
+  const count = countOf(requests.list?.length ?? 0, 'request', 'requests');
+  const undo = {
+    text: `${count} removed from the journal.`,
+    run: () => replyOf(client.POST('/__mock/requests/restore')),
   };
   useShortcuts({ Escape: () => route.id !== undefined && open(requestLink(route, undefined)) });
   return (
     <>
       <h1 class="hidden">Requests</h1>
-      <Failure error={action.error ?? requests.error} />
+      <Failure error={requests.error} />
       <div class={route.id === undefined ? 'columns' : 'columns open'}>
         <RequestList requests={requests.list} route={route} />
         <section class="detail" aria-label="Open request">
@@ -32,9 +32,12 @@ export function RequestsView({ route }: { readonly route: Route }) {
                 Choose a request to see why it was answered so. The keys j and k go through the list, and ? shows all
                 keys.
               </p>
-              <button type="button" onClick={clear}>
-                Clear the journal
-              </button>
+              <RemovingButton
+                label="Clear the journal"
+                warning={`This removes ${count} from the journal, those of sandboxes too, and nothing else.`}
+                prepare={async () => undo}
+                change={() => replyOf(client.DELETE('/__mock/requests'))}
+              />
             </>
           ) : (
             <>

@@ -4,6 +4,7 @@ import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure, Field, Json, Time } from '../parts.tsx';
 import { saveFile } from '../save-file.ts';
+import { RemovingButton, useCheckpoint } from '../undo.tsx';
 import { type Action, useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 
@@ -12,6 +13,7 @@ export function StateView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const action = useAction();
   const { value, error, reload } = useLoaded(() => replyOf(client.GET('/__mock/checkpoints')), 'checkpoints');
+  const prepare = useCheckpoint('Before the reset', 'All data was reset.');
   const run = async (work: () => Promise<unknown>) => {
     await action.run(work);
     reload();
@@ -21,9 +23,12 @@ export function StateView({ route }: { readonly route: Route }) {
       <h1>State</h1>
       <Failure error={action.error ?? error} />
       <div class="buttons">
-        <button type="button" onClick={() => run(() => replyOf(client.POST('/__mock/reset')))}>
-          Reset all data
-        </button>
+        <RemovingButton
+          label="Reset all data"
+          warning={`This restores the data, keys, faults and clocks of the start. What was added or changed since is removed. ${ENDS}`}
+          prepare={prepare}
+          change={() => replyOf(client.POST('/__mock/reset'))}
+        />
         <button type="button" onClick={() => run(() => exportState(client))}>
           Export as a fixture
         </button>
@@ -46,6 +51,10 @@ export function StateView({ route }: { readonly route: Route }) {
     </div>
   );
 }
+
+/** What every restored state ends, and no checkpoint has. */
+const ENDS =
+  'It also removes all deliveries and requests, and closes all streams and sandboxes; an undo does not bring these back.';
 
 type Run = (work: () => Promise<unknown>) => ReturnType<Action['run']> | Promise<void>;
 
@@ -83,17 +92,18 @@ interface CheckpointProps {
 function Checkpoint({ name, createdAt, run }: CheckpointProps) {
   const { client } = useInspector();
   const params = { path: { name } };
+  const prepare = useCheckpoint(`Before restoring ${name.slice(0, 60)}`, `The checkpoint “${name}” was restored.`);
   return (
     <li>
       <strong>{name}</strong> <Time at={createdAt} />
       <span class="buttons">
         <a href={linkTo('state', name)}>Compare</a>
-        <button
-          type="button"
-          onClick={() => run(() => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params })))}
-        >
-          Restore
-        </button>
+        <RemovingButton
+          label="Restore"
+          warning={`This restores the data, keys, faults and clocks of “${name}”. What was added or changed since is removed. ${ENDS}`}
+          prepare={prepare}
+          change={() => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params }))}
+        />
         <button
           type="button"
           onClick={() => run(() => replyOf(client.DELETE('/__mock/checkpoints/{name}', { params })))}

@@ -62,7 +62,7 @@ class DeliveryLoader {
       // While the connection was lost, anything may have happened.
       state: (state) => state === 'live' && this.loadAll(),
     });
-    this.loadAll();
+    if (feed.state === 'live') this.loadAll();
   }
 
   stop(): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/control-path.ts';
@@ -39,9 +40,13 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
+  // A browser asks whether a file has changed, and gets it only then.
   'cache-control': 'no-cache',
   vary: 'Accept',
 };
+
+/** Browsers ask for the icon again and again, and it does not change. */
+const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
 
 /**
  * Replies to a request for the inspector: with one of its files, or a redirect to the page. The files are read from the
@@ -49,7 +54,7 @@ const SECURITY_HEADERS = {
  *
  * @throws {ApiError} NOT_FOUND for any other file, and if the inspector was not built.
  */
-export async function serveInspector({ method, path }: ApiRequest): Promise<AnyReply> {
+export async function serveInspector({ method, path, headers: sent }: ApiRequest): Promise<AnyReply> {
   if (path === '/' || path === CONTROL_PATH) {
     return { status: 302, headers: { location: PAGE_PATH, 'content-length': '0', vary: 'Accept' }, body: null };
   }
@@ -57,8 +62,11 @@ export async function serveInspector({ method, path }: ApiRequest): Promise<AnyR
   const type = Object.hasOwn(MEDIA_TYPES, name) ? MEDIA_TYPES[name] : undefined;
   if (type === undefined) throw routeNotFound(path);
   const body = await readBuiltFile(name);
-  const headers = { ...SECURITY_HEADERS, 'content-type': type, 'content-length': String(body.byteLength) };
-  return stripBodyForHead(method, { status: 200, headers, body });
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  const headers = { ...SECURITY_HEADERS, ...(name === 'icon.svg' && ICON_HEADERS), etag };
+  if (sent.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
+  const size = { 'content-type': type, 'content-length': String(body.byteLength) };
+  return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }
 
 async function readBuiltFile(name: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -36,6 +36,19 @@ describe('the files of the inspector', () => {
     expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(120_000);
   });
 
+  test('are sent once, and the icon is not even asked for again', async ({ expect }) => {
+    await using server = await startBuiltServer();
+    for (const path of ['/', '/inspector/inspector.js', '/inspector/inspector.css', '/inspector/icon.svg']) {
+      const first = await get(server.control + path);
+      const etag = String(first.headers.get('etag'));
+      const again = await get(server.control + path, { ...PAGE, 'if-none-match': `"old", ${etag}` });
+      expect([again.status, again.headers.get('etag'), await again.text()], path).toEqual([304, etag, '']);
+      expect((await get(server.control + path, { ...PAGE, 'if-none-match': '"old"' })).status).toBe(200);
+      const caching = path.endsWith('.svg') ? 'max-age=86400' : 'no-cache';
+      expect([first, again].map(({ headers }) => headers.get('cache-control'))).toEqual([caching, caching]);
+    }
+  });
+
   test('are where / and /__mock lead a browser, and no other client', async ({ expect }) => {
     await using server = await startBuiltServer();
     for (const path of ['/', '/__mock']) {
