@@ -2,8 +2,9 @@ import type { BehaviourReader } from '../contract/behaviour-reader.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { linksOf } from '../mail/links-of.ts';
-import { composeMail } from '../mail/mime/compose-mail.ts';
+import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders } from '../mail/mime/read-headers.ts';
+import { writeShownTrace } from '../mail/mime/trace.ts';
 import { showMessage } from '../operations/replies/show-message.ts';
 import { canonicalAddress, primaryAddress } from '../store/inbox-address.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
@@ -72,7 +73,7 @@ export interface MailDetails
   readonly deletedAt: string | null;
   /** When a bounce was detected; null if it did not bounce. */
   readonly bouncedAt: string | null;
-  /** The header fields, in order. */
+  /** The header fields of the raw form, in order. */
   readonly headers: readonly HeaderField[];
   /** The files, without their bytes. */
   readonly files: readonly Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'>[];
@@ -119,11 +120,13 @@ export function createMailInspection(
     searchMail: (search = {}) => searchMail(worlds, parseOrRefuse('The search', mailSearch, search)),
     mail(id) {
       const { world, message } = find(id);
-      return { ...showDetails(world, message), api: showMessage(world, message, readBehaviour) };
+      const trace = writeShownTrace(message, readBehaviour);
+      const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
+      return { ...showDetails(world, message), headers, api: showMessage(world, message, readBehaviour) };
     },
     mailSource(id) {
       const { world, message } = find(id);
-      return composeMail(message, world.attachments.by('messageId', id));
+      return composeWithTrace(writeShownTrace(message, readBehaviour), message, world.attachments.by('messageId', id));
     },
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);
@@ -153,7 +156,7 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
 }
 
-function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api'> {
+function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api' | 'headers'> {
   const { id, inboxId, threadId, cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader, inReplyTo } = message;
   const { references, isArchived, deletedAt, bouncedAt } = message;
   const inbox = world.inboxes.get(inboxId);
@@ -173,7 +176,6 @@ function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api'
       bouncedAt,
     },
     inbox: inbox ? canonicalAddress(inbox) : '',
-    headers: listHeaders(message),
     files: world.attachments
       .by('messageId', id)
       .map(({ id, filename, contentType, sizeBytes }) => ({ id, filename, contentType, sizeBytes })),

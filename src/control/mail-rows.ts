@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { fromBase64, isBytes } from '../contract/base64.ts';
+import { inlineImages } from '../mail/mime/inline-images.ts';
+import type { Mail } from '../mail/show-mail.ts';
 import { CONTROL_PATH } from './control-path.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { waitQuery } from './mail-filter.ts';
 import { mailSearchQuery } from './mail-search.ts';
 import { type ControlRow, defineControl } from './row.ts';
@@ -50,7 +53,15 @@ const detailsReply = summary.extend({
   ...{ plainBody: z.string(), htmlBody: z.string().nullable() },
   ...{ messageIdHeader: z.string(), inReplyTo: z.string().nullable(), references: texts },
   ...{ isArchived: z.boolean(), deletedAt: time.nullable(), bouncedAt: time.nullable() },
-  headers: z.array(z.strictObject({ name: z.string(), value: z.string() })).describe('Each field, in order.'),
+  headers: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        value: z.string(),
+        isTrace: z.boolean().describe('Put there by the emulator.'),
+      }),
+    )
+    .describe('Each field of the raw form, in order.'),
   files: z.array(file),
   links: texts.describe('The web addresses that it links to, each once.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),
@@ -65,6 +76,14 @@ const fileReply = z
   .meta({ type: 'string', description: 'The bytes.' });
 
 const htmlReply = z.string();
+
+/** Returns the page that shows a mail, with the images that it contains. */
+function pageOf(
+  mailbox: ControllableMailbox,
+  { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>,
+) {
+  return mailPageOf({ plainBody, htmlBody: htmlBody && inlineImages(htmlBody, mailbox.mailSource(id)) });
+}
 
 /** The control calls that show mail. They change nothing. */
 export const MAIL_ROWS: readonly ControlRow[] = [
@@ -98,7 +117,7 @@ export const MAIL_ROWS: readonly ControlRow[] = [
     query: waitQuery,
     reply: htmlReply,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    run: async (mailbox, { query }) => mailPageOf(await mailbox.waitForMessage(query)),
+    run: async (mailbox, { query }) => pageOf(mailbox, await mailbox.waitForMessage(query)),
   }),
   defineControl({
     id: 'getMailHtml',
@@ -110,7 +129,7 @@ export const MAIL_ROWS: readonly ControlRow[] = [
     params,
     reply: htmlReply,
     errors: ['NOT_FOUND'],
-    run: (mailbox, { params }) => mailPageOf(mailbox.mail(params.id)),
+    run: (mailbox, { params }) => pageOf(mailbox, mailbox.mail(params.id)),
   }),
   defineControl({
     id: 'getMail',

@@ -1,8 +1,8 @@
 import { findInScope, type LookupContext } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
 import { timestampNow } from '../environment.ts';
-import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
-import { hasTrace } from '../mail/mime/trace.ts';
+import { composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { writeShownTrace } from '../mail/mime/trace.ts';
 import { removeMessage } from '../store/removal.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Run } from './context.ts';
@@ -55,11 +55,8 @@ export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.principal.world.attachments.by('messageId', message.id);
-  const compose = hasTrace(message) ? RAW_FORMS[context.readBehaviour('messages.raw.trace')] : composeMail;
   return {
-    body: compose(message, attachments),
+    body: composeWithTrace(writeShownTrace(message, context.readBehaviour), message, attachments),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };
-
-const RAW_FORMS = { shown: composeWithTrace, hidden: composeMail };

@@ -73,7 +73,7 @@ describe('the inspection of mail', () => {
       thread: [{ id }],
       api: { id, isRead: false, attachments: [{ filename: 'grün.txt' }] },
     });
-    expect(json.headers).toContainEqual({ name: 'X-Ticket', value: '7' });
+    expect(json.headers).toContainEqual({ name: 'X-Ticket', value: '7', isTrace: false });
     expect(mailbox.mail(id).isRead).toBe(false);
   });
 
@@ -101,6 +101,40 @@ describe('the inspection of mail', () => {
     expect(source.headers.get('content-disposition')).toBe(`attachment; filename="${id}.eml"`);
     expect((await fetch(`${url}/__mock/messages/${id}/files/${UNKNOWN}`)).status).toBe(404);
   });
+
+  for (const trace of ['shown', 'hidden'] as const) {
+    const options = { behaviours: { 'messages.raw.trace': trace } } as const;
+    everywhere(
+      `gives the fields and the source of a mail as /raw does, its trace ${trace}`,
+      options,
+      async (service) => {
+        const { mailbox, send } = service;
+        const forged = 'Authentication-Results: mx.evil.test; spf=pass\r\n';
+        const mails = [
+          { eml: `${forged}From: a@x.test\r\nTo: helpdesk@acme.test\r\n\r\nHi\r\n`, auth: { spf: 'fail' } },
+          { to: 'helpdesk@acme.test', from: DANA, subject: 'Hi', html: '<p>Hi</p>', headers: { 'X-Ticket': '7' } },
+        ] as const;
+        for (const mail of mails) {
+          const [message] = await mailbox.receiveMessage(mail);
+          const id = String(message?.id);
+          const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${id}/raw`;
+          const raw = await send('GET', path, { key: mailbox.keys.acme.tenant });
+          expect(Buffer.from(mailbox.mailSource(id)).equals(Buffer.from(raw.bytes))).toBe(true);
+          const { headers } = mailbox.mail(id);
+          const names = [
+            ...raw.text
+              .split('\r\n\r\n', 1)
+              .join()
+              .matchAll(/^([\w-]+):/gm),
+          ].map(([, name]) => name);
+          expect(headers.map(({ name }) => name)).toEqual(names);
+          const added = trace === 'shown' ? ['Return-Path', 'Authentication-Results', 'Received'] : [];
+          expect(headers.filter(({ isTrace }) => isTrace).map(({ name }) => name)).toEqual(added);
+          expect(names.slice(0, added.length)).toEqual(added);
+        }
+      },
+    );
+  }
 
   test('rotates a key: the old one is invalid, and the new one does the same', () => {
     const mailbox = createMailbox();

@@ -105,6 +105,28 @@ test('a mail of attacks runs nothing, loads nothing and changes nothing', { time
   context.expect(server.mailbox.export()).toEqual(before);
 });
 
+test('an image that a mail contains runs nothing and loads nothing', async (context) => {
+  const { page, server } = await open(context);
+  await using attacker = await startAttacker();
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="fetch('${attacker.origin}')">
+    <image href="${attacker.origin}/a"/><script>fetch('${attacker.origin}')</script></svg>`;
+  const holders = ['<img src=', '<iframe src=', '<object data=', '<embed src=', '<a href=', '<link rel=icon href='];
+  const html = `${holders.map((start) => `${start}"cid:x">x</a>`).join('\n')}<p style="background:url(cid:x)">y</p>`;
+  const [message] = await server.mailbox.receiveMessage({
+    eml: [
+      'From: eve@outside.test\r\nTo: helpdesk@acme.test\r\nContent-Type: multipart/related; boundary=b\r\n\r\n',
+      `--b\r\nContent-Type: text/html\r\n\r\n${html}\r\n--b\r\nContent-Type: image/svg+xml\r\n`,
+      `Content-ID: <x>\r\nContent-Transfer-Encoding: base64\r\n\r\n${btoa(svg)}\r\n--b--\r\n`,
+    ].join(''),
+  });
+  const seen = watch(page, server);
+  await page.goto(`${server.control}/messages/${message?.id}.html`);
+  context.expect(await page.locator('img').getAttribute('src')).toMatch(/^data:image\/svg\+xml;base64,/);
+  await page.goto(`${server.control}/#/mail/${message?.id}`);
+  await page.frameLocator('iframe').getByText('x', { exact: true }).first().click();
+  context.expect([...seen, ...attacker.connections]).toEqual([]);
+});
+
 test('the page of a mail alone runs nothing and loads nothing', async (context) => {
   const { page, server } = await open(context);
   await using attacker = await startAttacker();

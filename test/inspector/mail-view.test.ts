@@ -70,6 +70,70 @@ describe('the view of the mail', () => {
     expect((await download).suggestedFilename()).toBe(server.mailbox.mail(String(messages[0]?.id)).files[0]?.filename);
   });
 
+  test('marks the fields that the emulator put before a mail, in the order of the source', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const [message] = await server.mailbox.receiveMessage({
+      eml: 'Authentication-Results: mx.evil.test; spf=pass\r\nTo: helpdesk@acme.test\r\nFrom: a@x.test\r\n\r\nHi',
+      auth: { spf: 'fail' },
+    });
+    await page.goto(`${server.control}/#/mail/${message?.id}?tab=headers`);
+    const fields = page.getByRole('row');
+    await expect.poll(() => fields.allTextContents()).toHaveLength(6);
+    const shown = await fields.allTextContents();
+    expect(shown.map((text) => text.includes('Added on receipt'))).toEqual([true, true, true, false, false, false]);
+    expect(shown[1]).toMatch(/^Authentication-Resultsmailbox\.test \(agent-mailbox-mock\); spf=fail/);
+    expect(shown[3]).toMatch(/^Authentication-Resultsmx\.evil\.test/);
+    await page.getByRole('link', { name: 'Source' }).click();
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Source' }).textContent())
+      .toBe(new TextDecoder().decode(server.mailbox.mailSource(String(message?.id))));
+  });
+
+  test('shows the images that a mail contains', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+    const [message] = await server.mailbox.receiveMessage({
+      eml: [
+        'From: a@x.test\r\nTo: helpdesk@acme.test\r\nContent-Type: multipart/related; boundary=b\r\n\r\n',
+        '--b\r\nContent-Type: text/html\r\n\r\n<img src="cid:logo%40x" alt="one"> <img src=cid:none alt="two">\r\n',
+        '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\nContent-ID: <logo@x>\r\n\r\n',
+        `${pixel}\r\n--b--\r\n`,
+      ].join(''),
+    });
+    await page.goto(`${server.control}/#/mail/${message?.id}`);
+    const widthOf = (name: string) =>
+      page
+        .frameLocator('iframe')
+        .getByAltText(name)
+        .evaluate((image) => (image as HTMLImageElement).naturalWidth);
+    await expect.poll(() => widthOf('one')).toBe(1);
+    expect(await widthOf('two')).toBe(0);
+  });
+
+  test('has the open mail of a long thread on the screen', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    const ids: string[] = [];
+    for (let number = 1; number <= 200; number += 1) {
+      const mail = { to: 'helpdesk@acme.test', from: DANA, subject: 'Long', messageId: `<${number}@customer.test>` };
+      const [message] = await server.mailbox.receiveMessage({
+        ...mail,
+        inReplyTo: number > 1 ? '<1@customer.test>' : null,
+      });
+      ids.push(String(message?.id));
+    }
+    await page.goto(`${server.control}/#/mail/${ids[99]}`);
+    await page.getByText('200 messages in this thread').waitFor();
+    const tabs = await page.getByRole('navigation', { name: 'Parts of the mail' }).boundingBox();
+    expect(tabs?.y).toBeLessThan(500);
+    const list = await page.locator('.thread').boundingBox();
+    const line = await page.locator('.thread [aria-current]').boundingBox();
+    expect(line?.y).toBeGreaterThan(list?.y ?? 0);
+    expect(line?.y).toBeLessThan((list?.y ?? 0) + (list?.height ?? 0));
+  });
+
   test('delivers a new mail from outside', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/mail?compose=true' });

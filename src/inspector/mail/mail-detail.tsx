@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import type { Route } from '../page-route.ts';
@@ -90,11 +90,17 @@ function Head({ mail }: { readonly mail: MailDetails }) {
 
 /** The other messages of the thread. */
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    // Not `scrollIntoView`, which would scroll the mail, too.
+    const line = list.current?.querySelector('li:has([aria-current])') as HTMLElement | null | undefined;
+    list.current?.scrollTo(0, (line?.offsetTop ?? 0) - list.current.clientHeight / 2);
+  }, [id]);
   if (thread.length < 2) return null;
   return (
     <details open>
       <summary>{thread.length} messages in this thread</summary>
-      <ol class="thread">
+      <ol class="thread" ref={list}>
         {thread.map((line) => (
           <li key={line.id}>
             <a href={mailLink(route, line.id)} aria-current={line.id === id ? 'true' : undefined}>

@@ -86,10 +86,12 @@ function HeadersTab({ mail: { headers } }: TabProps) {
   return (
     <table>
       <tbody>
-        {headers.map(({ name, value }, index) => (
+        {headers.map(({ name, value, isTrace }, index) => (
           <tr key={`${index} ${name}`}>
             <th scope="row">{name}</th>
-            <td>{value}</td>
+            <td>
+              {value} {isTrace && <span class="mark">Added on receipt</span>}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -4,7 +4,7 @@ import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import { CRLF, formatDate, isPlain, toWords, writeField } from './header.ts';
 import { partTypeOf } from './media-type.ts';
 import { filePart, type MimePart, multipart, textPart, writePart } from './mime-part.ts';
-import { headersWithoutTrace, writeTrace } from './trace.ts';
+import { headersWithoutTrace } from './trace.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
@@ -16,17 +16,17 @@ export function composeMail(message: MessageRow, attachments: readonly Attachmen
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
 
-/** Writes the same after the trace of the message. */
-export function composeWithTrace(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
-  const trace = new TextEncoder().encode(
-    writeTrace(message)
-      .map((field) => field + CRLF)
-      .join(''),
-  );
+/** Writes the same after the fields of a trace. */
+export function composeWithTrace(
+  trace: readonly string[],
+  message: MessageRow,
+  attachments: readonly AttachmentRow[],
+): Uint8Array<ArrayBuffer> {
+  const head = new TextEncoder().encode(trace.map((field) => field + CRLF).join(''));
   const mail = composeMail(message, attachments);
-  const bytes = new Uint8Array(trace.length + mail.length);
-  bytes.set(trace);
-  bytes.set(mail, trace.length);
+  const bytes = new Uint8Array(head.length + mail.length);
+  bytes.set(head);
+  bytes.set(mail, head.length);
   return bytes;
 }
 

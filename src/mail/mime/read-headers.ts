@@ -5,15 +5,19 @@ import { CRLF } from './header.ts';
 import { repairLineEnds } from './line-ends.ts';
 import { writeTrace } from './trace.ts';
 
-/** How much of a raw mail is searched for its header, in characters of base64: 192 KiB of bytes. */
-const MAX_HEADER_LENGTH = 256 * 1024;
+/** How much of a raw mail is searched for its header. */
+const MAX_HEADER_BYTES = 192 * 1024;
 
 /**
  * Returns the header fields of a message by lower-case name, unfolded; of fields with one name, that of the trace, or
  * else the last.
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
-  return Object.fromEntries(listHeaders(message).map(({ name, value }) => [name.toLowerCase(), value]));
+  const own =
+    message.raw === null
+      ? fieldsOf(message)
+      : splitHeader(fromBase64(message.raw.slice(0, (MAX_HEADER_BYTES / 3) * 4)));
+  return readFields([...own, ...writeTrace(message)]);
 }
 
 /** A header field of a message. */
@@ -22,12 +26,16 @@ export interface HeaderField {
   readonly name: string;
   /** The value, unfolded. */
   readonly value: string;
+  /** Whether it is part of the trace that the emulator puts before a mail, as a receiving server does. */
+  readonly isTrace: boolean;
 }
 
-/** Returns every header field of a message, in order. */
-export function listHeaders(message: MessageRow): HeaderField[] {
-  const fields = message.raw === null ? fieldsOf(message) : splitHeader(message.raw);
-  return splitFields([...fields, ...writeTrace(message)]);
+/** Returns every header field of the raw form of a mail, in order: the fields of the trace, then those of the mail. */
+export function listHeaders(trace: readonly string[], mail: Uint8Array): HeaderField[] {
+  return [
+    ...splitFields(trace).map((field) => ({ ...field, isTrace: true })),
+    ...splitFields(splitHeader(mail)).map((field) => ({ ...field, isTrace: false })),
+  ];
 }
 
 /** Returns the values of header fields by lower-case name, unfolded; of fields with one name, the last. */
@@ -36,16 +44,16 @@ export function readFields(fields: readonly string[]): Record<string, string> {
 }
 
 /** Reads header fields; what is none is left out. */
-export function splitFields(fields: readonly string[]): HeaderField[] {
+export function splitFields(fields: readonly string[]): Pick<HeaderField, 'name' | 'value'>[] {
   return fields.flatMap((field) => {
     const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
     return name === undefined || value === undefined ? [] : [{ name, value: value.trim() }];
   });
 }
 
-/** Splits the header of a raw mail, in base64, into its fields. */
-function splitHeader(raw: string): string[] {
-  const bytes = repairLineEnds(fromBase64(raw.slice(0, MAX_HEADER_LENGTH)));
+/** Splits the header of a raw mail, or of its first part, into its fields. */
+function splitHeader(mail: Uint8Array): string[] {
+  const bytes = repairLineEnds(mail.subarray(0, MAX_HEADER_BYTES));
   const text = new TextDecoder().decode(bytes).replace(/\r?\n/g, CRLF);
   const [header = ''] = text.split(CRLF + CRLF, 1);
   return header.split(/\r\n(?![ \t])/);

@@ -1,3 +1,4 @@
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../../contract/emulator-domains.ts';
 import type { MailAuth } from '../../contract/mail-envelope.ts';
 import type { MessageRow } from '../../store/rows.ts';
@@ -37,17 +38,19 @@ export function createTrace({ from, to, auth }: Envelope, fromAddress: string, a
   };
 }
 
-/** Returns whether a message came with an envelope. */
-export function hasTrace({ headers }: Pick<MessageRow, 'headers'>): boolean {
-  return TRACE_FIELDS.some((name) => headers?.[name] !== undefined);
-}
-
 /** Writes the trace of a message, each field folded; nothing if the message came without an envelope. */
 export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
   return TRACE_FIELDS.flatMap((name) => {
     const value = headers?.[name];
     return value === undefined ? [] : [writeField(name, value.split(' '))];
   });
+}
+
+const SHOWN_TRACES = { shown: writeTrace, hidden: (): string[] => [] };
+
+/** Writes the trace that the raw form of a message begins with; nothing under `messages.raw.trace=hidden`. */
+export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
+  return writeTrace(message).length === 0 ? [] : SHOWN_TRACES[readBehaviour('messages.raw.trace')](message);
 }
 
 /** Returns the further header fields of a message without its trace. */
