@@ -48,20 +48,14 @@ const pageReply = z.strictObject({
 
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
 
+const headerField = z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
+
 const detailsReply = summary.extend({
   ...{ inbox: z.string(), cc: texts, bcc: texts, replyTo: z.string().nullable() },
   ...{ plainBody: z.string(), htmlBody: z.string().nullable() },
   ...{ messageIdHeader: z.string(), inReplyTo: z.string().nullable(), references: texts },
   ...{ isArchived: z.boolean(), deletedAt: time.nullable(), bouncedAt: time.nullable() },
-  headers: z
-    .array(
-      z.strictObject({
-        name: z.string(),
-        value: z.string(),
-        isTrace: z.boolean().describe('Put there by the emulator.'),
-      }),
-    )
-    .describe('Each field of the raw form, in order.'),
+  headers: z.array(headerField).describe('Each field of the raw form, in order; `isTrace` if the emulator added it.'),
   files: z.array(file),
   links: texts.describe('The web addresses that it links to, each once.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),
@@ -78,11 +72,9 @@ const fileReply = z
 const htmlReply = z.string();
 
 /** Returns the page that shows a mail, with the images that it contains. */
-function pageOf(
-  mailbox: ControllableMailbox,
-  { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>,
-) {
-  return mailPageOf({ plainBody, htmlBody: htmlBody && inlineImages(htmlBody, mailbox.mailSource(id)) });
+function pageOf(mailbox: ControllableMailbox, mail: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
+  const htmlBody = mail.htmlBody && inlineImages(mail.htmlBody, mailbox.mailSource(mail.id));
+  return mailPageOf({ plainBody: mail.plainBody, htmlBody });
 }
 
 /** The control calls that show mail. They change nothing. */

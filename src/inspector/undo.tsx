@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext } from 'preact/hooks';
 import { useInspector } from './inspector.ts';
 import { replyOf } from './inspector-client.ts';
 import { Failure } from './parts.tsx';
@@ -15,71 +15,46 @@ export interface Undo {
 /** Offers an undo at the bottom of the page, whatever view is open. */
 export const UndoContext = createContext<(undo: Undo) => void>(() => {});
 
-/** Makes a checkpoint, and returns how everything is undone that happens after it. */
-export function useCheckpoint(name: string, done: string): () => Promise<Undo> {
+interface RemovingButtonProps {
+  readonly label: string;
+  /** What the change removes, in sentences. */
+  readonly warning: string;
+  /** Makes the change, and returns how it is undone. */
+  change(): Promise<Undo>;
+}
+
+/** A button for a change that removes something: it says what, asks, and then offers an undo. */
+export function RemovingButton({ label, warning, change }: RemovingButtonProps) {
+  const action = useAction();
+  const offer = useContext(UndoContext);
+  const run = () => confirm(warning) && action.run(async () => offer(await change()));
+  return (
+    <>
+      <button type="button" disabled={action.isRunning} onClick={run}>
+        {label}
+      </button>
+      <Failure error={action.error} />
+    </>
+  );
+}
+
+/** Returns a function that makes a change after a checkpoint with this name, which an undo restores. */
+export function useCheckpointed(name: string, change: () => Promise<unknown>): () => Promise<Undo> {
   const { client } = useInspector();
   return async () => {
     await replyOf(client.POST('/__mock/checkpoints', { body: { name } }));
+    await change();
     return {
-      text: `${done} An undo restores the checkpoint “${name}”, and removes what came after it.`,
+      text: `An undo restores the checkpoint “${name}”, and removes what came after it.`,
       run: () => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params: { path: { name } } })),
     };
   };
 }
 
-const openDialog = (dialog: HTMLDialogElement | null) => dialog?.showModal();
-
-interface RemovingButtonProps {
-  readonly label: string;
-  /** What the change removes, in sentences. */
-  readonly warning: string;
-  /** Prepares the undo; called before the change. */
-  prepare(): Promise<Undo>;
-  change(): Promise<unknown>;
-}
-
-/** A button for a change that removes something: it says what, asks, and then offers an undo. */
-export function RemovingButton({ label, warning, prepare, change }: RemovingButtonProps) {
-  const [isAsking, ask] = useState(false);
-  const action = useAction();
-  const offer = useContext(UndoContext);
-  const confirm = async () => {
-    ask(false);
-    await action.run(async () => {
-      const undo = await prepare();
-      await change();
-      offer(undo);
-    });
-  };
-  return (
-    <>
-      <button type="button" disabled={action.isRunning} onClick={() => ask(true)}>
-        {label}
-      </button>
-      <Failure error={action.error} />
-      {isAsking && (
-        <dialog ref={openDialog} aria-label={label} onClose={() => ask(false)}>
-          <p>{warning}</p>
-          <p class="buttons">
-            <button type="button" class="primary" onClick={confirm}>
-              Continue
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Cancel
-            </button>
-          </p>
-        </dialog>
-      )}
-    </>
-  );
-}
-
-/** Says what was done, and undoes it. */
+/** Says what an undo does, and does it. */
 export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void }) {
   const action = useAction();
-  const run = async () => {
-    if (await action.run(undo.run)) close();
-  };
+  const run = async () => (await action.run(undo.run)) && close();
   return (
     <section class="undo" aria-label="Undo">
       <span role="status">{undo.text}</span>

@@ -8,8 +8,6 @@ export interface Loaded<Value> {
   readonly value: Value | undefined;
   /** Why it could not be loaded, in a sentence. */
   readonly error: string | undefined;
-  /** Loads it again. */
-  reload(): void;
 }
 
 /** Whether an event changes something that the page may show. */
@@ -44,7 +42,7 @@ export function useLoaded<Value>(load: () => Promise<Value>, key: string, matter
   }, [key]);
   useFeedChange(reload, matters);
   const isCurrent = loaded.key === key;
-  return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined, reload };
+  return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined };
 }
 
 /** Calls a function after events that matter, at most once in an interval. */

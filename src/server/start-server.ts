@@ -49,12 +49,7 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
 
-const OTHER_OPTIONS: readonly Exclude<keyof ListenOptions, keyof SettingOptions>[] = [
-  'handlers',
-  'log',
-  'colour',
-  'verbose',
-];
+const OTHER_OPTIONS: readonly (keyof ListenOptions)[] = ['handlers', 'log', 'colour', 'verbose'];
 const OPTION_NAMES = [...Object.keys(SERVER_SETTINGS), ...OTHER_OPTIONS, ...SHARED_OPTION_NAMES];
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */

@@ -48,3 +48,10 @@ export function useInspector(): (test: TestContext, how?: OpenOptions) => Promis
     return { server, page };
   };
 }
+
+/** Accepts or dismisses the next question of a page, and resolves to its text. */
+export async function answerNext(page: Page, isAccepted: boolean): Promise<string> {
+  const question = await page.waitForEvent('dialog');
+  await (isAccepted ? question.accept() : question.dismiss());
+  return question.message();
+}

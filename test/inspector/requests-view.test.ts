@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
 import { findViolations, openAll } from './find-violations.ts';
-import { useInspector } from './open-inspector.ts';
+import { answerNext, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -95,9 +95,9 @@ test('requests are found by a text and a status, and the journal is cleared', as
   await page.getByRole('searchbox').fill('listInboxes');
   await expect.poll(() => rows(page).count()).toBe(1);
   await page.getByRole('searchbox').fill('');
+  const warning = answerNext(page, true);
   await page.getByRole('button', { name: 'Clear the journal' }).click();
-  await page.getByText('This removes 3 requests from the journal').waitFor();
-  await page.getByRole('button', { name: 'Continue' }).click();
+  expect(await warning).toMatch(/^This removes 3 requests from the journal/);
   await expect.poll(() => rows(page).count()).toBe(0);
   expect(server.mailbox.requests()).toEqual([]);
   await page.getByRole('button', { name: 'Undo' }).click();

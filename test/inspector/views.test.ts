@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { openSocket } from '../support/stream-client.ts';
-import { useInspector } from './open-inspector.ts';
+import { answerNext, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -14,9 +14,9 @@ describe('the other views of the inspector', () => {
 
     await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
     await page.getByText('1 inbox', { exact: true }).waitFor();
+    const warning = answerNext(page, true);
     await page.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByText('which is refused from then on').waitFor();
-    await page.getByRole('button', { name: 'Continue' }).click();
+    expect(await warning).toContain('which is refused from then on');
     await page.getByRole('region', { name: 'Streams' }).getByText('closed').waitFor();
 
     const key = await page.getByRole('status').locator('code').textContent();
@@ -159,13 +159,14 @@ describe('the other views of the inspector', () => {
     await deliver('Mail number 2');
     const button = (name: string) => page.getByRole('button', { name });
 
+    const refused = answerNext(page, false);
     await button('Reset all data').click();
-    await page.getByText('What was added or changed since is removed.').waitFor();
-    await button('Cancel').click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    expect(subjects()).toHaveLength(2);
+    expect(await refused).toMatch(
+      /of the start\. What was added or changed since is removed\..+deliveries and requests/,
+    );
+    expect(server.mailbox.checkpoints()).toHaveLength(1);
+    void answerNext(page, true);
     await button('Reset all data').click();
-    await button('Continue').click();
     await expect.poll(subjects).toEqual([]);
     await page.getByRole('link', { name: 'Mail', exact: true }).click();
     await button('Undo').click();
@@ -174,13 +175,14 @@ describe('the other views of the inspector', () => {
 
     await page.getByRole('link', { name: 'State' }).click();
     const line = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
+    const warning = answerNext(page, true);
     await line('with one').getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('of “with one”. What was added').waitFor();
-    await button('Continue').click();
+    expect(await warning).toContain('of “with one”. What was added');
     await expect.poll(subjects).toEqual(['Mail number 1']);
+    void answerNext(page, true);
     await line('Before restoring with one').getByRole('button', { name: 'Restore' }).click();
-    await button('Continue').click();
     await expect.poll(subjects).toHaveLength(2);
+    await page.getByText('“Before restoring Before restoring with one”').waitFor();
     await button('Undo').click();
     await expect.poll(subjects).toEqual(['Mail number 1']);
   });
@@ -190,8 +192,8 @@ describe('the other views of the inspector', () => {
     const { page, server } = await open(context, { hash: '#/state' });
     for (let number = 1; number <= 100; number += 1) server.mailbox.checkpoint(`Number ${number}`);
     await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test' });
+    void answerNext(page, true);
     await page.getByRole('button', { name: 'Reset all data' }).click();
-    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('keeps at most 100 checkpoints; remove one first.').waitFor();
     expect(server.mailbox.messages()).toHaveLength(1);
   });

@@ -40,7 +40,7 @@ async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, S
 }
 
 /** A form for a new fault, made from the schema that the control plane describes. */
-export function FaultForm({ added }: { added(): void }) {
+export function FaultForm() {
   const { client } = useInspector();
   const { value: schemas, error } = useLoaded(
     () => loadSchemas(client),
@@ -57,8 +57,7 @@ export function FaultForm({ added }: { added(): void }) {
       onSubmit={(event) => {
         event.preventDefault();
         const data = new FormData(event.currentTarget);
-        const add = async () => replyOf(client.POST('/__mock/faults', { body: faultOf(data, schema) }));
-        void action.run(add).then((isAdded) => isAdded && added());
+        void action.run(async () => replyOf(client.POST('/__mock/faults', { body: faultOf(data, schema) })));
       }}
     >
       <Failure error={action.error ?? error} />

@@ -1,7 +1,7 @@
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import { countOf } from '../parts.tsx';
-import { RemovingButton, useCheckpoint } from '../undo.tsx';
+import { RemovingButton, useCheckpointed } from '../undo.tsx';
 import type { Key, KeyData, RotatedKey } from './key-data.ts';
 
 interface DetailProps {
@@ -13,12 +13,11 @@ interface DetailProps {
 /** What a leak of one key exposes, and a button that rotates it. */
 export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
   const { client } = useInspector();
-  const prepare = useCheckpoint('Before the rotation', 'The key was rotated.');
   const { id, tenantId } = apiKey;
-  const rotate = async (keyId: string) => {
-    const next = await replyOf(client.POST('/__mock/keys/{id}/rotate', { params: { path: { id: keyId } } }));
-    rotated(next);
-  };
+  const rotate = useCheckpointed('Before the rotation', async () => {
+    const params = { path: { id: String(id) } };
+    rotated(await replyOf(client.POST('/__mock/keys/{id}/rotate', { params })));
+  });
   const tenant = data.tenants.find((candidate) => candidate.id === tenantId);
   return (
     <>
@@ -34,8 +33,7 @@ export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
         <RemovingButton
           label="Rotate"
           warning="A new key takes the place of this one, which is refused from then on; its streams are closed. An undo brings the key back, and removes all deliveries, requests and sandboxes."
-          prepare={prepare}
-          change={() => rotate(id)}
+          change={rotate}
         />
       )}
       <Reaches apiKey={apiKey} data={data} />

@@ -11,12 +11,11 @@ import { useLoaded } from '../use-loaded.ts';
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
-  const { value, error, reload } = useLoaded(() => loadKeys(client), 'keys');
+  const { value, error } = useLoaded(() => loadKeys(client), 'keys');
   const [latest, setLatest] = useState<RotatedKey>();
   const rotated = (next: RotatedKey) => {
     setLatest(next);
     open(linkTo('keys', next.id), { replace: true });
-    reload();
   };
   const chosen = value?.keys.find((key) => linkIdOf(key) === route.id);
   return (

@@ -14,9 +14,10 @@ export function RequestsView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const requests = useRequests();
   const count = countOf(requests.list?.length ?? 0, 'request', 'requests');
-  const undo = {
-    text: `${count} removed from the journal.`,
-    run: () => replyOf(client.POST('/__mock/requests/restore')),
+  const clear = async () => {
+    await replyOf(client.DELETE('/__mock/requests'));
+    const run = () => replyOf(client.POST('/__mock/requests/restore'));
+    return { text: `${count} removed from the journal.`, run };
   };
   useShortcuts({ Escape: () => route.id !== undefined && open(requestLink(route, undefined)) });
   return (
@@ -35,8 +36,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
               <RemovingButton
                 label="Clear the journal"
                 warning={`This removes ${count} from the journal, those of sandboxes too, and nothing else.`}
-                prepare={async () => undo}
-                change={() => replyOf(client.DELETE('/__mock/requests'))}
+                change={clear}
               />
             </>
           ) : (

@@ -4,7 +4,7 @@ import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure, Field, Json, Time } from '../parts.tsx';
 import { saveFile } from '../save-file.ts';
-import { RemovingButton, useCheckpoint } from '../undo.tsx';
+import { RemovingButton, useCheckpointed } from '../undo.tsx';
 import { type Action, useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 
@@ -12,23 +12,15 @@ import { useLoaded } from '../use-loaded.ts';
 export function StateView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const action = useAction();
-  const { value, error, reload } = useLoaded(() => replyOf(client.GET('/__mock/checkpoints')), 'checkpoints');
-  const prepare = useCheckpoint('Before the reset', 'All data was reset.');
-  const run = async (work: () => Promise<unknown>) => {
-    await action.run(work);
-    reload();
-  };
+  const { run } = action;
+  const { value, error } = useLoaded(() => replyOf(client.GET('/__mock/checkpoints')), 'checkpoints');
+  const reset = useCheckpointed('Before the reset', () => replyOf(client.POST('/__mock/reset')));
   return (
     <div class="page">
       <h1>State</h1>
       <Failure error={action.error ?? error} />
       <div class="buttons">
-        <RemovingButton
-          label="Reset all data"
-          warning={`This restores the data, keys, faults and clocks of the start. What was added or changed since is removed. ${ENDS}`}
-          prepare={prepare}
-          change={() => replyOf(client.POST('/__mock/reset'))}
-        />
+        <RemovingButton label="Reset all data" warning={warningOf('the start')} change={reset} />
         <button type="button" onClick={() => run(() => exportState(client))}>
           Export as a fixture
         </button>
@@ -52,11 +44,11 @@ export function StateView({ route }: { readonly route: Route }) {
   );
 }
 
-/** What every restored state ends, and no checkpoint has. */
-const ENDS =
-  'It also removes all deliveries and requests, and closes all streams and sandboxes; an undo does not bring these back.';
+/** Says what is removed when a state is restored. */
+const warningOf = (state: string) =>
+  `This restores the data, keys, faults and clocks of ${state}. What was added or changed since is removed. It also removes all deliveries and requests, and closes all streams and sandboxes; an undo does not bring these back.`;
 
-type Run = (work: () => Promise<unknown>) => ReturnType<Action['run']> | Promise<void>;
+type Run = Action['run'];
 
 async function exportState(client: ReturnType<typeof useInspector>['client']): Promise<void> {
   const fixture = await replyOf(client.GET('/__mock/export'));
@@ -92,18 +84,15 @@ interface CheckpointProps {
 function Checkpoint({ name, createdAt, run }: CheckpointProps) {
   const { client } = useInspector();
   const params = { path: { name } };
-  const prepare = useCheckpoint(`Before restoring ${name.slice(0, 60)}`, `The checkpoint “${name}” was restored.`);
+  const restore = useCheckpointed(`Before restoring ${name.slice(0, 60)}`, () =>
+    replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params })),
+  );
   return (
     <li>
       <strong>{name}</strong> <Time at={createdAt} />
       <span class="buttons">
         <a href={linkTo('state', name)}>Compare</a>
-        <RemovingButton
-          label="Restore"
-          warning={`This restores the data, keys, faults and clocks of “${name}”. What was added or changed since is removed. ${ENDS}`}
-          prepare={prepare}
-          change={() => replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params }))}
-        />
+        <RemovingButton label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
         <button
           type="button"
           onClick={() => run(() => replyOf(client.DELETE('/__mock/checkpoints/{name}', { params })))}

@@ -34,10 +34,7 @@ interface ClockState {
 function Clock({ clock }: { readonly clock: Loaded<ClockState> }) {
   const { client } = useInspector();
   const action = useAction();
-  const change = async (body: ClockChange) => {
-    await action.run(() => replyOf(client.POST('/__mock/clock', { body })));
-    clock.reload();
-  };
+  const change = (body: ClockChange) => void action.run(() => replyOf(client.POST('/__mock/clock', { body })));
   return (
     <section aria-label="Clock">
       <Failure error={action.error ?? clock.error} />
@@ -139,8 +136,8 @@ const isAnything = () => true;
 function Faults() {
   const { client } = useInspector();
   const action = useAction();
-  const { value, error, reload } = useLoaded(() => replyOf(client.GET('/__mock/faults')), 'faults', isAnything);
-  const run = (work: () => Promise<unknown>) => action.run(work).then(reload);
+  const { run } = action;
+  const { value, error } = useLoaded(() => replyOf(client.GET('/__mock/faults')), 'faults', isAnything);
   const faults = value?.faults ?? [];
   return (
     <section aria-label="Faults">
@@ -170,7 +167,7 @@ function Faults() {
         </button>
       )}
       <h2>Add a fault</h2>
-      <FaultForm added={reload} />
+      <FaultForm />
     </section>
   );
 }

@@ -13,10 +13,8 @@ const MAX_HEADER_BYTES = 192 * 1024;
  * else the last.
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
-  const own =
-    message.raw === null
-      ? fieldsOf(message)
-      : splitHeader(fromBase64(message.raw.slice(0, (MAX_HEADER_BYTES / 3) * 4)));
+  const { raw } = message;
+  const own = raw === null ? fieldsOf(message) : splitHeader(fromBase64(raw.slice(0, (MAX_HEADER_BYTES / 3) * 4)));
   return readFields([...own, ...writeTrace(message)]);
 }
 
@@ -32,10 +30,7 @@ export interface HeaderField {
 
 /** Returns every header field of the raw form of a mail, in order: the fields of the trace, then those of the mail. */
 export function listHeaders(trace: readonly string[], mail: Uint8Array): HeaderField[] {
-  return [
-    ...splitFields(trace).map((field) => ({ ...field, isTrace: true })),
-    ...splitFields(splitHeader(mail)).map((field) => ({ ...field, isTrace: false })),
-  ];
+  return [...splitFields(trace, true), ...splitFields(splitHeader(mail))];
 }
 
 /** Returns the values of header fields by lower-case name, unfolded; of fields with one name, the last. */
@@ -44,10 +39,10 @@ export function readFields(fields: readonly string[]): Record<string, string> {
 }
 
 /** Reads header fields; what is none is left out. */
-export function splitFields(fields: readonly string[]): Pick<HeaderField, 'name' | 'value'>[] {
+export function splitFields(fields: readonly string[], isTrace = false): HeaderField[] {
   return fields.flatMap((field) => {
     const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
-    return name === undefined || value === undefined ? [] : [{ name, value: value.trim() }];
+    return name === undefined || value === undefined ? [] : [{ name, value: value.trim(), isTrace }];
   });
 }
 
