@@ -11,14 +11,7 @@ import { RemovingButton } from '../undo.tsx';
 
 /** The journal of requests: a list, and the open one. */
 export function RequestsView({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
   const requests = useRequests();
-  const count = countOf(requests.list?.length ?? 0, 'request', 'requests');
-  const clear = async () => {
-    await replyOf(client.DELETE('/__mock/requests'));
-    const run = () => replyOf(client.POST('/__mock/requests/restore'));
-    return { text: `${count} removed from the journal.`, run };
-  };
   useShortcuts({ Escape: () => route.id !== undefined && open(requestLink(route, undefined)) });
   return (
     <>
@@ -33,11 +26,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
                 Choose a request to see why it was answered so. The keys j and k go through the list, and ? shows all
                 keys.
               </p>
-              <RemovingButton
-                label="Clear the journal"
-                warning={`This removes ${count} from the journal, those of sandboxes too, and nothing else.`}
-                change={clear}
-              />
+              <ClearButton count={countOf(requests.list?.length ?? 0, 'request', 'requests')} />
             </>
           ) : (
             <>
@@ -51,4 +40,16 @@ export function RequestsView({ route }: { readonly route: Route }) {
       </div>
     </>
   );
+}
+
+/** Empties the journal; `count` says in words how many requests it has. */
+function ClearButton({ count }: { readonly count: string }) {
+  const { client } = useInspector();
+  const clear = async () => {
+    await replyOf(client.DELETE('/__mock/requests'));
+    const run = () => replyOf(client.POST('/__mock/requests/restore'));
+    return { text: `${count} removed from the journal.`, run };
+  };
+  const warning = `This removes ${count} from the journal, those of sandboxes too, and nothing else.`;
+  return <RemovingButton label="Clear the journal" warning={warning} change={clear} />;
 }
