@@ -1,5 +1,6 @@
+import { toBinary } from './decode.ts';
 import { repairLineEnds } from './line-ends.ts';
-import { readPart } from './split-parts.ts';
+import { type RawPart, splitParts } from './split-parts.ts';
 
 /** How many characters of images are put into one HTML, because it may name the same image many times. */
 const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
@@ -16,17 +17,13 @@ export function inlineImages(html: string, mail: Uint8Array): string {
   });
 }
 
-/** Finds the images with a Content-ID. They are parts without parts, so it is enough to split at every boundary. */
+/** Finds the images with a Content-ID. */
 function findImages(mail: Uint8Array): Map<string, string> {
-  const text = new TextDecoder('windows-1252').decode(repairLineEnds(mail));
-  return new Map(text.split('\n--').flatMap(toImage));
+  return new Map(splitParts(toBinary(repairLineEnds(mail))).flatMap(toImage));
 }
 
 /** Returns the image that a part is, by each form in which a URL can write its id (RFC 2392). */
-function toImage(part: string): [id: string, image: string][] {
-  // Most parts are no images, and a hostile mail can have millions of them.
-  if (!/\ncontent-id:/i.test(part)) return [];
-  const { fields, body } = readPart(part.slice(part.indexOf('\n') + 1));
+function toImage({ fields, body }: RawPart): [id: string, image: string][] {
   const [, id] = /^<([^<>]+)>/.exec(fields['content-id'] ?? '') ?? [];
   const [type] = /^image\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
   const isBase64 = /^base64$/i.test(fields['content-transfer-encoding'] ?? '');
