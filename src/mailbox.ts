@@ -242,7 +242,7 @@ function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
 function parseBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#]/.test(baseUrl) && !url.username && !url.password;
-  if (isPlain) return url.href.replace(/\/+$/, '');
+  if (isPlain) return url.href.replace(/(?<!\/)\/+$/, '');
   throw new TypeError(
     `The option baseUrl must be an absolute http or https URL without query, fragment or password, not ${JSON.stringify(baseUrl)}.`,
   );

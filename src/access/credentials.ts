@@ -52,7 +52,7 @@ function checkForm(key: string): string {
 }
 
 function readBearer(headers: HeaderReader): string | undefined {
-  return /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
+  return /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
 }
 
 function pickKey(

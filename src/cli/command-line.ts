@@ -72,7 +72,7 @@ function parseStrictly(args: readonly string[]) {
     const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true });
     return { values: values as Readonly<Record<string, GivenFlag['value']>>, positionals };
   } catch (error) {
-    const [sentence = ''] = (error as Error).message.split(/\.?\s*\n|\. /);
+    const [sentence = ''] = (error as Error).message.split(/\n|\. /);
     throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintFor(error, args)}see --help.`);
   }
 }
@@ -81,7 +81,7 @@ function parseStrictly(args: readonly string[]) {
 function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
-  const ambiguous = /--([^'=]+)=-XYZ/.exec(message)?.[1];
+  const ambiguous = /'--([^'=]+)=-XYZ/.exec(message)?.[1];
   if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous], args);
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';

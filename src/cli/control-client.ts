@@ -78,7 +78,7 @@ export function createControlClient(flags: GivenFlags): ControlClient {
 
 function parseUrl(flag: GivenFlag | undefined): string {
   const url = String(flag?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
-  if (isUrlWithProtocol(url, /^https?$/)) return url.replace(/\/+$/, '');
+  if (isUrlWithProtocol(url, /^https?$/)) return url.replace(/(?<!\/)\/+$/, '');
   throw new UsageError(
     `${flag?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
   );

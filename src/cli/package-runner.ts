@@ -74,7 +74,7 @@ async function findProcess(pid: number): Promise<ProcessInfo | undefined> {
 function readProc(pid: number): ProcessInfo | undefined {
   const [stat, command] = ['stat', 'cmdline'].map((name) => readIfPresent(`/proc/${pid}/${name}`));
   // The program name is in brackets before the state and the parent, and may contain brackets itself.
-  const parent = stat?.match(/.*\) \S (\d+)/s)?.[1];
+  const parent = stat?.match(/^.*\) \S (\d+)/s)?.[1];
   return parent === undefined || command === undefined
     ? undefined
     : { parent: Number(parent), command: command.replaceAll('\0', ' ') };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { messageId, recipients, tenant } from './incoming-message.ts';
 import type { InputOf } from './input-of.ts';
+import { isUrlWithProtocol, MAX_URL_LENGTH, text } from './schemas.ts';
 
 const SEED_RULE = 'must be a whole number from 0 to 9007199254740991';
 
@@ -14,7 +15,10 @@ const sampleFields = {
   /** The Message-ID of the mail of yours that the sample is about, such as the one that bounced. Default: a made-up one. */
   inReplyTo: messageId.optional(),
   /** The URL of the emulator, to which the link of `injection-link` leads. Default: the one that was called. */
-  baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  baseUrl: text(MAX_URL_LENGTH)
+    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an http or https URL')
+    .meta({ format: 'uri' })
+    .optional(),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant,
 };

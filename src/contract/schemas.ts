@@ -19,15 +19,21 @@ export function expected(what: string) {
   return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : `must be ${what}`);
 }
 
-/** A text in a request body, with a maximum length. */
+/** A text in a request body, with a maximum length; nothing else is checked of a longer one. */
 export function text(maxLength: number) {
-  return z.string({ error: expected('a string') }).max(maxLength, `must be at most ${maxLength} characters long`);
+  const tooLong = { error: `must be at most ${maxLength} characters long`, abort: true };
+  return z.string({ error: expected('a string') }).max(maxLength, tooLong);
 }
 
-/** Returns whether a text is an absolute URL, with both slashes and without characters that a URL parser would trim. */
+/** Maximum length of a URL, in characters. */
+export const MAX_URL_LENGTH = 2048;
+
+/** Returns whether a text is an absolute URL of at most this length, with both slashes and without characters that a URL parser would trim. */
 export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
-  const scheme = /^([a-z]+):\/\/[^\s/\\]+[^\s\\]*$/i.exec(url)?.[1];
-  return scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+  const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
+  // The parser of URLs takes quadratic time for a long host name of many different letters.
+  const isShort = url.length <= MAX_URL_LENGTH;
+  return isShort && scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
 }
 
 /** A text on one line, with a maximum length, which is safe in a mail header. */

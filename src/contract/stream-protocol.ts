@@ -35,8 +35,10 @@ export const MAX_FRAME_BYTES = 64 * 1024;
 /** Maximum size of the send buffer of one client. */
 export const MAX_BUFFERED_BYTES = 1024 * 1024;
 
+const TOO_LONG = { error: 'must be at most 100 characters long', abort: true };
+
 const ids = z
-  .array(z.string('must be an id').max(100, 'must be at most 100 characters long').toLowerCase(), {
+  .array(z.string('must be an id').max(100, TOO_LONG).toLowerCase(), {
     error: expected('an array of ids'),
   })
   .max(1000, 'must be at most 1000 ids')

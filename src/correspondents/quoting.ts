@@ -71,7 +71,7 @@ function quoteLines({ plainBody }: Quoted): string {
 /** Marks each line as quoted; a line that is quoted already needs no space. */
 function quoteText(text: string): string {
   return text
-    .replace(/\s+$/, '')
+    .trimEnd()
     .split(/\r?\n/)
     .map((line) => (line.startsWith('>') ? `>${line}` : `> ${line}`))
     .join('\n');

@@ -146,7 +146,7 @@ function findMentions(text: string): Mention[] {
   let next: string | undefined;
   for (const { 0: address, index } of Array.from(text.matchAll(ADDRESS)).toReversed()) {
     const after = text.slice(index + address.length, end);
-    const isRow = end < text.length && /^\W*(?:and|or)?\W*$/i.test(after.slice(0, 50));
+    const isRow = end < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
     next = findStatusCode(after) ?? (isRow ? next : undefined);
     const recipient = address.toLowerCase();
     found.set(recipient, next ?? found.get(recipient));

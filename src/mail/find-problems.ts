@@ -62,7 +62,7 @@ function findUndecoded(parts: readonly RawPart[]): string[] {
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   const named = parts.flatMap(({ fields }) => [
     ...Array.from((fields['content-type'] ?? '').matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi)),
-    ...Array.from(fileFields(fields).matchAll(/name\*(?:0\*)?\s*=\s*"?([^\s"';]+)'[^']*'/gi)),
+    ...Array.from(fileFields(fields).matchAll(/name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi)),
   ]);
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
   const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());

@@ -19,7 +19,10 @@ export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; r
   return [...new Set(links)].slice(0, MAX_LINKS);
 }
 
+/** A host name has at most 253 characters, and the parser of URLs takes quadratic time for a longer one. */
+const SHORT_HOST = /^\s*https?:[/\\]*[^/\\?#]{1,253}(?:[/\\?#]|$)/i;
+
 function toWebUrl(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = SHORT_HOST.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }

@@ -44,7 +44,7 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
   emulator: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are used.
     async ({}, use) => {
-      const url = process.env.AGENT_MAILBOX_URL?.replace(/\/+$/, '');
+      const url = process.env.AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
       if (url) {
         const token = process.env.AGENT_MAILBOX_TOKEN;
         return use({ baseUrl: url, control: `${url}/__mock`, token, mailbox: undefined });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { defineOperation } from '../operation.ts';
-import { expected, flag, idInRequest, idParams, isUrlWithProtocol, text } from '../schemas.ts';
+import { expected, flag, idInRequest, idParams, isUrlWithProtocol, MAX_URL_LENGTH, text } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const webhookTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')];
@@ -19,7 +19,7 @@ const EVENT_RULES = {
 
 function webhookUrl(readBehaviour: ReadBehaviour) {
   const { protocol, message } = URL_RULES[readBehaviour('webhooks.create.url')];
-  return text(2048)
+  return text(MAX_URL_LENGTH)
     .refine((url) => isUrlWithProtocol(url, protocol), message)
     .meta({ format: 'uri' });
 }

@@ -116,7 +116,10 @@ function Parts({ start }: { readonly start: NewMail }) {
 
 const textOf = (data: FormData, name: string) => String(data.get(name) ?? '');
 
-const recipientsOf = (data: FormData) => textOf(data, 'to').split(/\s*,\s*/);
+const recipientsOf = (data: FormData) =>
+  textOf(data, 'to')
+    .split(',')
+    .map((recipient) => recipient.trim());
 
 async function readFile(data: FormData) {
   return { eml: await toBase64(data.get('eml') as File) };

@@ -1,6 +1,6 @@
 /** Returns the name in a display form such as `Dana <dana@customer.test>`, or else the address. */
 export function nameOf(person: string): string {
-  return /^\s*(.*?)\s*<[^<>]+>\s*$/.exec(person)?.[1] || person;
+  return person.replace(/<[^<>]+>\s*$/, '').trim() || person;
 }
 
 /** Returns the address of a display form such as `Dana <dana@customer.test>`, in lower case. */
