@@ -26,6 +26,7 @@ const WITH_PROCESSES = [
   'test/inspector/*.test.ts',
   'test/cli/cli{,-loading}.test.ts',
   'test/state/state-file.test.ts',
+  'test/growth/*.test.ts',
 ];
 
 /** The files whose tests run in every runtime; loading the others takes longer than sending through Prism. */

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { parseJsonc } from '../../src/cli/jsonc.ts';
+import { durationField } from '../../src/clock/duration.ts';
+import { splitAddresses } from '../../src/contract/address-list.ts';
+import { countBytes } from '../../src/contract/base64.ts';
+import { createSilentReader } from '../../src/contract/behaviour-reader.ts';
+import { parseBehaviours } from '../../src/contract/behaviours.ts';
+import { parseAddress } from '../../src/contract/email-address.ts';
+import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { isUrlWithProtocol } from '../../src/contract/schemas.ts';
+import { clientFrame } from '../../src/contract/stream-protocol.ts';
+import { CONTROL_TABLE } from '../../src/control/table.ts';
+import { QUOTING_STYLES, quoteBelow } from '../../src/correspondents/quoting.ts';
+import { deriveDomain, deriveKey, deriveName } from '../../src/fixture/defaults.ts';
+import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import type { Mailbox } from '../../src/index.ts';
+import { bareAddress, nameOf } from '../../src/inspector/mail/display-form.ts';
+import { parseHeaders } from '../../src/inspector/signature/parse-headers.ts';
+import { maskText } from '../../src/journal/mask.ts';
+import { readFreeText } from '../../src/mail/bounce-text.ts';
+import { linksOf } from '../../src/mail/links-of.ts';
+import { splitMbox } from '../../src/server/mail-files/split-mbox.ts';
+import { readFrame } from '../../src/stream/frames.ts';
+import { HOSTILE_TEXTS } from './hostile-texts.ts';
+
+/** Work whose growth is measured. */
+export interface GrowthRow {
+  /** The largest size of the input, in characters or bytes. */
+  readonly most: number;
+  readonly input: (size: number) => string | Uint8Array;
+  readonly run: (input: never, mailbox: Mailbox) => unknown;
+}
+
+const BEHAVIOURS = parseBehaviours();
+
+const KEY = { 'X-API-Key': 'tk_acme_tenant_key', 'Content-Type': 'application/json' };
+
+/** Sends a request whose reply is read to its end; an address that is none is no request. */
+async function send(mailbox: Mailbox, method: string, path: string, body?: unknown, headers: HeadersInit = KEY) {
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await mailbox.fetch(new Request(mailbox.baseUrl + path, init as RequestInit));
+  return (await response.json()) as never;
+}
+
+const INBOX = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
+const BOTH = { to: 'dana@customer.test', subject: 'Hi', verified: true };
+const PERSON = 'Dana <dana@customer.test>';
+
+const REPORT = { subject: 'Undelivered', from: PERSON, fromAddress: 'mailer-daemon@b.test', to: [], htmlBody: null };
+
+/** Mail as a correspondent quotes it. */
+const quoted = (text: string) => ({
+  from: PERSON,
+  to: [PERSON],
+  cc: [],
+  subject: text,
+  plainBody: text,
+  htmlBody: null,
+  messageIdHeader: text,
+  receivedAt: '2026-01-05T09:00:00.000Z',
+});
+
+/** A fixture whose fields all have this text. */
+const fixtureOf = (text: string) => ({
+  operator: { key: text },
+  tenants: {
+    acme: {
+      id: text,
+      name: text,
+      key: text,
+      createdAt: text,
+      domains: { [text]: { status: text }, 'a.test': { workspace: text } },
+      webhooks: { hook: { url: text, secret: text, workspace: text, events: [text] } },
+      workspaces: {
+        main: {
+          slug: text,
+          inboxes: {
+            desk: {
+              username: text,
+              domain: text,
+              displayName: text,
+              addresses: [text],
+              lists: { allow: { entries: [text] } },
+              messages: [{ from: text, to: text, subject: text, plainBody: text, messageId: text, raw: text }],
+            },
+          },
+        },
+      },
+    },
+  },
+});
+
+const isQuiet = (run: () => unknown) => {
+  try {
+    return run();
+  } catch {
+    // A text that is refused is as good as one that is accepted.
+    return undefined;
+  }
+};
+
+const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '?');
+
+type Read = (text: string, mailbox: Mailbox) => unknown;
+
+/** What reads a text, by the beginning of the name of its rows. A new parser is a new line. */
+const READERS: Readonly<Record<string, Read>> = {
+  'the protocol of a URL': (text) => isUrlWithProtocol(text, /^https?$/),
+  'the webhook with the URL': (text, mailbox) => send(mailbox, 'POST', '/v1/webhooks', { url: text, events: [text] }),
+  'the mail to': (text, mailbox) => send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, to: text, cc: [text] }),
+  'the mail with the subject': (text, mailbox) => send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, subject: text }),
+  'the mail with the bodies': async (text, mailbox) => {
+    await send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, plainBody: text, htmlBody: text });
+    await send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, plainBody: '', htmlBody: text });
+    return send(mailbox, 'GET', `${INBOX}/messages`);
+  },
+  'the workspace': (text, mailbox) => send(mailbox, 'POST', '/v1/workspaces', { name: text.slice(0, 200), slug: text }),
+  'the path': (text, mailbox) => send(mailbox, 'GET', `/v1/inboxes/${encodeURI(wellFormed(text))}`),
+  'the query': (text, mailbox) => {
+    const value = encodeURIComponent(wellFormed(text));
+    return send(mailbox, 'GET', `/v1/messages?q=${value}&limit=${value}&from=${value}&${value}`);
+  },
+  'the headers': (text, mailbox) => {
+    const value = text.replace(/[^\t\x20-\xff]/g, '');
+    const names = ['X-API-Key', 'Authorization', 'Content-Type', 'Accept', 'Cookie', 'Idempotency-Key'];
+    const bearer = { Authorization: `Bearer ${value}` };
+    const all = Object.fromEntries(names.map((name) => [name, value]));
+    return Promise.all([all, bearer].map((headers) => send(mailbox, 'GET', '/v1/me', undefined, headers)));
+  },
+  'the body': (text, mailbox) => {
+    const request = new Request(`${mailbox.baseUrl}/v1/webhooks`, { method: 'POST', headers: KEY, body: text });
+    return mailbox.fetch(request);
+  },
+  'the mail from outside': async (text, mailbox) => {
+    const mail = { to: 'helpdesk@acme.test', from: PERSON, text, html: text };
+    const [message] = await mailbox.receiveMessage(mail).catch(() => []);
+    return message && mailbox.mail(message.id);
+  },
+  'the fields of operations': (text) => {
+    const reader = createSilentReader(BEHAVIOURS);
+    for (const row of Object.values<OperationDefinition>(OPERATIONS)) {
+      for (const schema of [row.params, row.query?.(reader.readBehaviour), row.body?.(reader.readBehaviour)])
+        schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
+    }
+  },
+  'the fields of control calls': (text) => {
+    for (const { params, query, body, bodyCheckedByMailbox } of CONTROL_TABLE) {
+      for (const schema of [params, query, body, ...partsOf(bodyCheckedByMailbox)])
+        schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
+    }
+  },
+  'the frame of a stream': (text) => {
+    readFrame(text);
+    clientFrame.safeParse({ type: 'subscribe', inbox_ids: [text], event_types: [text] });
+  },
+  'the fixture with the fields': (text) => isQuiet(() => parseFixture(fixtureOf(text))),
+  'the fixture file': (text) => isQuiet(() => parseJsonc(text)),
+  'the mbox': (text) => splitMbox(Buffer.from(`From a\n${text}`)),
+  'the quote of': (text) => {
+    for (const style of QUOTING_STYLES) quoteBelow(style, { plainBody: 'Hi', htmlBody: null }, quoted(text));
+  },
+  'the bytes of base64': (text) => countBytes(text),
+  'the addresses': (text) => splitAddresses(text),
+  'the name and the address': (text) => parseAddress(text.slice(0, 1000)),
+  'the duration': (text) => durationField.safeParse(text),
+  'the addresses that a report names in': (text) => readFreeText({ ...REPORT, plainBody: text } as never, {}, true),
+  'the links in': (text) => {
+    linksOf({ plainBody: text, htmlBody: text });
+    linksOf({ plainBody: '', htmlBody: `<a href="${text}">` });
+  },
+  'the secrets in': (text) => maskText(text),
+  'the handles': (text) => [deriveDomain(text), deriveName(text), deriveKey('tenant', [text])],
+  'the names that the inspector shows': (text) => [nameOf(text), bareAddress(text)],
+  'the headers that somebody pastes': (text) => parseHeaders(text),
+};
+
+/** Lists the objects in a schema that may be a union of them. */
+function partsOf(schema: z.ZodType | undefined): z.ZodObject[] {
+  if (schema instanceof z.ZodObject) return [schema];
+  return schema instanceof z.ZodUnion ? schema.options.flatMap((option) => partsOf(option as z.ZodType)) : [];
+}
+
+const TEXT_SIZE = 64 * 1024;
+
+/** Everything that is measured, by what it is. */
+export const GROWTH: Readonly<Record<string, GrowthRow>> = Object.fromEntries(
+  Object.entries(READERS).flatMap(([reader, read]) =>
+    Object.entries(HOSTILE_TEXTS).map(([text, input]) => [`${reader} ${text}`, { most: TEXT_SIZE, input, run: read }]),
+  ),
+);
