@@ -2,7 +2,7 @@
 const MAX_DEPTH = 5;
 
 /** The length that a piece has at least, except for the last one. */
-const MIN_LENGTH = 64 * 1024;
+const MIN_LENGTH = 1024 * 1024;
 
 /**
  * A list whose items are made one by one when it is written, because all of them could need more memory than there is. It
@@ -47,7 +47,7 @@ function* splitObject(object: Readonly<Record<string, unknown>>, depth: number):
   for (const name of Object.keys(object)) {
     // It is read once, because reading the base64 of a row writes it.
     const value = object[name];
-    if (value === undefined) continue;
+    if (value === undefined || typeof value === 'function') continue;
     yield `${before}${JSON.stringify(name)}:`;
     yield* split(value, depth + 1);
     before = ',';

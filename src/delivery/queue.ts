@@ -33,11 +33,12 @@ export class Jobs {
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
-  create({ id, webhookId, event }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
+  create({ id, webhookId, event, attempts }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
     this.end(id);
     this.#created += 1;
     const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };
     this.#jobs.set(id, job);
+    if (attempts.length > 0) this.setWaitsForAttempt(job, true);
     return job;
   }
 

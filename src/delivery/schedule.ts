@@ -39,9 +39,7 @@ export class Schedule {
     if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const content = JSON.stringify(delivery.payload);
-    const job = this.#jobs.create(delivery, { isRequested: true, content, fault: undefined });
-    this.#jobs.setWaitsForAttempt(job, delivery.attempts.length > 0);
-    this.#release(job);
+    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
