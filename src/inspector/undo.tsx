@@ -39,7 +39,7 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
 }
 
 /** Returns a function that makes a change after a checkpoint with this name, which an undo restores. */
-export function useCheckpointed(name: string, change: () => Promise<unknown>): () => Promise<Undo> {
+export function useUndoableChange(name: string, change: () => Promise<unknown>): () => Promise<Undo> {
   const { client } = useInspector();
   return async () => {
     await replyOf(client.POST('/__mock/checkpoints', { body: { name } }));

@@ -1,7 +1,7 @@
 import { useInspector } from '../inspector.ts';
 import { replyOf } from '../inspector-client.ts';
 import { countOf } from '../parts.tsx';
-import { RemovingButton, useCheckpointed } from '../undo.tsx';
+import { RemovingButton, useUndoableChange } from '../undo.tsx';
 import type { Key, KeyData, RotatedKey } from './key-data.ts';
 
 interface DetailProps {
@@ -14,7 +14,7 @@ interface DetailProps {
 export function KeyDetail({ apiKey, data, rotated }: DetailProps) {
   const { client } = useInspector();
   const { id, tenantId } = apiKey;
-  const rotate = useCheckpointed('Before the rotation', async () => {
+  const rotate = useUndoableChange('Before the rotation', async () => {
     const params = { path: { id: String(id) } };
     rotated(await replyOf(client.POST('/__mock/keys/{id}/rotate', { params })));
   });

@@ -4,7 +4,7 @@ import { replyOf } from '../inspector-client.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure, Field, Json, Time } from '../parts.tsx';
 import { saveFile } from '../save-file.ts';
-import { RemovingButton, useCheckpointed } from '../undo.tsx';
+import { RemovingButton, useUndoableChange } from '../undo.tsx';
 import { type Action, useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 
@@ -14,7 +14,7 @@ export function StateView({ route }: { readonly route: Route }) {
   const action = useAction();
   const { run } = action;
   const { value, error } = useLoaded(() => replyOf(client.GET('/__mock/checkpoints')), 'checkpoints');
-  const reset = useCheckpointed('Before the reset', () => replyOf(client.POST('/__mock/reset')));
+  const reset = useUndoableChange('Before the reset', () => replyOf(client.POST('/__mock/reset')));
   return (
     <div class="page">
       <h1>State</h1>
@@ -84,7 +84,7 @@ interface CheckpointProps {
 function Checkpoint({ name, createdAt, run }: CheckpointProps) {
   const { client } = useInspector();
   const params = { path: { name } };
-  const restore = useCheckpointed(`Before restoring ${name.slice(0, 60)}`, () =>
+  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, () =>
     replyOf(client.POST('/__mock/checkpoints/{name}/restore', { params })),
   );
   return (
