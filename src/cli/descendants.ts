@@ -50,5 +50,5 @@ function readIfPossible(path: string): string {
 
 function askPs(): ProcessRow[] {
   const shown = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  return [...shown.matchAll(/(\d+) +(\d+)/g)].map(([, pid, parent]) => [Number(pid), Number(parent), false]);
+  return [...shown.matchAll(/(?<!\d)(\d+) +(\d+)/g)].map(([, pid, parent]) => [Number(pid), Number(parent), false]);
 }

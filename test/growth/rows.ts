@@ -22,6 +22,7 @@ import { readFreeText } from '../../src/mail/bounce-text.ts';
 import { linksOf } from '../../src/mail/links-of.ts';
 import { splitMbox } from '../../src/server/mail-files/split-mbox.ts';
 import { readFrame } from '../../src/stream/frames.ts';
+import { HOSTILE_MAILS } from './hostile-mails.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 
 /** Work whose growth is measured. */
@@ -182,10 +183,19 @@ function partsOf(schema: z.ZodType | undefined): z.ZodObject[] {
 }
 
 const TEXT_SIZE = 64 * 1024;
+const MAIL_SIZE = 512 * 1024;
+
+/** Receives a raw mail, and shows it as the inspector does. */
+async function receive(mail: string | Uint8Array, mailbox: Mailbox) {
+  const eml = typeof mail === 'string' ? new TextEncoder().encode(mail) : mail;
+  const [message] = await mailbox.receiveMessage({ eml, to: 'helpdesk@acme.test' });
+  return message && mailbox.mail(message.id);
+}
 
 /** Everything that is measured, by what it is. */
-export const GROWTH: Readonly<Record<string, GrowthRow>> = Object.fromEntries(
-  Object.entries(READERS).flatMap(([reader, read]) =>
+export const GROWTH: Readonly<Record<string, GrowthRow>> = Object.fromEntries([
+  ...Object.entries(READERS).flatMap(([reader, read]) =>
     Object.entries(HOSTILE_TEXTS).map(([text, input]) => [`${reader} ${text}`, { most: TEXT_SIZE, input, run: read }]),
   ),
-);
+  ...Object.entries(HOSTILE_MAILS).map(([mail, input]) => [`mail: ${mail}`, { most: MAIL_SIZE, input, run: receive }]),
+]);
