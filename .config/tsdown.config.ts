@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
+import { isBytes, toBase64 } from '../src/contract/base64.ts';
 import { checkedDefaultFixture } from '../src/fixture/checked-default-fixture.ts';
 import { defaultRows } from '../src/store/default-rows.ts';
 import { expandSchemaTypes } from './expand-schema-types.ts';
@@ -153,8 +154,11 @@ const constantsComputedNow: Plugin = {
     const found = Object.entries(BUILT_CONSTANTS).find(([path]) => id.endsWith(path));
     if (!found) return undefined;
     const [[name, value] = []] = Object.entries(found[1]);
-    return `import { freezeDeep } from '${root}src/fixture/freeze-deep.ts';
-      export const ${name} = freezeDeep(JSON.parse(${JSON.stringify(JSON.stringify(value))}));`;
+    const json = JSON.stringify(value, (_, part) => (isBytes(part) ? { base64: toBase64(part) } : part));
+    return `import { fromBase64 } from '${root}src/contract/base64.ts';
+      import { freezeDeep } from '${root}src/fixture/freeze-deep.ts';
+      const read = (_, part) => (typeof part?.base64 === 'string' ? fromBase64(part.base64) : part);
+      export const ${name} = freezeDeep(JSON.parse(${JSON.stringify(json)}, read));`;
   },
 };
 

@@ -14,6 +14,11 @@ export interface Environment {
    * requests that are intercepted in this process, and rejects all others.
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /**
+   * Returns how much memory the process may use, in bytes: the JavaScript heap, and all of it. Stored mail is limited to a
+   * quarter of the heap and an eighth of all. By default Node is asked; in a browser there is no limit.
+   */
+  memory(): { readonly heapBytes: number; readonly allBytes: number };
   /** Reports a failure of the emulator itself. By default it prints the error with its stack by `console.error`. */
   report(error: unknown): void;
 }
@@ -27,9 +32,32 @@ export function createEnvironment({
   setTimer = startTimer,
   randomBytes = createRandomBytes(),
   fetch = fetchInProcess,
+  memory = readMemory,
   report = printError,
 }: EnvironmentOverrides = {}): Environment {
-  return { now, setTimer, randomBytes, fetch, report };
+  return { now, setTimer, randomBytes, fetch, memory, report };
+}
+
+/** The used parts of Node, which is not imported because this file also runs in browsers. */
+interface NodeProcess {
+  getBuiltinModule?(name: string): { getHeapStatistics?(): { readonly heap_size_limit: number } } | undefined;
+  constrainedMemory?(): number;
+}
+
+function readMemory(): ReturnType<Environment['memory']> {
+  const { process } = globalThis as { process?: NodeProcess };
+  const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
+  // Node says 0 if it does not know a limit.
+  return {
+    heapBytes: heapBytes || Number.POSITIVE_INFINITY,
+    allBytes: process?.constrainedMemory?.() || Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Returns how many bytes of mail fit into the memory of the process. */
+export function memoryForMail({ memory }: Environment): number {
+  const { heapBytes, allBytes } = memory();
+  return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
 }
 
 function printError(error: unknown): void {

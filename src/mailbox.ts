@@ -49,7 +49,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly behaviours?: BehaviourOptions | undefined;
   /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
-   * refused. Default: 256 MiB.
+   * refused. Default: 256 MiB. In Node, it is at most a quarter of the heap and an eighth of the memory that the process may use.
    */
   readonly maxMailBytes?: number | undefined;
   /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */

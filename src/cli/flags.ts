@@ -54,7 +54,7 @@ export const START_FLAGS = {
   'max-mail': {
     type: 'string',
     value: '<size>',
-    help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB)',
+    help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
     expected: 'a size such as 512MiB or 1GiB',
     fromText: parseSize,
     parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64, isBytes, toBase64 } from './base64.ts';
+import { fromBase64, isBytes } from './base64.ts';
 import { emailAddresses, incomingAddress } from './email-address-schema.ts';
 import type { InputOf } from './input-of.ts';
 import { envelopeFields } from './mail-envelope.ts';
@@ -61,7 +61,7 @@ const attachment = z
   .refine((file) => (file.content === undefined) !== (file.text === undefined), 'must have content or text')
   .transform(({ filename, contentType, content, text: plain = '' }) => {
     const file = content ?? new TextEncoder().encode(plain);
-    return { filename, contentType, content: toBase64(file), sizeBytes: file.byteLength };
+    return { filename, contentType, content: file, sizeBytes: file.byteLength };
   });
 
 /** Names the input type; otherwise a declaration file spells it out without its comments. */

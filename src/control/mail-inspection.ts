@@ -9,6 +9,7 @@ import { showMessage } from '../operations/replies/show-message.ts';
 import { canonicalAddress, primaryAddress } from '../store/inbox-address.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow } from '../store/rows.ts';
+import { type ShownRow, showRow } from '../store/show-row.ts';
 import type { World } from '../store/world.ts';
 import { findStoredRow, notFound } from './find-worlds.ts';
 import {
@@ -102,7 +103,7 @@ export interface MailInspection {
   /** Returns a mail as RFC 5322, as `…/raw` does. @throws {ApiError} NOT_FOUND for an unknown id. */
   mailSource(id: string): Uint8Array<ArrayBuffer>;
   /** Returns a file of a mail with its bytes in base64. @throws {ApiError} NOT_FOUND for an unknown id. */
-  mailFile(id: string, fileId: string): AttachmentRow;
+  mailFile(id: string, fileId: string): ShownRow<AttachmentRow>;
 }
 
 /** Creates the methods that show all mail. */
@@ -131,7 +132,7 @@ export function createMailInspection(
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);
       if (file?.messageId !== id) throw new ApiError('NOT_FOUND', 'The message has no file with this id.');
-      return file;
+      return showRow(file);
     },
   };
 }

@@ -128,11 +128,11 @@ class Sandboxes {
       throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
     }
     // Counting takes longer for more sandboxes.
-    const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes();
+    const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes(mailBytes);
     if (mailBytes <= free) return;
     throw new ApiError(
       'STORAGE_FULL',
-      `The fixture of the sandbox has ${showSize(mailBytes)} of mail, and ${showSize(free)} are free; close other sandboxes, or allow more by --max-mail <size>.`,
+      `The fixture of the sandbox has ${showSize(mailBytes)} of mail, and ${showSize(free)} are free; close other sandboxes, or ${this.#worlds.moreMail}.`,
     );
   }
 

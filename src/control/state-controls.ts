@@ -58,17 +58,18 @@ export function createStateControls(
   state: OwnState,
   worlds: ReachableWorlds,
   recorder: Recorder,
-  tenantId: string | null = null,
+  tenantId?: string,
 ): StateControls {
   const publish = (action: 'added' | 'removed', checkpoint: Checkpoint) => {
-    recorder.publish(tenantId, { kind: 'checkpoint', action, tenantId, name: checkpoint.name });
+    const owner = tenantId ?? null;
+    recorder.publish(owner, { kind: 'checkpoint', action, tenantId: owner, name: checkpoint.name });
     return checkpoint;
   };
-  const checkpoints = new Checkpoints(state, () => worlds.clock.now());
+  const checkpoints = new Checkpoints(state, worlds, tenantId);
   return {
     reset: () => state.reset(),
     snapshot: () => readState(worlds),
-    export: () => structuredClone(state.export()),
+    export: () => state.export(),
     checkpoint: (name) => publish('added', checkpoints.add(name)),
     restore: (name) => checkpoints.restore(name),
     checkpoints: () => checkpoints.list(),

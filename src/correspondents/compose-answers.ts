@@ -1,3 +1,4 @@
+import { fromBase64 } from '../contract/base64.ts';
 import { formatAddress, isIncomingAddress, parseAddress, toBareAddress } from '../contract/email-address.ts';
 import { domainOf } from '../contract/emulator-domains.ts';
 import { composedMessage } from '../contract/incoming-message.ts';
@@ -115,7 +116,7 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
     references: readReferences(mail),
     headers: listHeaders(address, name),
     raw: null,
-    attachments,
+    attachments: attachments.map((file) => ({ ...file, content: fromBase64(file.content) })),
   };
   const members = shown.members.length > 0 ? shown.members : [mail.from];
   const [local, domain] = address.split('@');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationField } from '../clock/duration.ts';
+import { toBase64 } from '../contract/base64.ts';
 import { incomingAddress } from '../contract/email-address-schema.ts';
 import { composedMessage } from '../contract/incoming-message.ts';
 import type { InputOf, OutputOf } from '../contract/input-of.ts';
@@ -32,7 +33,7 @@ const replyFields = {
   headers,
   /** Files, each with `filename` and `text` or base64 `content`. */
   attachments: attachments.transform((files) =>
-    files.map(({ filename, contentType, content }) => ({ filename, contentType, content })),
+    files.map(({ filename, contentType, content }) => ({ filename, contentType, content: toBase64(content) })),
   ),
 };
 

@@ -1,4 +1,3 @@
-import { toBase64 } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { DEFAULT_DOMAIN, domainOf } from '../contract/emulator-domains.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -99,20 +98,32 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
   const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage, message);
   checkSize(eml.byteLength);
+  // Parsing needs time and memory.
+  checkRoom(context, eml.byteLength);
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
   context.assume('messages.inbound.unreadable');
-  const { mail, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  const { mail: parsed, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  const { attachments, ...texts } = parsed;
+  const mail = {
+    ...copyTexts(texts),
+    attachments: attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content })),
+  };
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   // The mail can also name recipients outside this emulator. It is delivered only to those that have an inbox here.
   const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
     tenant,
-    mail: { ...mail, from: mail.from || (envelopeFrom ?? ''), headers: null, raw: toBase64(eml) },
+    mail: { ...mail, from: mail.from || (envelopeFrom ?? ''), headers: null, raw: eml },
     recipients: to ?? (local.length > 0 ? local : recipients),
     envelopeFrom,
     auth,
   };
+}
+
+/** Copies texts that may be parts of a much longer one, which V8 would keep as long as its parts. */
+function copyTexts<Texts extends object>(texts: Texts): Texts {
+  return JSON.parse(JSON.stringify(texts));
 }
 
 /** Adds the trace to the header fields of a mail that came with an envelope. */

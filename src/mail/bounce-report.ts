@@ -1,4 +1,3 @@
-import { fromBase64 } from '../contract/base64.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import {
   bodyOf,
@@ -42,7 +41,7 @@ export function readBounceReport(
 const RETURNED_TYPE = /^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/global-headers)\b/i;
 
 function textOf({ content }: AttachmentRow): string {
-  return new TextDecoder().decode(fromBase64(content));
+  return new TextDecoder().decode(content);
 }
 
 /** Reads the failures from a status for programs: `undefined` if it names none (RFC 3464, section 2.3). */

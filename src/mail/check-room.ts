@@ -10,13 +10,13 @@ import type { AttachedFile } from './store-message.ts';
  * @throws {ApiError} STORAGE_FULL
  */
 export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
-  const used = worlds.countMailBytes();
+  const used = worlds.countMailBytes(bytes);
   if (used + bytes <= worlds.maxMailBytes) return;
   assume('requests.storage-limit');
   const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',
-    `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset the emulator, or start it with --max-mail <size>.`,
+    `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset the emulator, remove checkpoints, or ${worlds.moreMail}.`,
   );
 }
 

@@ -1,4 +1,3 @@
-import { toBase64 } from '../contract/base64.ts';
 import { DEFAULT_DOMAIN } from '../contract/emulator-domains.ts';
 import { newId } from '../environment.ts';
 import type { MessageRow } from '../store/rows.ts';
@@ -43,12 +42,12 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
     inReplyTo: messageIdHeader,
     references: [...references, messageIdHeader],
     headers: createTrace({ from: '', to, auth: {} }, from, at),
-    raw: toBase64(bytes),
+    raw: bytes,
     attachments: files.map(({ contentType, content }) => toFile(contentType, content + CRLF)),
   };
 }
 
 function toFile(contentType: string, text: string): AttachedFile {
   const bytes = new TextEncoder().encode(text);
-  return { filename: fileNameOf(contentType), contentType, content: toBase64(bytes), sizeBytes: bytes.byteLength };
+  return { filename: fileNameOf(contentType), contentType, content: bytes, sizeBytes: bytes.byteLength };
 }

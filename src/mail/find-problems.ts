@@ -1,10 +1,9 @@
-import { fromBase64 } from '../contract/base64.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 import { repairLineEnds } from './mime/line-ends.ts';
 import { type RawPart, splitParts } from './mime/split-parts.ts';
 
-/** How much of a raw mail is searched, in characters of base64. */
-const SEARCHED_LENGTH = 256 * 1024;
+/** How much of a raw mail is searched. */
+const SEARCHED_BYTES = 192 * 1024;
 
 /** Says what could not be read of a mail that came as raw bytes, each in one sentence. */
 export function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
@@ -17,7 +16,7 @@ export function findProblems(message: MessageRow, attachments: readonly Attachme
     ...attachments.map(({ filename }) => ['The name of an attachment', filename] as const),
   ] as const;
   const damaged = texts.filter(([, text]) => text.includes('\uFFFD'));
-  const start = repairLineEnds(fromBase64(message.raw.slice(0, SEARCHED_LENGTH)));
+  const start = repairLineEnds(message.raw.subarray(0, SEARCHED_BYTES));
   const parts = splitParts(new TextDecoder('windows-1252').decode(start));
   const unopened = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [

@@ -1,4 +1,5 @@
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
+import { showRow } from '../store/show-row.ts';
 import type { World } from '../store/world.ts';
 import { findProblems } from './find-problems.ts';
 import { readHeaders } from './mime/read-headers.ts';
@@ -54,9 +55,9 @@ export function showMail(world: World, message: MessageRow): Mail {
     ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
     ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
     headers: readHeaders(message),
-    attachments: files.map(({ id, filename, contentType, sizeBytes, content }) => ({
-      ...{ id, filename, contentType, sizeBytes, content },
-    })),
+    attachments: files.map(({ id, filename, contentType, sizeBytes, content }) =>
+      showRow({ id, filename, contentType, sizeBytes, content }),
+    ),
     ...(problems.length > 0 && { problems }),
   };
 }

@@ -1,6 +1,5 @@
 import { outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
 import { findMessage } from '../access/find-message.ts';
-import { fromBase64 } from '../contract/base64.ts';
 import { filenameParameters } from '../contract/content-disposition.ts';
 import { mediaTypeOf } from '../mail/mime/media-type.ts';
 import type { Run } from './context.ts';
@@ -23,7 +22,7 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   }
   const disposition = context.readBehaviour('messages.attachments.disposition');
   return {
-    body: fromBase64(row.content),
+    body: row.content,
     headers: {
       'content-type': mediaTypeOf(row.contentType),
       'content-disposition': `${disposition}; ${filenameParameters(row.filename)}`,

@@ -81,7 +81,8 @@ export function bytesReply(
   bytes: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
 ): ApiReply {
-  const body = new Uint8Array(bytes);
+  // Those of stored mail are not copied, because many clients may read slowly.
+  const body = bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }
 

@@ -1,3 +1,4 @@
+import { ApiError } from '../contract/errors.ts';
 import type { ApiRequest } from './http.ts';
 
 /** The maximum size of a body, in bytes. A larger body is refused without waiting for the rest of it. */
@@ -6,13 +7,18 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** A received body: its bytes, or the reason why there are none. */
 export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'truncated';
 
-/** Reads a body up to the limit. It never throws, because the key must be checked before a wrong body is refused. */
+/**
+ * Reads a body up to the limit. A wrong body is no error yet, because the key must be checked before it is refused.
+ *
+ * @throws {ApiError} STORAGE_FULL if there is no memory for it.
+ */
 export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES): Promise<ReceivedBody> {
   if (!request.body) return 'empty';
   if (Number(request.headers.get('content-length')) > limitBytes) return 'too-large';
   try {
     return await readUpToLimit(request.body, limitBytes);
-  } catch {
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
     return 'truncated';
   }
 }

@@ -1,6 +1,5 @@
 import { toBareAddress } from '../contract/email-address.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { MessageRow } from '../store/rows.ts';
 import type { MailboxState } from '../store/state.ts';
 import type { Breach, Observed } from './sample.ts';
 import type { SampleRules } from './sample-row.ts';
@@ -69,6 +68,7 @@ function unescapeJson(body: string): string {
 }
 
 type Tenant = MailboxState['tenants'][number];
+type MessageRow = Tenant['messages'][number];
 type Row = Pick<MessageRow, 'id'>;
 
 /** Finds the code in what an agent can have made: everything that is stored, but received mail. */

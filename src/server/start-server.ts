@@ -2,7 +2,7 @@ import type { RequestHandler } from 'msw';
 import { checkOptions } from '../contract/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/control-path.ts';
-import { createEnvironment, type Environment, type EnvironmentOverrides } from '../environment.ts';
+import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../environment.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
@@ -11,6 +11,7 @@ import { SHARED_OPTION_NAMES } from '../option-names.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { Intake } from './intake.ts';
 import { logActivity } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
 import { logRefusedWebhooks } from './log/webhook-log.ts';
@@ -111,7 +112,7 @@ export async function startServer(
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(reportSmtpFailures(internals));
+  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(internals, settings.intake);
 
   const boundPort = await http.listen(port, host).catch(stateFile.leave);
   url = `http://${urlHost(host)}:${boundPort}`;
@@ -169,6 +170,7 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     writeLine: parseLog(log),
     colour,
     verbose,
+    intake: new Intake(memoryForMail(createEnvironment(mailboxOptions.environment))),
     mailboxOptions,
   };
 }
@@ -200,9 +202,9 @@ async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<Mailbo
 }
 
 /** Loads the SMTP server and its packages, which is done only if a port is set. */
-async function loadSmtpServer(mailbox: SmtpMailbox) {
+async function loadSmtpServer(internals: MailboxInternals, intake: Intake) {
   const { createSmtpServer } = await import('./smtp/smtp-server.ts');
-  return createSmtpServer(mailbox);
+  return createSmtpServer(reportSmtpFailures(internals), intake);
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */

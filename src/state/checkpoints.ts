@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
+import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
 import type { OwnState, SavedState } from './saved-state.ts';
 
@@ -35,12 +36,15 @@ export interface Checkpoint {
 /** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
 export class Checkpoints {
   readonly #state: OwnState;
-  readonly #now: () => Date;
+  readonly #worlds: ReachableWorlds;
+  readonly #owner: string;
   readonly #saved = new Map<string, { readonly checkpoint: Checkpoint; readonly state: SavedState }>();
 
-  constructor(state: OwnState, now: () => Date) {
+  /** Creates no checkpoints of a mailbox, or of the sandbox with the id `owner`. */
+  constructor(state: OwnState, worlds: ReachableWorlds, owner = '') {
     this.#state = state;
-    this.#now = now;
+    this.#worlds = worlds;
+    this.#owner = owner;
   }
 
   /** Returns every checkpoint, oldest first. */
@@ -61,9 +65,10 @@ export class Checkpoints {
         `A mailbox or a sandbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`,
       );
     }
-    const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#now().toISOString() });
+    const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
     this.#saved.set(parsed.name, { checkpoint, state: this.#state.save() });
+    this.#worlds.saved.set(this.#owner, () => Array.from(this.#saved.values(), ({ state }) => state.worlds));
     return checkpoint;
   }
 

@@ -1,4 +1,5 @@
 import type { RowKind } from '../store/rows.ts';
+import { showRow } from '../store/show-row.ts';
 import type { SavedState } from './saved-state.ts';
 
 /** What a difference is about: a kind of row, as in `snapshot()`, the faults, or the correspondents. */
@@ -46,7 +47,7 @@ export function diffStates(from: SavedState, to: SavedState): StateDiff {
     );
     put(diff.changed, kind, findChanges(old, present));
   }
-  return structuredClone(diff);
+  return diff;
 }
 
 type Items = ReadonlyMap<string, StateItem>;
@@ -79,9 +80,10 @@ function findChanges(old: Items, present: Items): [id: string, fields: object][]
 }
 
 function changedFields(before: StateItem, after: StateItem): [field: string, change: ChangedField][] {
+  const [from, to] = [showRow(before), showRow(after)];
   return Object.keys(before)
-    .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-    .map((field) => [field, { from: before[field], to: after[field] }]);
+    .filter((field) => before[field] !== after[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
+    .map((field) => [field, { from: from[field], to: to[field] }]);
 }
 
 /** Sets a kind of a difference, unless there is nothing to set. */
@@ -90,5 +92,5 @@ function put(
   kind: string,
   entries: readonly (readonly [id: string, value: object])[],
 ): void {
-  if (entries.length > 0) target[kind] = Object.fromEntries(entries);
+  if (entries.length > 0) target[kind] = Object.fromEntries(entries.map(([id, value]) => [id, showRow(value)]));
 }

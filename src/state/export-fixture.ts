@@ -1,5 +1,6 @@
 import type { TenantIds } from '../fixture/fixture-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { showRows } from '../store/show-row.ts';
 import type { WorldSnapshot, WorldsSnapshot } from '../store/world.ts';
 
 /**
@@ -18,7 +19,7 @@ export function exportFixture(
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {
     if (!tenant) return [];
     const handle = handles.of(tenant.id, tenant.name);
-    return [[handle, { ...tenant, handles: nameRows(rows, known[handle]), rows }] as const];
+    return [[handle, { ...tenant, handles: nameRows(rows, known[handle]), rows: showRows(rows) }] as const];
   });
   const [key] = operatorKeys;
   return { ...(key !== undefined && { operator: { key } }), tenants: Object.fromEntries(exported) };

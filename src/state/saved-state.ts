@@ -36,6 +36,6 @@ export interface OwnState {
   restore(saved: SavedState): void;
   /** Restores the state at the start. */
   reset(): void;
-  /** Writes the data as a fixture that shares the rows. */
+  /** Writes a copy of the data as a fixture. */
   export(): FixtureInput;
 }

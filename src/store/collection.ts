@@ -1,3 +1,4 @@
+import { isBytes } from '../contract/base64.ts';
 import type { Entry } from './entries.ts';
 import type { INDEXED } from './models.ts';
 import { PropertyIndex, type RowIndex } from './property-index.ts';
@@ -115,7 +116,9 @@ export class Collection<Kind extends RowKind> {
 /** Freezes a row. Nested objects are copied and frozen, so that the caller's objects stay unfrozen. */
 function freeze<Row extends object>(row: Row): Row {
   for (const [property, value] of Object.entries(row)) {
-    if (typeof value === 'object' && !Object.isFrozen(value)) Object.assign(row, { [property]: frozenCopy(value) });
+    // Bytes cannot be frozen. They are shared, and never changed.
+    if (typeof value !== 'object' || Object.isFrozen(value) || isBytes(value)) continue;
+    Object.assign(row, { [property]: frozenCopy(value) });
   }
   return Object.freeze(row);
 }

@@ -1,4 +1,4 @@
-import { countBytes } from '../contract/base64.ts';
+import { fromBase64 } from '../contract/base64.ts';
 import { toBareAddress } from '../contract/email-address.ts';
 import { deriveAddressId } from '../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../fixture/parse-fixture.ts';
@@ -90,12 +90,14 @@ function seedMessages(world: World, inboxes: readonly Inbox[]): void {
 function seedMessage(world: World, inboxId: string, message: Message): void {
   world.messages.insert({
     ...message,
+    raw: message.raw === null ? null : fromBase64(message.raw),
     inboxId,
     fromAddress: toBareAddress(message.from),
     headers: null,
   });
   for (const { id, filename, contentType, content } of message.attachments) {
-    const sizeBytes = countBytes(content);
-    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
+    const bytes = fromBase64(content);
+    const sizeBytes = bytes.byteLength;
+    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content: bytes });
   }
 }

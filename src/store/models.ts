@@ -68,7 +68,7 @@ export const MODELS = {
     inReplyTo: nullable(String),
     references: Array,
     headers: nullable(Object),
-    raw: nullable(String),
+    raw: nullable(Object),
     receivedAt: String,
   },
   attachments: {
@@ -77,7 +77,7 @@ export const MODELS = {
     filename: String,
     contentType: String,
     sizeBytes: Number,
-    content: String,
+    content: Object,
   },
   drafts: {
     id: primaryKey(String),

@@ -12,6 +12,8 @@ export interface ReachableWorlds {
   readonly environment: Environment;
   /** The limit for the stored mail of the whole mailbox, in bytes. */
   readonly maxMailBytes: number;
+  /** How to store more than that, for an error message. */
+  readonly moreMail: string;
   get(tenantId: string): World | undefined;
   /** Returns every world, in the order of creation. */
   all(): World[];
@@ -25,8 +27,13 @@ export interface ReachableWorlds {
   findAddress(address: string): InboxLocation | undefined;
   /** Finds the inboxes that have tagged forms of an address in lower case. */
   findTagged(address: string): InboxLocation[];
-  /** The size of the stored mail of the whole mailbox, in bytes. */
-  countMailBytes(): number;
+  /** The states that checkpoints keep: those of the mailbox have the key '', those of a sandbox its id. */
+  readonly saved: Map<string, () => readonly WorldsSnapshot[]>;
+  /**
+   * The size of the stored mail of the whole mailbox with its checkpoints, in bytes. It may be too large if `wanted` bytes
+   * more fit all the same, because an exact count takes longer.
+   */
+  countMailBytes(wanted?: number): number;
   /** Returns all data at this moment. */
   snapshot(): WorldsSnapshot;
 }

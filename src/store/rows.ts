@@ -132,8 +132,8 @@ export interface MessageRow extends Row {
   readonly references: readonly string[];
   /** Further header fields of an inbound message. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** The bytes of a mail that came from outside, in base64; null if the mail is composed from the other fields. */
-  readonly raw: string | null;
+  /** The bytes of a mail that came from outside; null if the mail is composed from the other fields. */
+  readonly raw: Uint8Array<ArrayBuffer> | null;
   /** When it arrived or was sent. */
   readonly receivedAt: string;
 }
@@ -148,8 +148,8 @@ export interface AttachmentRow extends Row {
   readonly contentType: string;
   /** The size of the file, before base64. */
   readonly sizeBytes: number;
-  /** The bytes, in base64. */
-  readonly content: string;
+  /** The bytes. */
+  readonly content: Uint8Array<ArrayBuffer>;
 }
 
 /** A draft of an inbox. */

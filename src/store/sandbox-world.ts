@@ -7,6 +7,7 @@ import {
   createWorld,
   type InboxLocation,
   type KeyHolder,
+  sizeOfMailIn,
   type World,
   type WorldSnapshot,
   type WorldsSnapshot,
@@ -66,6 +67,10 @@ export class SandboxWorld implements ReachableWorlds {
     return this.#shared.whole.maxMailBytes;
   }
 
+  get moreMail(): string {
+    return this.#shared.whole.moreMail;
+  }
+
   get(tenantId: string): World | undefined {
     return this.all().find(({ id }) => id === tenantId);
   }
@@ -95,12 +100,16 @@ export class SandboxWorld implements ReachableWorlds {
     return this.#addresses.tagged(address);
   }
 
-  countMailBytes(): number {
-    return this.#shared.whole.countMailBytes();
+  get saved(): ReachableWorlds['saved'] {
+    return this.#shared.whole.saved;
+  }
+
+  countMailBytes(wanted?: number): number {
+    return this.#shared.whole.countMailBytes(wanted);
   }
 
   snapshot(): WorldsSnapshot {
-    return { operatorKeys: [], tenants: [this.world.snapshot()] };
+    return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
   /** Whether its tenant can be reached: until it is ended, or was not used for an hour and has no open stream. */

@@ -15,7 +15,7 @@ export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
   const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
   if (used <= limit) return;
   throw new MailLimitError(
-    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; allow more by --max-mail <size>, or maxMailBytes in code.`,
+    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; ${worlds.moreMail}.`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { Environment } from '../environment.ts';
 import { AddressIndex } from './address-index.ts';
 import { type Collections, createDatabase, type Database, ROW_KINDS } from './database.ts';
 import { KeyIndex } from './key-index.ts';
+import { MAIL_KINDS } from './row-size.ts';
 import type { AddressRow, ApiKeyRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
 /** The owner of a key: an operator, or a key row in a tenant's world. */
@@ -25,6 +26,8 @@ export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] 
 
 /** The operator keys and all data of a mailbox at one moment, without its sandboxes. */
 export interface WorldsSnapshot {
+  /** The size of the mail, in bytes. */
+  readonly mailBytes: number;
   readonly operatorKeys: readonly string[];
   readonly tenants: readonly WorldSnapshot[];
 }
@@ -52,6 +55,11 @@ export interface World extends Database {
   restore(snapshot: WorldSnapshot): void;
   /** Removes every key and address of the world from the indexes. */
   close(): void;
+}
+
+/** Returns the size of the mail of some worlds, in bytes. */
+export function sizeOfMailIn(worlds: readonly World[]): number {
+  return worlds.reduce((sum, world) => MAIL_KINDS.reduce((bytes, kind) => bytes + world[kind].mailBytes, sum), 0);
 }
 
 /** Creates the world of a tenant, with only the tenant's own row. */

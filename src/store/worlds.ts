@@ -1,7 +1,8 @@
 import { Clock } from '../clock/clock.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../contract/emulator-domains.ts';
 import { DEFAULT_MAX_MAIL_BYTES } from '../contract/size.ts';
-import type { Environment } from '../environment.ts';
+import { type Environment, memoryForMail } from '../environment.ts';
+import { countOnlySaved } from './count-saved.ts';
 import type { ReachableWorlds } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorld } from './sandbox-world.ts';
@@ -10,10 +11,14 @@ import {
   type InboxLocation,
   Indexes,
   type KeyHolder,
+  sizeOfMailIn,
   type World,
   type WorldSnapshot,
   type WorldsSnapshot,
 } from './world.ts';
+
+const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
+const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';
 
 type RemovedListener = (world: World, kind: 'tenant' | 'sandbox') => void;
 
@@ -26,6 +31,8 @@ export class Worlds implements ReachableWorlds {
   readonly environment: Environment;
   /** The limit for the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
+  readonly moreMail: string;
+  readonly saved = new Map<string, () => readonly WorldsSnapshot[]>();
   readonly #realEnvironment: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
@@ -38,7 +45,9 @@ export class Worlds implements ReachableWorlds {
     const clock = new Clock(realEnvironment);
     this.clock = clock;
     this.environment = { ...realEnvironment, now: () => clock.now() };
-    this.maxMailBytes = maxMailBytes;
+    const memory = memoryForMail(realEnvironment);
+    this.maxMailBytes = Math.min(maxMailBytes, memory);
+    this.moreMail = maxMailBytes < memory ? MORE_BY_OPTION : MORE_BY_MEMORY;
     this.#realEnvironment = realEnvironment;
   }
 
@@ -116,6 +125,7 @@ export class Worlds implements ReachableWorlds {
     const world = this.get(tenantId);
     if (!world) return false;
     this.#worlds.delete(tenantId);
+    this.saved.delete(tenantId);
     const kind = this.#endSandbox(tenantId) ? 'sandbox' : 'tenant';
     world.clock.reset();
     world.close();
@@ -133,18 +143,17 @@ export class Worlds implements ReachableWorlds {
     this.#indexes.keys.onEnded(listener);
   }
 
-  /** The size of the stored mail of all tenants, in bytes. */
-  countMailBytes(): number {
-    let bytes = 0;
-    for (const { messages, attachments, drafts } of this.all()) {
-      bytes += messages.mailBytes + attachments.mailBytes + drafts.mailBytes;
-    }
-    return bytes;
+  countMailBytes(wanted = Number.POSITIVE_INFINITY): number {
+    const present = sizeOfMailIn(this.all());
+    const saved = [...this.saved.values()].flatMap((list) => list());
+    const atMost = saved.reduce((bytes, { mailBytes }) => bytes + mailBytes, present);
+    return atMost + wanted <= this.maxMailBytes ? atMost : present + countOnlySaved(saved, (id) => this.get(id));
   }
 
   snapshot(): WorldsSnapshot {
     const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
-    return { operatorKeys, tenants: this.neighbours().map((world) => world.snapshot()) };
+    const worlds = this.neighbours();
+    return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 
   /** Replaces all data, and closes every sandbox. */

@@ -40,7 +40,7 @@ const MESSAGE: MessageRow = {
 };
 
 function fileOf(filename: string, bytes: Uint8Array, contentType = 'application/octet-stream'): AttachmentRow {
-  const content = Buffer.from(bytes).toString('base64');
+  const content = new Uint8Array(bytes);
   return { id: filename, messageId: MESSAGE.id, filename, contentType, sizeBytes: bytes.byteLength, content };
 }
 

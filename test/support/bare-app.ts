@@ -1,6 +1,7 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import { buildMailbox } from '../../src/mailbox.ts';
 import { App } from '../../src/server/http/app.ts';
+import { Intake } from '../../src/server/intake.ts';
 
 /** A mailbox with its application as they are by default, for tests that give its HTTP server limits of their own. */
 export function createBareApp(internals = buildMailbox({})) {
@@ -13,6 +14,7 @@ export function createBareApp(internals = buildMailbox({})) {
     controlToken: undefined,
     log: undefined,
     verbose: false,
+    intake: new Intake(Number.POSITIVE_INFINITY),
   });
   return { app, mailbox: internals.mailbox as Mailbox };
 }

@@ -140,7 +140,7 @@ export const requestBehaviours = defineBehaviours({
     question: 'How much mail can be stored in total, and what is the reply to mail that does not fit?',
     section: '8',
     assumption:
-      '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets another limit; then 507, or 452 over SMTP, and nothing is stored',
+      '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets another limit, or the process may use too little memory; then 507, or 452 over SMTP, and nothing is stored',
     origin: 'assumed',
   },
   'requests.rate-limits': {

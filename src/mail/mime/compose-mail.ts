@@ -1,4 +1,4 @@
-import { fromBase64 } from '../../contract/base64.ts';
+import { toBase64 } from '../../contract/base64.ts';
 import { formatAddress, isIncomingAddress, parseAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../store/rows.ts';
 import { CRLF, formatDate, isPlain, toWords, writeField } from './header.ts';
@@ -11,7 +11,7 @@ import { headersWithoutTrace } from './trace.ts';
  * gives the same bytes every time; a message that was received as raw bytes gives those bytes.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
-  if (message.raw !== null) return fromBase64(message.raw);
+  if (message.raw !== null) return message.raw;
   const { head, content } = contentOf(message, attachments);
   return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
@@ -85,7 +85,7 @@ function toMessageIds(texts: readonly string[]): string[] {
 function contentOf(message: MessageRow, attachments: readonly AttachmentRow[]): MimePart {
   const body = bodyOf(message);
   const files = attachments.map(({ contentType, filename, content }) =>
-    filePart(partTypeOf(contentType), filename, content),
+    filePart(partTypeOf(contentType), filename, toBase64(content)),
   );
   return files.length > 0 ? multipart('mixed', message.id, [body, ...files]) : body;
 }

@@ -1,4 +1,3 @@
-import { countBytes, toBase64 } from '../../contract/base64.ts';
 import { MAIL_LIMITS } from '../../contract/incoming-message.ts';
 import { cut } from '../cut.ts';
 import { toHtml } from '../html.ts';
@@ -90,13 +89,12 @@ function toFile({ part, parameters, mediaType }: Leaf, mail: string): AttachedFi
   if (isCalendar) bytes = new TextEncoder().encode(`${decodeText(bytes, parameters.charset).trimEnd()}\n`);
   // A mail keeps the line ends of mail.
   if (mediaType === 'message/rfc822') bytes = bytesOf(toBinary(bytes).replace(/\r?\n/g, '\r\n'));
-  const content = toBase64(bytes);
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
   const name = toSingleLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
   return {
     filename: cut(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
     contentType: cut(mediaType + method, MAIL_LIMITS.contentType),
-    content,
-    sizeBytes: countBytes(content),
+    content: bytes,
+    sizeBytes: bytes.byteLength,
   };
 }

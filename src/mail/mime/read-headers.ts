@@ -1,4 +1,3 @@
-import { fromBase64 } from '../../contract/base64.ts';
 import type { MessageRow } from '../../store/rows.ts';
 import { fieldsOf } from './compose-mail.ts';
 import { CRLF } from './header.ts';
@@ -14,7 +13,7 @@ const MAX_HEADER_BYTES = 192 * 1024;
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
   const { raw } = message;
-  const own = raw === null ? fieldsOf(message) : splitHeader(fromBase64(raw.slice(0, (MAX_HEADER_BYTES / 3) * 4)));
+  const own = raw === null ? fieldsOf(message) : splitHeader(raw);
   return readFields([...own, ...writeTrace(message)]);
 }
 

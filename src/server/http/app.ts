@@ -8,6 +8,7 @@ import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
 import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
 import { isStreamPath } from '../../stream/check-stream-access.ts';
 import { isForInspector } from '../inspector/page-request.ts';
+import type { Intake } from '../intake.ts';
 import type { Log } from '../log/log-format.ts';
 import { isControlRead, logRequest } from '../log/request-log.ts';
 import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
@@ -33,6 +34,7 @@ export interface AppOptions {
   readonly log: Log | undefined;
   /** Whether calls that only read from the control plane are logged too. */
   readonly verbose: boolean;
+  readonly intake: Intake;
 }
 
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
@@ -84,7 +86,7 @@ export class App implements ServerApp {
 
   /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
   async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
-    const request = this.#guard(message);
+    const request = this.#limit(this.#guard(message), message, response);
     if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
     if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#callControl(request));
     if (this.#mayPageCall(message.headers.origin, request.path)) {
@@ -123,6 +125,13 @@ export class App implements ServerApp {
       guardControl(message.headers, this.#options.controlToken, request);
     }
     return request;
+  }
+
+  /** Counts the body of a request towards what all clients send at once. */
+  #limit(request: ApiRequest, { headers }: IncomingMessage, response: ServerResponse): ApiRequest {
+    if (!request.body) return request;
+    const declaredBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return { ...request, body: this.#options.intake.count(request.body, declaredBytes, response) };
   }
 
   #guardHost(headers: IncomingHttpHeaders): void {

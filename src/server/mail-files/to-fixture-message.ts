@@ -44,7 +44,7 @@ export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
       attachments: attachments.map(({ filename, contentType, content }) => ({
         filename: filename.replace(/\p{Cc}/gu, ' '),
         contentType: mediaTypeOf(contentType),
-        content,
+        content: toBase64(content),
       })),
       raw: toBase64(bytes),
     },

@@ -4,6 +4,7 @@ import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/size.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox.ts';
+import type { HeldBytes, Intake } from '../intake.ts';
 
 /** The limits for an idle client, and for open connections after the server closes. */
 const IDLE_MS = 30_000;
@@ -23,7 +24,7 @@ interface SmtpServer {
  * Creates an SMTP server for a mailbox, without TLS and login, as test clients use it. A recipient that is not an inbox
  * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received.
  */
-export function createSmtpServer(mailbox: SmtpMailbox): SmtpServer {
+export function createSmtpServer(mailbox: SmtpMailbox, intake: Intake): SmtpServer {
   const server = new SMTPServer({
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -37,10 +38,14 @@ export function createSmtpServer(mailbox: SmtpMailbox): SmtpServer {
       done(findProblem(mailbox, address, envelope.rcptTo.length));
     },
     onData(stream, session, done) {
-      receiveData(mailbox, stream, session).then(
-        () => done(null, 'The mail has arrived.'),
-        (error: unknown) => done(toReply(error)),
-      );
+      const held = intake.hold();
+      readData(stream, held, declaredSize(session))
+        .then((chunks) => receiveData(mailbox, chunks, session))
+        .then(
+          () => done(null, 'The mail has arrived.'),
+          (error: unknown) => done(toReply(error)),
+        )
+        .finally(held.release);
     },
   });
   // An error on a connection closes that connection only; without a listener, it would end the process.
@@ -68,14 +73,32 @@ function findProblem(mailbox: SmtpMailbox, address: string, recipientsBefore: nu
   return fault ? reply(fault.status, fault.message) : null;
 }
 
+/** Returns the size that the client declared (RFC 1870), or 0. */
+function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const { SIZE = 0 } = mailFrom ? { ...mailFrom.args } : {};
+  return Math.min(Number(SIZE) || 0, MAX_MAIL_BYTES);
+}
+
+/** Reads a mail to its end, also if it is refused: only then can the client read the reply. */
+async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredBytes: number): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let refusal: Error | undefined = held.add(declaredBytes);
+  for await (const chunk of stream) {
+    refusal ??= stream.sizeExceeded
+      ? reply(552, '5.3.4 The message is larger than 10 MiB.')
+      : held.add(declaredBytes > 0 ? 0 : chunk.length);
+    if (refusal) chunks.length = 0;
+    else chunks.push(chunk as Buffer);
+  }
+  if (refusal) throw refusal;
+  return chunks;
+}
+
 async function receiveData(
   mailbox: Pick<Mailbox, 'receiveMessage'>,
-  stream: SMTPServerDataStream,
+  chunks: readonly Buffer[],
   { envelope }: SMTPServerSession,
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer);
-  if (stream.sizeExceeded) throw reply(552, '5.3.4 The message is larger than 10 MiB.');
   const { mailFrom, rcptTo } = envelope;
   await mailbox.receiveMessage({
     eml: Buffer.concat(chunks),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
  * new one: the new one is first written to the disk under another name. Only this user can read the file. The process id
  * in the name tells which process a part belongs to that was never finished.
  */
-export async function replaceFile(file: string, content: string): Promise<void> {
+export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
   const part = `${file}.${randomUUID()}.${process.pid}.part`;
   try {
     await writeToDisk(part, content);
@@ -19,11 +19,11 @@ export async function replaceFile(file: string, content: string): Promise<void> 
   await syncFolder(dirname(file));
 }
 
-async function writeToDisk(file: string, content: string): Promise<void> {
+async function writeToDisk(file: string, content: string | Iterable<string>): Promise<void> {
   // Nothing that another process put there is written to, such as a link to another file.
   const handle = await open(file, 'wx', 0o600);
   try {
-    await handle.writeFile(content);
+    await writeFile(handle, content);
     await handle.sync();
   } finally {
     await handle.close();

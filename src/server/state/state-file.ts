@@ -1,5 +1,6 @@
 import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { toJsonPieces } from '../../contract/json-pieces.ts';
 import { messageOf } from '../../delivery/delivery.ts';
 import { FixtureError } from '../../fixture/fixture-error.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
@@ -48,6 +49,11 @@ export async function keepInFile(state: StateKeeper, file: string): Promise<Stat
   }
 }
 
+function* toLine(value: unknown): Generator<string> {
+  yield* toJsonPieces(value);
+  yield '\n';
+}
+
 /** Writes the data now, and after each change. */
 async function keepWriting(state: StateKeeper, target: string, lock: FileLock): Promise<StateFile> {
   let writtenAt = new Date();
@@ -55,7 +61,7 @@ async function keepWriting(state: StateKeeper, target: string, lock: FileLock): 
     const startedAt = new Date();
     try {
       await lock.check();
-      await replaceFile(target, `${JSON.stringify(fixture)}\n`);
+      await replaceFile(target, toLine(fixture));
     } catch (error) {
       throw explainWriteError(target, error);
     }
