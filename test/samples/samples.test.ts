@@ -142,7 +142,7 @@ test.for<[message: object, error: string]>([
   [{ sample: 'out-of-ofice', to: TO }, 'There is no sample "out-of-ofice"; did you mean out-of-office?'],
   [
     { sample: 'zzzzzzzzzzz', to: TO },
-    'There is no sample "zzzzzzzzzzz"; agent-mailbox-mock samples list shows them all.',
+    'There is no sample "zzzzzzzzzzz"; npx agent-mailbox-mock samples list shows them all.',
   ],
   [{ sample: 7, to: TO }, 'The sample is not valid: sample must be the name of a sample.'],
   [{ sample: 'no-reply' }, 'The sample is not valid: to is required.'],
@@ -153,7 +153,10 @@ test.for<[message: object, error: string]>([
   [{ sample: 'no-reply', to: TO, baseUrl: 'x' }, 'The sample is not valid: baseUrl must be an http or https URL.'],
   [{ sample: 'no-reply', to: TO, from: TO }, 'The sample is not valid: has unknown fields: "from".'],
   [{ sample: 'no-reply', to: 'nobody@acme.test' }, 'There is no inbox with the address nobody@acme.test.'],
-  [{ sample: '__proto__', to: TO }, 'There is no sample "__proto__"; agent-mailbox-mock samples list shows them all.'],
+  [
+    { sample: '__proto__', to: TO },
+    'There is no sample "__proto__"; npx agent-mailbox-mock samples list shows them all.',
+  ],
   [{ mails: 7 }, 'The mails of a sample must be a list.'],
   [{ mails: [null] }, 'The message is not valid: to is required; from is required.'],
 ])('%j is refused with a reason, in code and over HTTP', async ([message, error]) => {
