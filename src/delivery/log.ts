@@ -12,12 +12,18 @@ export class DeliveryLog {
   readonly #lengths = new Map<string, number>();
   #ended = new PriorityQueue<string>();
   readonly #onFull: () => void;
+  #maxCharacters = MAX_CHARACTERS;
   #characters = 0;
   #evicted = 0;
 
   /** A full log removes only deliveries that have ended. If there are none, `onFull` should end one. */
   constructor(onFull: () => void) {
     this.#onFull = onFull;
+  }
+
+  /** Keeps fewer characters, because there is little memory. */
+  limitTo(characters: number): void {
+    this.#maxCharacters = Math.min(MAX_CHARACTERS, characters);
   }
 
   /** How many deliveries were removed because the log was full. */
@@ -77,8 +83,8 @@ export class DeliveryLog {
   }
 
   #evictExcess(newest: string): void {
-    while (this.#deliveries.size > MAX_DELIVERIES || this.#characters > MAX_CHARACTERS) {
-      if (this.#ended.size === 0 && this.#deliveries.size > MAX_DELIVERIES) this.#onFull();
+    while (this.#deliveries.size > MAX_DELIVERIES || this.#characters > this.#maxCharacters) {
+      if (this.#ended.size === 0) this.#onFull();
       const oldest = this.#ended.first;
       if (oldest === undefined || oldest === newest) return;
       this.#evict(oldest);

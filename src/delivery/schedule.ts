@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import { newId, timestampNow } from '../environment.ts';
+import { memoryForMail, newId, timestampNow } from '../environment.ts';
 import type { DeliveryActivity } from '../events/activity.ts';
 import type { MailEvent } from '../events/event-bus.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../faults/delivery-fault.ts';
@@ -28,6 +28,7 @@ export class Schedule {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
+    this.log.limitTo(memoryForMail(context.realEnvironment) / 4);
     this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
@@ -82,10 +83,8 @@ export class Schedule {
       eventId: event.id,
       payload,
       state: 'pending',
-      reason: null,
       createdAt: timestampNow(this.#world.environment),
-      nextAttemptAt: null,
-      attempts: [],
+      ...{ reason: null, nextAttemptAt: null, attempts: [] },
     });
     const fault = this.#context.faults.take({ on: 'delivery', tenantId: this.#world.id, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;

@@ -62,10 +62,16 @@ export class ConnectionCutError extends TypeError {
 
 const encoder = new TextEncoder();
 
+/** Longer JSON becomes bytes, which wait outside of the JavaScript heap for clients that read slowly. */
+const MAX_TEXT_LENGTH = 1024 * 1024;
+
 /** Creates a JSON reply. If `value` is `undefined`, the reply has no content. */
 export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiReply {
   if (value === undefined) return { status, headers: { ...headers, 'content-length': '0' }, body: null };
   const body = JSON.stringify(value);
+  if (body.length > MAX_TEXT_LENGTH) {
+    return bytesReply(status, encoder.encode(body), { 'content-type': 'application/json', ...headers });
+  }
   const length = String(countBytes(body));
   return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
 }

@@ -2,7 +2,11 @@ import type { MessageRow } from '../store/rows.ts';
 import type { Observed } from './sample.ts';
 
 /** Returns whether an agent was told of one of these mails or read it. `idStart` is the start of their Message-IDs. */
-export function wasNoticed(observed: Observed, arrived: readonly Pick<MessageRow, 'id' | 'threadId'>[], idStart: string): boolean {
+export function wasNoticed(
+  observed: Observed,
+  arrived: readonly Pick<MessageRow, 'id' | 'threadId'>[],
+  idStart: string,
+): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
   // A list of threads names no message. A thread that has other mail may have been listed before.

@@ -21,7 +21,6 @@ import { explainMissingMsw } from './missing-msw.ts';
 import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
 import { createReceiverRules, findReasonFor } from './outgoing/receiver-rules.ts';
 import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
-import type { SmtpMailbox } from './smtp/smtp-server.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -204,7 +203,7 @@ async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<Mailbo
 /** Loads the SMTP server and its packages, which is done only if a port is set. */
 async function loadSmtpServer(internals: MailboxInternals, intake: Intake) {
   const { createSmtpServer } = await import('./smtp/smtp-server.ts');
-  return createSmtpServer(reportSmtpFailures(internals), intake);
+  return createSmtpServer(internals, intake);
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
@@ -213,19 +212,6 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
     throw explainMissingMsw(error) ?? error;
   });
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
-}
-
-/** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
-function reportSmtpFailures({ mailbox, report, takeSmtpFault }: MailboxInternals): SmtpMailbox {
-  return {
-    receives: mailbox.receives,
-    takeSmtpFault,
-    receiveMessage: (message) =>
-      mailbox.receiveMessage(message).catch((error: unknown) => {
-        if (!(error instanceof ApiError)) report(error);
-        throw error;
-      }),
-  };
 }
 
 /** What the log of a server needs; `url` returns that of the server. */

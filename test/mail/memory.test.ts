@@ -106,3 +106,14 @@ test('a snapshot, an export and a difference have bytes as base64', async () => 
   const copy = createMailbox({ fixtures: mailbox.export() });
   expect(copy.snapshot()).toEqual(mailbox.snapshot());
 });
+
+test('deliveries that wait are dropped before they need more memory than there is', async () => {
+  const memory = () => HEAP;
+  const mailbox = createMailbox({ environment: { memory, fetch: () => Promise.reject(new Error('refused')) } });
+  const url = 'https://receiver.test/hook';
+  const json = JSON.stringify({ url, events: ['message.received'] });
+  const headers = { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+  await mailbox.fetch(new Request(`${mailbox.baseUrl}/v1/webhooks`, { method: 'POST', headers, body: json }));
+  for (let count = 0; count < 10; count += 1) mailbox.trigger('message.received', { plainBody: 'x'.repeat(100_000) });
+  await expect.poll(() => mailbox.losses().dropped).toBeGreaterThan(5);
+});

@@ -11,7 +11,7 @@ const IDLE_MS = 30_000;
 const CLOSE_MS = 300;
 
 /** The parts of a mailbox that SMTP needs. */
-export type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault'>;
+type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault'>;
 
 /** A server that accepts mail over SMTP. */
 interface SmtpServer {
@@ -24,7 +24,8 @@ interface SmtpServer {
  * Creates an SMTP server for a mailbox, without TLS and login, as test clients use it. A recipient that is not an inbox
  * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received.
  */
-export function createSmtpServer(mailbox: SmtpMailbox, intake: Intake): SmtpServer {
+export function createSmtpServer(internals: MailboxInternals, intake: Intake): SmtpServer {
+  const mailbox = reportFailures(internals);
   const server = new SMTPServer({
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -116,4 +117,17 @@ function toReply(error: unknown): Error {
 /** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
 function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
+}
+
+/** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
+function reportFailures({ mailbox, report, takeSmtpFault }: MailboxInternals): SmtpMailbox {
+  return {
+    receives: mailbox.receives,
+    takeSmtpFault,
+    receiveMessage: (message) =>
+      mailbox.receiveMessage(message).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) report(error);
+        throw error;
+      }),
+  };
 }

@@ -9,6 +9,7 @@ import { watchChanges } from '../../state/watch-changes.ts';
 import { fileProblem } from '../file-problem.ts';
 import { openRegularFile, readRegularFile } from '../regular-file.ts';
 import { type FileLock, lockFile } from './file-lock.ts';
+import { parseState } from './parse-state.ts';
 import { replaceFile } from './replace-file.ts';
 import { StateFileError } from './state-file-error.ts';
 
@@ -40,7 +41,7 @@ export async function keepInFile(state: StateKeeper, file: string): Promise<Stat
   });
   try {
     const content = await readExisting(file, readRegularFile);
-    if (content !== undefined) loadContent(state, file, String(content));
+    if (content !== undefined) loadContent(state, file, content as Buffer);
     await removeLeftovers(target);
     return await keepWriting(state, target, lock);
   } catch (error) {
@@ -115,9 +116,9 @@ async function followLinks(file: string): Promise<string> {
   return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
 }
 
-function loadContent(state: StateKeeper, file: string, content: string): void {
+function loadContent(state: StateKeeper, file: string, content: Buffer): void {
   try {
-    state.restoreData(JSON.parse(content));
+    state.restoreData(parseState(content));
   } catch (error) {
     if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
     throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);
