@@ -91,12 +91,13 @@ function hintFor(error: unknown, args: readonly string[]): string {
 
 /** @throws {UsageError} on a negative number that the flag does not accept, however it is written. */
 function hintForDash(name: string, flag: Flag | undefined, args: readonly string[]): string {
-  const value = args[args.findIndex((arg) => arg === `--${name}` || arg === `-${flag?.short}`) + 1] ?? '';
+  const label = `--${name}`;
+  const value = args[args.findIndex((arg) => arg === label || arg === `-${flag?.short}`) + 1] ?? '';
   if (flag?.parse && /^-\d/.test(value) && flag.parse(flag.fromText?.(value) ?? value) === undefined) {
-    throw new UsageError(`--${name} must be ${flag.expected}, not ${quote(value)}.`);
+    throw new UsageError(`${label} must be ${flag.expected}, not ${quote(value)}.`);
   }
-  const rule = flag?.expected === undefined ? '' : `--${name} must be ${flag.expected}, and `;
-  return `${rule}a value that begins with - follows an =, as in --${name}=${flag?.value ?? '<value>'}; `;
+  const rule = flag?.expected === undefined ? '' : `${label} must be ${flag.expected}, and `;
+  return `${rule}a value that begins with - follows an =, as in ${label}=${flag?.value ?? '<value>'}; `;
 }
 
 function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {

@@ -28,7 +28,7 @@ export function observe(received: unknown): Observed {
 }
 
 /** Returns every request of the journal. @throws {Error} if the journal records none. */
-export function readRequests(mailbox: Observed): RequestEntry[] {
+export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
   if (mailbox.journalSize > 0) return mailbox.requests();
   throw new Error('The journal records no requests, because journalSize is 0.');
 }

@@ -1,6 +1,4 @@
-import type { Delivery } from '../delivery/delivery.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { Mail } from '../mail/show-mail.ts';
 import type { MailboxState } from '../store/state.ts';
 import type { SampleFamily } from './sample-names.ts';
 
@@ -69,6 +67,11 @@ export interface Breach {
   readonly request?: RequestEntry | undefined;
 }
 
+/** The part of the payload of a delivery that names its mail. */
+interface Notice {
+  readonly messageId: string;
+}
+
 /** The part of a mailbox or a sandbox that an oracle reads. */
 export interface Observed {
   /** How many requests of each tenant the journal keeps. */
@@ -76,9 +79,9 @@ export interface Observed {
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
   /** Returns the webhook deliveries. */
-  deliveries(): Delivery[];
+  deliveries(): { readonly payload: Notice; readonly attempts: readonly { readonly status: number | null }[] }[];
   /** Returns the mail since the start. */
-  messages(): Mail[];
+  messages(): { readonly id: string; readonly streams?: number }[];
   /** Returns all data. */
   snapshot(): MailboxState;
 }

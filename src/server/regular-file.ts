@@ -18,5 +18,5 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
   if (stats.isFile()) return handle;
   await handle.close();
   const code = stats.isDirectory() ? 'EISDIR' : 'ENXIO';
-  throw Object.assign(new Error(`${path} is not a regular file`), { code, syscall: 'open' });
+  throw Object.assign(new Error(`${path} is not a regular file.`), { code, syscall: 'open' });
 }

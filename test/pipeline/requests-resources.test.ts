@@ -20,7 +20,8 @@ const NOT_A_DOMAIN = 'must be a domain name such as example.com';
 const NOT_AN_ADDRESS = 'must be an e-mail address such as ada@example.com';
 const NOT_A_LIMIT = 'must be a whole number from 1';
 const NOT_AN_OFFSET = 'must be a whole number from 0 to 1000000000';
-const NOT_A_MOMENT = 'must be a time such as 2026-01-05T09:00:00.000Z or a day such as 2026-01-05';
+const NOT_A_MOMENT =
+  'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds since 1970 such as 1767603600';
 const NOT_ONE_LINE = 'must be a single line';
 
 const nested = (levels: number): object => (levels === 0 ? {} : { in: nested(levels - 1) });

@@ -444,6 +444,6 @@ test('the log has a line for each request of a connection', async () => {
   expect(lines).toEqual([
     'GET /health 200 _ ms',
     expect.stringMatching(/^GET \/v1\/webhooks 401 UNAUTHORIZED _ ms /),
-    'GET /health?x 200 _ ms',
+    'GET /health?x 200 _ ms (ignored: x)',
   ]);
 });

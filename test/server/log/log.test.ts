@@ -59,6 +59,7 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   await fire({ mailbox }, refused.id);
   const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   expect(rest(logged)).toEqual([
+    `! a webhook will get nothing: ${said}`,
     `${refused.start} refused: ${said} (link)`,
     `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed. (link)`,
     `${refused.start} dropped: A delivery fault dropped it. (link)`,
