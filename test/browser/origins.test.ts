@@ -23,7 +23,7 @@ describe('a page in Chromium', () => {
 
       expect(await call(page, server, 'GET', server.mailbox.keys.acme.tenant)).toEqual({
         status: 200,
-        assumed: 'webhooks.list.order',
+        assumed: 'webhooks.list.order, webhooks.list.pages',
         webhooks: 2,
       });
       expect(await call(page, server, 'POST', server.mailbox.keys.acme.tenant)).toMatchObject({ status: 201 });
@@ -128,7 +128,7 @@ describe('a page in Chromium', () => {
   test('of a foreign origin cannot reach a control call by an allowed host name', async (context) => {
     const log: string[] = [];
     const allowHosts = ['mailbox.test'];
-    await using server = await startServer({ port: 0, allowHosts, log: (line) => log.push(line) });
+    await using server = await startServer({ port: 0, allowHosts, verbose: true, log: (line) => log.push(line) });
     const page = await openPage(await openProfile(context), 'evil.test');
     await page.evaluate(async (url) => {
       await fetch(`${url}/health`, { mode: 'no-cors' });

@@ -54,7 +54,7 @@ describe('SMTP', () => {
 
     const key = server.mailbox.keys.acme.inboxes.helpdesk;
     const message = (await read(`${HELPDESK}/messages`, key)).json.messages[0];
-    expect(message).toMatchObject({ direction: 'inbound', from: MAIL.from, to: MAIL.to, subject: 'Größe' });
+    expect(message).toMatchObject({ direction: 'inbound', from: 'zoe@customer.test', to: MAIL.to, subject: 'Größe' });
     expect(message.attachments).toMatchObject([{ filename: 'Bestellung für 1.bin', sizeBytes: 256 }]);
     const path = `${HELPDESK}/messages/${message.id}`;
     const file = await read(`${path}/attachments/${message.attachments[0].id}`, key);

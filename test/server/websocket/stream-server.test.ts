@@ -388,7 +388,9 @@ test('the log has a line when a stream opens and when it closes, with its key ma
     opened,
     closed,
     expect.stringMatching(/^GET \/v1\/inboxes\/[\w-]+\/ws 101 [\d.]+ ms tk_acme_…$/),
-    expect.stringMatching(/^GET \/v1\/ws\?api_key=tk_acme_… 401 UNAUTHORIZED [\d.]+ ms$/),
+    expect.stringMatching(
+      /^GET \/v1\/ws\?api_key=tk_acme_… 401 UNAUTHORIZED [\d.]+ ms \(The API key is not valid: .+\)$/,
+    ),
   ]);
 });
 
