@@ -171,7 +171,8 @@ describe('the inspector', () => {
     page.on('request', (request) => asked.push(request.url().replace(server.control, '')));
     await page.reload();
     await page.getByLabel('Token').waitFor();
-    expect(asked.filter((path) => !path.startsWith('/inspector/'))).toEqual(['/', '/feed']);
+    // On a busy machine it may have asked for the feed again.
+    expect([...new Set(asked.filter((path) => !path.startsWith('/inspector/')))]).toEqual(['/', '/feed']);
   });
 
   test('asks for the token again when the emulator was started with another one', async (context) => {

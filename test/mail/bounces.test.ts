@@ -43,16 +43,19 @@ const failed = (recipient: string, status: string, action = 'failed') => [
 ];
 
 /** Sends a mail, lets the inbox receive lines about it, and returns the bounces that this published. */
-async function bouncesAfter(service: Service, linesOf: (messageId: string) => readonly string[], envelopeFrom = '') {
+/** Writes the lines of a report about the mail with this Message-ID; `earlierId` is that of an earlier mail. */
+type LinesOf = (messageId: string, earlierId: string) => readonly string[];
+
+async function bouncesAfter(service: Service, linesOf: LinesOf, envelopeFrom = '') {
   const { mailbox } = service;
   const { helpdesk } = openInboxClients(service);
-  await helpdesk.mail(LEE, { subject: 'Before' });
+  const earlier = await helpdesk.mail(LEE, { subject: 'Before' });
   const sent = await helpdesk.mail([KIM, LEE]);
   await service.send('PATCH', `/v1/webhooks/${IDS.acme.webhooks.everything}`, {
     key: mailbox.keys.acme.tenant,
     json: { isActive: true, url: 'http://127.0.0.1:1/' },
   });
-  const eml = linesOf(sent.messageId).join('\r\n');
+  const eml = linesOf(sent.messageId, earlier.messageId).join('\r\n');
   await mailbox.receiveMessage({ eml, to: helpdesk.address, envelopeFrom });
   const bounces = mailbox.deliveries({ event: 'message.bounced' }).map(({ payload }) => payload);
   return { sent, bounces };
@@ -60,12 +63,20 @@ async function bouncesAfter(service: Service, linesOf: (messageId: string) => re
 
 const bounced = (recipient: string, statusCode: string) => ({ recipient, statusCode });
 
-type Case = [title: string, linesOf: (messageId: string) => readonly string[], expected?: object];
+type Case = [title: string, linesOf: LinesOf, expected?: object];
 
 const BOUNCES: Case[] = [
   [
     'a delivery report that returns the mail',
     (id) => report(failed(KIM, '5.1.1'), [`Message-ID: ${id}`]),
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a delivery report that returns the mail, with the Message-ID of another one in its text',
+    (id, earlierId) =>
+      report(failed(KIM, '5.1.1'), [`Message-ID: ${id}`]).map((line) =>
+        line === 'This is the mail system.' ? `Message-ID: ${earlierId}` : line,
+      ),
     bounced(KIM, '5.1.1'),
   ],
   [

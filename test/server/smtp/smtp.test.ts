@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startServer } from 'agent-mailbox-mock/server';
+import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
 import { runCommand, startCommand } from '../../support/command.ts';
@@ -8,8 +8,8 @@ import { send } from '../../support/send.ts';
 
 const HELPDESK = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
 
-async function startWithSmtp() {
-  const server = await startServer({ port: 0, smtpPort: 0 });
+async function startWithSmtp(options: Pick<ServerOptions, 'maxMailBytes'> = {}) {
+  const server = await startServer({ ...options, port: 0, smtpPort: 0 });
   const { port = 0 } = server.smtp ?? {};
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   const read = (path: string, key: string) => send(server.url + path, 'GET', { key });
@@ -92,6 +92,19 @@ describe('SMTP', () => {
     const before = running.server.mailbox.snapshot();
     const sent = running.transport.sendMail({ ...MAIL, to: 'nobody@acme.test' });
     await expect(sent).rejects.toThrow('There is no inbox with the address nobody@acme.test.');
+    expect(running.server.mailbox.snapshot()).toEqual(before);
+  });
+
+  test('refuses a mail for good that cannot be read, and for now one for which there is no room', async () => {
+    await using running = await startWithSmtp({ maxMailBytes: 350_000 });
+    const before = running.server.mailbox.snapshot();
+    const envelope = { from: 'zoe@customer.test', to: MAIL.to };
+    const header = `Subject: ${'x'.repeat(300 * 1024)}`;
+    const sendRaw = (raw: string) => running.transport.sendMail({ envelope, raw });
+    await expect(sendRaw(`${header}\r\n\r\nHello!`)).rejects.toThrow(
+      '554 5.6.0 The message cannot be parsed: its headers',
+    );
+    await expect(sendRaw(`Subject: Hello\r\n\r\n${'x\r\n'.repeat(150_000)}`)).rejects.toThrow('452 4.3.1 ');
     expect(running.server.mailbox.snapshot()).toEqual(before);
   });
 
