@@ -1,9 +1,10 @@
 import { createMailbox, type Delivery, EVENT_KINDS } from 'agent-mailbox-mock';
-import { createReceiver } from 'agent-mailbox-mock/receiver';
+
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
 import { NEVER, runCommand, runHere } from '../support/command.ts';
 import { IDS } from '../support/ids.ts';
+import { createPatientReceiver } from '../support/patient-receiver.ts';
 import { senderTo } from '../support/sender.ts';
 import { createWebhook, hook, type WebhookFields } from '../support/webhooks.ts';
 
@@ -17,7 +18,7 @@ const { helpdesk, outreach } = IDS.acme.inboxes;
 /** A server, a receiver that verifies, and a webhook of Acme that leads there. */
 async function startWithReceiver(fields: WebhookFields = {}) {
   const server = await startServer({ port: 0 });
-  const receiver = createReceiver();
+  const receiver = createPatientReceiver();
   const service = { mailbox: server.mailbox, send: senderTo(server.mailbox) };
   const { id, url } = await hook(service, receiver, fields);
   return {

@@ -1,9 +1,10 @@
-import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
+import type { Receiver } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
 import { fire, MAIL, stateOf } from '../support/deliveries.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
+import { createPatientReceiver } from '../support/patient-receiver.ts';
 import { after, hook, START, startReceiver } from '../support/webhooks.ts';
 
 interceptRequests();
@@ -66,7 +67,7 @@ everywhere(
     const { mailbox } = service;
     mailbox.clock.freeze(START);
     for (const isSettled of [true, false]) {
-      await using receiver = createReceiver({ answers: [500, 500, 500, 500], now: () => mailbox.clock.now() });
+      await using receiver = createPatientReceiver({ answers: [500, 500, 500, 500], now: () => mailbox.clock.now() });
       const { id } = await hook(service, receiver);
       const [delivery] = mailbox.trigger('message.received', { webhookId: id });
       if (isSettled) await mailbox.settled();
@@ -97,7 +98,7 @@ everywhere('retries can be switched off', { behaviours: { 'deliveries.retry': 'n
 });
 
 everywhere('a retry is made when real time reaches it', async (service) => {
-  await using receiver = createReceiver({ answers: [500] });
+  await using receiver = createPatientReceiver({ answers: [500] });
   const { id } = await hook(service, receiver);
   const delivery = await fire(service, id);
   await service.mailbox.clock.advance(4_999);

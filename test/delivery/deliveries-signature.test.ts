@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { BehaviourOptions } from 'agent-mailbox-mock';
-import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
+import type { ReceivedRequest, Receiver } from 'agent-mailbox-mock/receiver';
 import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
@@ -10,6 +10,7 @@ import { createRequest, hmacSha256, portableHmac, type RequestParts } from '../.
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { ADDRESS, openInboxClients } from '../support/inbox-clients.ts';
+import { createPatientReceiver } from '../support/patient-receiver.ts';
 import { createWebhook, hook } from '../support/webhooks.ts';
 
 interceptRequests();
@@ -33,7 +34,7 @@ const hexOf = (secret: string, body: string) => createHmac('sha256', secret).upd
 everywhere('every kind of delivery verifies with standardwebhooks, with svix and by its hex HMAC', async (service) => {
   const { mailbox } = service;
   const { helpdesk } = openInboxClients(service);
-  await using receiver = createReceiver();
+  await using receiver = createPatientReceiver();
   const { secret } = await hookUnverified(service, receiver);
   await mailbox.receiveMessage({
     from: 'Zoë Ängström <zoe@customer.test>',
@@ -59,7 +60,7 @@ everywhere('every kind of delivery verifies with standardwebhooks, with svix and
 
 everywhere('a retry and a redelivery have the same id, and their own timestamp and signature', async (service) => {
   const { mailbox } = service;
-  await using receiver = createReceiver({ answers: [500] });
+  await using receiver = createPatientReceiver({ answers: [500] });
   const { id, secret } = await hookUnverified(service, receiver);
   const [delivery] = mailbox.trigger('message.sent', { webhookId: id, subject: 'Grüße' });
   await mailbox.clock.advance('5s');
@@ -75,8 +76,8 @@ everywhere('a retry and a redelivery have the same id, and their own timestamp a
 });
 
 everywhere('two webhooks sign the same event with the secret of each', async (service) => {
-  await using one = createReceiver();
-  await using two = createReceiver();
+  await using one = createPatientReceiver();
+  await using two = createPatientReceiver();
   const secrets = [(await hookUnverified(service, one)).secret, (await hookUnverified(service, two)).secret] as const;
   await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
   await service.mailbox.settled();
@@ -90,7 +91,7 @@ everywhere('two webhooks sign the same event with the secret of each', async (se
 
 everywhere('a timestamp has the time of the tenant', async (service) => {
   const { mailbox } = service;
-  await using receiver = createReceiver({ now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
+  await using receiver = createPatientReceiver({ now: () => mailbox.clock.now({ tenant: IDS.acme.tenant }) });
   await hook(service, receiver);
   mailbox.clock.freeze('2030-06-01T12:00:00.900Z', { tenant: IDS.acme.tenant });
   await mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
@@ -103,7 +104,7 @@ everywhere(
   'each delivery can have an id of its own',
   { behaviours: { 'deliveries.id': 'delivery' } },
   async (service) => {
-    await using receiver = createReceiver({ answers: [500] });
+    await using receiver = createPatientReceiver({ answers: [500] });
     const hooks = [await hookUnverified(service, receiver), await hookUnverified(service, receiver)];
     await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
     await service.mailbox.clock.advance('5s');
@@ -240,7 +241,7 @@ everywhere(
     },
   },
   async (service) => {
-    await using receiver = createReceiver();
+    await using receiver = createPatientReceiver();
     const { secret } = await hookUnverified(service, receiver);
     await service.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Grüße' });
     const [request] = (await receiver.received(1)) as [ReceivedRequest];
