@@ -204,7 +204,7 @@ const WRONG_QUERIES: readonly (readonly [paths: readonly string[], query: string
   ),
   ...['', 'support'].map((id) => [['/v1/inboxes', METRICS], `workspace=${id}`, 'workspace must be a UUID'] as const),
   [[METRICS], 'inbox=helpdesk', 'inbox must be a UUID'],
-  ...['', 'yesterday', '2026-13-01', '2026-02-30', '2026-01-05T09:00', '20260105', '1767603600000', 'now'].flatMap(
+  ...['', 'yesterday', '2026-13-01', '2026-02-30', '2026-01-05T09:00', '2026-1-5', '-1767603600', '1e9', 'now'].flatMap(
     (time) => ['from', 'to'].map((name) => [[METRICS], `${name}=${time}`, `${name} ${NOT_A_MOMENT}`] as const),
   ),
   [[METRICS], 'to=0000-01-01', 'to must be in the years 0001 to 9999'],
