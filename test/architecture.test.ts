@@ -1,83 +1,52 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, sep } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../src/contract/operations.ts';
-import { OPERATION_FUNCTIONS } from '../src/operations/index.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-/** The layers, lowest first: each file belongs to the longest entry that its path starts with. */
-const LAYERS = [
-  'src/receiver/',
-  'src/contract/',
-  'src/version.ts',
-  'src/fixture/',
-  'src/openapi/',
-  'src/fetch-through-sockets.ts',
-  'src/fetch-in-process.ts',
-  'src/environment.ts',
-  'src/seeded-randomness.ts',
-  'src/clock/',
-  'src/faults/',
-  'src/store/',
-  'src/events/',
-  'src/access/',
-  'src/mail/',
-  'src/correspondents/',
-  'src/delivery/',
-  'src/stream/',
-  'src/operations/',
-  'src/pipeline/',
-  'src/journal/',
-  'src/state/',
-  'src/adapters/',
-  'src/samples/',
-  'src/control/',
-  'src/mailbox.ts',
-  'src/option-names.ts',
-  'src/handler-parts.ts',
-  'src/without-msw.ts',
-  'src/create-mailbox.ts',
-  'src/index.ts',
-  'src/matchers/',
-  'src/vitest/',
-  'src/server/',
-  'src/playwright/',
-  'src/cli/',
-  'src/inspector/',
-];
-
-/** What stands for the name of a module that only the running program knows. */
-const COMPUTED = 'a computed module';
+import { OPERATION_FUNCTIONS } from '../src/service/operations/index.ts';
+import { ROOMS } from './support/rooms.ts';
+import {
+  COMPUTED,
+  crowdedFolders,
+  FILES,
+  IMPORTS,
+  type Import,
+  nodesOf,
+  PATHS,
+  parseText,
+  ROOT,
+  UPWARD_IMPORTS,
+} from './support/source.ts';
+import { needsOutside, readTest, TEST_FILES } from './support/test-files.ts';
 
 /** The folders that may import each package; `types` means that only type imports are allowed. */
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   {
     packages: /^node:/,
-    allowed: ['src/server/', 'src/cli/', 'src/receiver/'],
-    types: ['src/fetch-through-sockets.ts'],
+    allowed: ['src/server/', 'src/cli/', 'src/testing/receiver/'],
+    types: ['src/world/fetch-in-process.ts'],
   },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
   { packages: /^smtp-server$/, allowed: ['src/server/smtp/'] },
-  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/store/database.ts', 'src/store/models.ts'] },
-  { packages: /^uuid$/, allowed: ['src/fixture/'] },
+  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/models.ts'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
-  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/mail/mime/decode.ts'] },
-  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/delivery/request.ts', 'src/inspector/'] },
-  { packages: /^(undici|ipaddr\.js|ws)$/, allowed: ['src/server/'] },
-  { packages: /^standardwebhooks$/, allowed: ['src/receiver/verify.ts'] },
+  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/service/mail/mime/split-parts.ts'] },
+  {
+    packages: /^@noble\/hashes(\/|$)/,
+    allowed: ['src/fixture/defaults.ts', 'src/service/delivery/request.ts', 'src/inspector/'],
+  },
+  { packages: /^(ipaddr\.js|ws)$/, allowed: ['src/server/'] },
+  { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
-  { packages: /^ms$/, allowed: ['src/clock/duration.ts'] },
-  { packages: /^vitest$/, allowed: ['src/vitest/'] },
-  { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/playwright/'] },
-  { packages: /^(preact|openapi-fetch)(\/|$)/, allowed: ['src/inspector/'] },
-  { packages: /^msw\/node$/, allowed: ['src/vitest/'] },
+  { packages: /^ms$/, allowed: ['src/world/clock/duration.ts'] },
+  { packages: /^vitest$/, allowed: ['src/testing/vitest/'] },
+  { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/testing/playwright/'] },
+  { packages: /^preact(\/|$)/, allowed: ['src/inspector/'] },
+  { packages: /^msw\/node$/, allowed: ['src/testing/vitest/'] },
   {
     packages: /^msw$/,
-    allowed: ['src/adapters/', 'src/server/http/user-handlers.ts'],
-    types: ['src/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
+    allowed: ['src/mailbox/adapters/', 'src/server/http/user-handlers.ts'],
+    types: ['src/testing/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
   },
 ];
 
@@ -85,7 +54,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
 const DATA_TABLES = [
   'src/contract/behaviours/',
   'src/contract/operations/',
-  'src/control/table.ts',
+  'src/control/table/table.ts',
   'src/fixture/schema.ts',
 ];
 
@@ -100,14 +69,13 @@ const RESOURCE_FOLDERS = [
   'src/contract/operations/',
   'src/contract/replies/',
   'src/contract/behaviours/',
-  'src/operations/',
+  'src/service/operations/',
 ];
 
 /** Names that several files have nevertheless, with the reason; the files of resources count as one. */
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   'behaviours.ts': 'the ledger, and the command that shows it',
   'index.ts': 'the entries of the package, and what joins the operations',
-  'service.ts': 'what the pipeline answers with, and the operations that are about the service itself',
   'stream.ts': 'the behaviours of the event stream, and a stream',
   'trigger.ts': 'an event fired by hand, and the command that does it',
 };
@@ -117,28 +85,18 @@ const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
   'src/server/http/app.ts': 'lets pages call /v1, but not the control plane',
 };
 
-interface Import {
-  readonly from: string;
-  /** A file of ours as `src/…`, or the name of a package. */
-  readonly to: string;
-  readonly typesOnly: boolean;
-}
-
-const FILES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('control-plane.d.ts'))
-  .map((file) => parseFile(`src/${file.split(sep).join('/')}`));
-
-const IMPORTS = FILES.flatMap(importsOf);
-
-test('every source file belongs to a layer', () => {
-  expect(FILES.map(({ fileName }) => fileName).filter((file) => layerOf(file) === -1)).toEqual([]);
+test('every folder of the source is a room, or a part of one, and no folder has more than twenty files', () => {
+  const parts = Object.entries(ROOMS).flatMap(([room, { parts = {} }]) => [
+    room,
+    ...Object.keys(parts).map((part) => `${room}/${part}`),
+  ]);
+  const present = new Set(PATHS.map((file) => dirname(file).split('/').slice(1, 3).join('/')));
+  expect([...present].filter(Boolean).sort()).toEqual(parts.sort());
+  expect(crowdedFolders()).toEqual([]);
 });
 
-test('imports point up the list of layers only', () => {
-  const upward = IMPORTS.filter(({ to }) => to.startsWith('src/')).filter(
-    ({ from, to }) => layerOf(to) > layerOf(from),
-  );
-  expect(upward.map(show)).toEqual([]);
+test('imports lead to rooms that come before their own in the list', () => {
+  expect(UPWARD_IMPORTS.map(show)).toEqual([]);
 });
 
 test('no file imports itself by way of others, types included', () => {
@@ -153,15 +111,23 @@ test('no file imports itself by way of others, types included', () => {
   expect(FILES.map(({ fileName }) => fileName).filter((file) => isReachable(file, file))).toEqual([]);
 });
 
-test('the contract imports nothing of ours', () => {
-  const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, ['src/contract/']));
+test('the contract imports only the basics', () => {
+  const own = ['src/basics/', 'src/contract/'];
+  const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, own));
   expect([...new Set(outside.map(({ to }) => to))].sort()).toEqual(['postal-mime', 'zod']);
 });
 
-test('the inspector imports only types from other layers', () => {
+test('the receiver, which users take alone, imports nothing of ours', () => {
+  const own = ['src/testing/receiver/'];
+  const outside = IMPORTS.filter(({ from, to }) => isIn(from, own) && to.startsWith('src/') && !isIn(to, own));
+  expect(outside.map(show)).toEqual([]);
+});
+
+test('the inspector imports only types from other rooms, and the client of the control calls', () => {
+  const allowed = ['src/inspector/', 'src/control/table/client.ts'];
   const values = IMPORTS.filter(
     ({ from, to, typesOnly }) =>
-      isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, ['src/inspector/']),
+      isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, allowed),
   );
   expect(values.map(show)).toEqual([]);
 });
@@ -219,9 +185,9 @@ test('nothing is kept in a variable at the top of a file', () => {
   expect(kept).toEqual([]);
 });
 
-test('no source file is longer than 250 lines', () => {
+test('no source file is longer than 350 lines', () => {
   const long = FILES.filter(({ fileName }) => !isIn(fileName, DATA_TABLES)).filter(
-    ({ text }) => text.trimEnd().split('\n').length > 250,
+    ({ text }) => text.trimEnd().split('\n').length > 350,
   );
   expect(long.map(({ fileName }) => fileName)).toEqual([]);
 });
@@ -237,6 +203,13 @@ test('no file of the tests is longer than 500 lines', () => {
         .split('\n').length > 500,
   );
   expect(long.map((file) => file.split(sep).join('/')).filter((file) => !LONG_TEST_FILES.includes(file))).toEqual([]);
+});
+
+test('a test that starts a process or a browser, or needs the build, is left to `npm run test:all`', () => {
+  const starts = /\b(?:runCommand|startCommand|spawn|execFile|useBrowser|useInspector)\(|\bDIST\b/;
+  const starting = TEST_FILES.filter((file) => file !== 'test/architecture.test.ts' && starts.test(readTest(file)));
+  expect(starting.filter((file) => !needsOutside(file))).toEqual([]);
+  expect(TEST_FILES.filter(needsOutside).length).toBeLessThan(TEST_FILES.length / 3);
 });
 
 test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, () => {
@@ -261,14 +234,6 @@ test.for([
 ] as const)('in %j, %i places swallow what is thrown', ([code, count], { expect }) => {
   expect(swallowersIn(parseText('src/x.ts', code))).toHaveLength(count);
 });
-
-function parseFile(path: string): ts.SourceFile {
-  return parseText(path, readFileSync(join(ROOT, path), 'utf8'));
-}
-
-function parseText(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
-}
 
 /** The functions of a file that are too long, each as `file: name`. */
 function longFunctionsIn(file: ts.SourceFile): { readonly name: string; readonly lines: number }[] {
@@ -303,11 +268,6 @@ function isEmptyFunction(node: ts.Node | undefined): boolean {
   return ts.isBlock(node.body) && node.body.statements.length === 0;
 }
 
-function layerOf(path: string): number {
-  const fits = LAYERS.filter((layer) => path.startsWith(layer)).sort((a, b) => b.length - a.length);
-  return LAYERS.indexOf(fits[0] ?? '');
-}
-
 function isIn(path: string, places: readonly string[]): boolean {
   return places.some((place) => path.startsWith(place));
 }
@@ -316,51 +276,10 @@ function show({ from, to, typesOnly }: Import): string {
   return `${from} imports ${typesOnly ? 'types of ' : ''}${to}`;
 }
 
-/** Every import of a file: static, re-exporting, dynamic, and inside a type. */
-function importsOf(file: ts.SourceFile): Import[] {
-  return nodesOf(file).flatMap((node) => {
-    const specifier = specifierOf(node);
-    if (specifier === undefined) return [];
-    return [{ from: file.fileName, to: resolve(file.fileName, specifier), typesOnly: isTypesOnly(node) }];
-  });
-}
-
-function specifierOf(node: ts.Node): string | undefined {
-  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
-  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined;
-  const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
-  return isDynamic ? (textOf(node.arguments[0]) ?? COMPUTED) : undefined;
-}
-
-function isTypesOnly(node: ts.Node): boolean {
-  if (ts.isImportTypeNode(node)) return true;
-  if (ts.isExportDeclaration(node)) return node.isTypeOnly;
-  return ts.isImportDeclaration(node) && node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
-}
-
-function resolve(from: string, specifier: string): string {
-  if (!specifier.startsWith('.')) return specifier;
-  return relative(ROOT, join(ROOT, dirname(from), specifier))
-    .split(sep)
-    .join('/');
-}
-
 /** Returns whether a file's code, without its comments, contains a path of the service as a text or in a pattern. */
 function namesPath(file: ts.SourceFile): boolean {
   return nodesOf(file).some((node) => {
     if (ts.isRegularExpressionLiteral(node)) return /\bv1\b/.test(node.text);
     return (ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && /^\/(v1|health)\b/.test(node.text);
   });
-}
-
-function textOf(node: ts.Node | undefined): string | undefined {
-  return node && ts.isStringLiteralLike(node) ? node.text : undefined;
-}
-
-function nodesOf(node: ts.Node): ts.Node[] {
-  const children: ts.Node[] = [];
-  ts.forEachChild(node, (child) => {
-    children.push(...nodesOf(child));
-  });
-  return [node, ...children];
 }

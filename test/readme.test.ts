@@ -6,14 +6,16 @@ import { afterAll, expect, type TestContext, test } from 'vitest';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { COMMON_FLAGS, variableOf } from '../src/cli/flags.ts';
-import { DEFAULT_PORT } from '../src/server/default-address.ts';
+import { DEFAULT_PORT } from '../src/server/loopback.ts';
 import { useBrowser } from './support/browser.ts';
-import { COMMAND, ROOT, type Running, run } from './support/command.ts';
+import { ROOT } from './support/command.ts';
+import { COMMAND, type Running, run } from './support/processes.ts';
 import {
   type Block,
   findBlocks,
   findDeadLinks,
   findUnusedParts,
+  GENERATED_PAGES,
   PAGES,
   readPage,
   renderPage,
@@ -28,12 +30,12 @@ const { scripts: SCRIPTS, version: VERSION }: { scripts: Record<string, string>;
 const ALIAS = {
   'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
-  'agent-mailbox-mock/receiver': join(ROOT, 'src/receiver/index.ts'),
-  'agent-mailbox-mock/matchers': join(ROOT, 'src/matchers/index.ts'),
-  'agent-mailbox-mock/samples': join(ROOT, 'src/samples/index.ts'),
-  'agent-mailbox-mock/playwright': join(ROOT, 'src/playwright/index.ts'),
-  'agent-mailbox-mock/vitest': join(ROOT, 'src/vitest/index.ts'),
-  'agent-mailbox-mock': join(ROOT, 'src/index.ts'),
+  'agent-mailbox-mock/receiver': join(ROOT, 'src/testing/receiver/index.ts'),
+  'agent-mailbox-mock/matchers': join(ROOT, 'src/testing/matchers/index.ts'),
+  'agent-mailbox-mock/samples': join(ROOT, 'src/control/samples/index.ts'),
+  'agent-mailbox-mock/playwright': join(ROOT, 'src/testing/playwright/index.ts'),
+  'agent-mailbox-mock/vitest': join(ROOT, 'src/testing/vitest/index.ts'),
+  'agent-mailbox-mock': join(ROOT, 'src/mailbox/index.ts'),
 };
 
 /** The commands on the pages that no test of its block runs, with the reason. */
@@ -58,6 +60,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 const NOT_USED: Readonly<Record<string, string>> = {
   'confirm.spec.ts': "its mail is the reader's; types are checked",
   'inbox.spec.ts': "its page is the reader's; types are checked",
+  'instrumentation.ts': 'Next.js is not installed here; types are checked',
   'jest.config.mjs': 'Jest is not installed here; the test of the recipe does what it says',
   'preview.ts': 'Storybook is not installed here; types are checked',
   'main.ts': 'types are checked',
@@ -111,7 +114,7 @@ const FOLDER = createFolder();
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
 test('the generated parts are as the code has them; npm run docs writes them', () => {
-  for (const page of PAGES) expect(readPage(page), page).toBe(renderPage(page));
+  for (const page of GENERATED_PAGES) expect(readPage(page), page).toBe(renderPage(page));
   expect(findUnusedParts()).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { findNearest } from '../contract/nearest.ts';
+import { findNearest } from '../basics/nearest.ts';
 import { type Command, type Flag, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, variableOf } from './flags.ts';
@@ -68,8 +68,13 @@ function isCommand(name: string): name is CommandName {
 
 function parseStrictly(args: readonly string[]) {
   const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);
+  const typed = Object.entries(flags).map(([name, { value, short, multiple }]) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [name, { type, ...(short && { short }), ...(multiple && { multiple }) }] as const;
+  });
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true });
+    const options = Object.fromEntries(typed);
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { values: values as Readonly<Record<string, GivenFlag['value']>>, positionals };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/\n|\. /);
@@ -77,7 +82,9 @@ function parseStrictly(args: readonly string[]) {
   }
 }
 
-/** Says how a value that begins with `-` is written, or which flag of the named command is similar to an unknown one. */
+/**
+ * Says how a value that begins with `-` is written, or which flag of the named command is similar to an unknown one.
+ */
 function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
@@ -136,7 +143,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
 function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {
   if (flag.isJson) return [text];
   if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
-  return flag.type === 'string' ? text : parseSwitch(variable, text);
+  return flag.value === undefined ? parseSwitch(variable, text) : text;
 }
 
 function parseSwitch(variable: string, text: string): boolean {

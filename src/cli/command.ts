@@ -19,12 +19,11 @@ export interface Terminal {
 
 /** One flag. `--help`, the environment variables and the README are generated from these rows. */
 export interface Flag {
-  readonly type: 'boolean' | 'string';
   readonly short?: string;
   readonly multiple?: true;
   /** Whether the value is JSON, in which a comma does not separate two values. */
   readonly isJson?: true;
-  /** The placeholder for the value in help, such as `<file>`. */
+  /** The placeholder for the value in help, such as `<file>`. A flag without one is a switch. */
   readonly value?: string;
   /** A variable that sets the flag too, with less priority than its own. */
   readonly otherVariable?: string;
@@ -101,4 +100,26 @@ export class CannotRunError extends Error {
 /** Quotes user input as JSON, so that it stays on one line. */
 export function quote(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** Returns the text of a flag; `undefined` if the flag is not set. */
+export function textOf(flag: GivenFlag | undefined): string | undefined {
+  return flag && String(flag.value);
+}
+
+/** Parses each text of a repeatable flag; returns an empty list if the flag is not set. */
+export function parseEach<Item>(flag: GivenFlag | undefined, parse: (text: string, source: string) => Item): Item[] {
+  const { value, source } = flag ?? { value: [], source: '' };
+  return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];
+}
+
+/**
+ * Parses `name=value`; the value may contain `=` too.
+ *
+ * @throws {UsageError} if the name or the `=` is missing; the message shows `form`, such as `<id>=<value>`.
+ */
+export function parsePair(text: string, source: string, form: string): [name: string, value: string] {
+  const [name, value] = text.split(/=(.*)/s);
+  if (name && value !== undefined) return [name, value];
+  throw new UsageError(`${source} must be ${form}, not ${quote(text)}.`);
 }

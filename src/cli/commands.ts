@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
+import { DEFAULT_FIXTURE_FILE } from './files.ts';
 import {
   BEHAVIOURS_FLAGS,
   EXEC_FLAGS,
@@ -16,58 +16,58 @@ export const COMMANDS = {
   start: {
     help: 'Run the emulator (the default command)',
     flags: START_FLAGS,
-    load: async () => (await import('./start.ts')).start,
+    load: async () => (await import('./commands/start.ts')).start,
   },
   exec: {
     help: 'Run another command beside an emulator, which ends with it',
     runsAnother: true,
     flags: EXEC_FLAGS,
-    load: async () => (await import('./exec.ts')).exec,
+    load: async () => (await import('./commands/exec.ts')).exec,
   },
   receive: {
     help: 'Deliver an inbound message to a running emulator',
     flags: RECEIVE_FLAGS,
-    load: async () => (await import('./receive.ts')).receive,
+    load: async () => (await import('./commands/receive.ts')).receive,
   },
   samples: {
     help: 'List the samples that receive --sample delivers, or explain one',
     argument: '[list|name]',
     flags: SAMPLES_FLAGS,
-    load: async () => (await import('./samples.ts')).listSamples,
+    load: async () => (await import('./commands/samples.ts')).listSamples,
   },
   trigger: {
     help: 'Trigger an event in a running emulator',
     argument: '<event>',
     flags: TRIGGER_FLAGS,
-    load: async () => (await import('./trigger.ts')).trigger,
+    load: async () => (await import('./commands/trigger.ts')).trigger,
   },
   listen: {
     help: 'Print each delivery of a running emulator, and send it on to another URL',
     flags: LISTEN_FLAGS,
-    load: async () => (await import('./listen-to-deliveries.ts')).listenToDeliveries,
+    load: async () => (await import('./commands/listen-to-deliveries.ts')).listenToDeliveries,
   },
   logs: {
     help: 'Show what happened in a running emulator',
     flags: LOGS_FLAGS,
-    load: async () => (await import('./logs.ts')).logs,
+    load: async () => (await import('./commands/logs.ts')).logs,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,
     argument: '[file]',
     flags: {},
-    load: async () => (await import('./init.ts')).init,
+    load: async () => (await import('./commands/init.ts')).init,
   },
   validate: {
     help: 'Check a fixture file and list each problem with its path',
     argument: '<file>',
     flags: {},
-    load: async () => (await import('./validate.ts')).validate,
+    load: async () => (await import('./commands/validate.ts')).validate,
   },
   behaviours: {
     help: 'List the behaviours that the service document leaves open, or explain one',
     argument: '[id]',
     flags: BEHAVIOURS_FLAGS,
-    load: async () => (await import('./behaviours.ts')).behaviours,
+    load: async () => (await import('./commands/behaviours.ts')).behaviours,
   },
 } as const satisfies Record<string, Command>;
 

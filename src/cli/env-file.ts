@@ -1,10 +1,10 @@
 import { lstat, rm } from 'node:fs/promises';
+import { NAME } from '../basics/version.ts';
 import { readRegularFile } from '../server/regular-file.ts';
 import { replaceFile } from '../server/state/replace-file.ts';
-import { NAME } from '../version.ts';
 import { CannotRunError } from './command.ts';
-import type { Variables } from './connection-variables.ts';
-import { explainWriteError } from './write-error.ts';
+import type { Variables } from './commands/connection-variables.ts';
+import { explainWriteError } from './files.ts';
 
 /** The first line of the file. Only an empty file, or one that begins with this line, is replaced. */
 const FIRST_LINE = `# Written by ${NAME}, which removes this file when it ends.\n`;

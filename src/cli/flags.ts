@@ -1,39 +1,35 @@
-import { parseSize } from '../contract/size.ts';
-import { JOURNAL_SIZE_RULE, parseJournalSize } from '../journal/journal-size.ts';
-import { LOOP_LIMIT_RULE, parseLoopLimit } from '../mail/loop-limit.ts';
-import { parseSeed, SEED_RULE } from '../seeded-randomness.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../server/default-address.ts';
+import { parseSize } from '../basics/size.ts';
+import { JOURNAL_SIZE_RULE, parseJournalSize } from '../control/journal/journal-size.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS, toWholeNumber } from '../server/server-settings.ts';
+import { LOOP_LIMIT_RULE, parseLoopLimit } from '../service/mail/outgoing/loop-guard.ts';
+import { parseSeed, SEED_RULE } from '../world/seeded-randomness.ts';
 import type { Flag } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './find-fixture-file.ts';
+import { DEFAULT_FIXTURE_FILE } from './files.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
   port: { ...SERVER_SETTINGS.port, otherVariable: 'PORT' },
   host: SERVER_SETTINGS.host,
   'smtp-port': SERVER_SETTINGS.smtpPort,
+  'imap-port': SERVER_SETTINGS.imapPort,
+  'tls-cert': SERVER_SETTINGS.tlsCert,
+  'tls-key': SERVER_SETTINGS.tlsKey,
+  'tls-required': { help: 'Refuse IMAP and SMTP logins without TLS' },
   fixtures: {
-    type: 'string',
     short: 'f',
     value: '<file>',
     help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
-    parse: (value: unknown) => String(value),
+    parse: String,
   },
   mail: {
-    type: 'string',
     multiple: true,
     value: '<glob>',
     help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
-    parse: (value: unknown) => String(value),
+    parse: String,
   },
-  behaviour: {
-    type: 'string',
-    multiple: true,
-    value: '<id>=<value>',
-    help: 'Change a behaviour; repeatable',
-  },
+  behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
   fault: {
-    type: 'string',
     multiple: true,
     isJson: true,
     value: '<json>',
@@ -44,15 +40,9 @@ export const START_FLAGS = {
   'deliver-to': SERVER_SETTINGS.deliverTo,
   token: SERVER_SETTINGS.controlToken,
   state: SERVER_SETTINGS.state,
-  watch: { type: 'boolean', help: 'Load the fixture file again when it changes' },
-  handlers: {
-    type: 'string',
-    value: '<file>',
-    help: 'Module with your own msw handlers, which answer first',
-    parse: (value: unknown) => String(value),
-  },
+  watch: { help: 'Load the fixture file again when it changes' },
+  handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first', parse: String },
   'max-mail': {
-    type: 'string',
     value: '<size>',
     help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
     expected: 'a size such as 512MiB or 1GiB',
@@ -60,16 +50,16 @@ export const START_FLAGS = {
     parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
   },
   'env-file': {
-    type: 'string',
     // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does not
     // exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
     short: 'e',
     value: '<file>',
-    help: 'Write the URL, keys and ids as variables to this file, which is removed at the end; a new file needs -e, because Node reads --env-file itself',
-    parse: (value: unknown) => String(value),
+    help:
+      'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
+      'a new file needs -e, because Node reads --env-file itself',
+    parse: String,
   },
   'journal-size': {
-    type: 'string',
     value: '<requests>',
     help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
     expected: JOURNAL_SIZE_RULE,
@@ -77,7 +67,6 @@ export const START_FLAGS = {
     parse: parseJournalSize,
   },
   'loop-limit': {
-    type: 'string',
     value: '<mails>',
     help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
     expected: LOOP_LIMIT_RULE,
@@ -85,17 +74,16 @@ export const START_FLAGS = {
     parse: parseLoopLimit,
   },
   seed: {
-    type: 'string',
     value: '<number>',
     help: 'Make ids, keys and secrets the same in every run with this number',
     expected: SEED_RULE,
     fromText: toWholeNumber,
     parse: parseSeed,
   },
-  verbose: { type: 'boolean', help: 'Log control calls that only read, and the requests of the inspector, too' },
-  open: { type: 'boolean', help: 'Open the inspector in a browser' },
-  json: { type: 'boolean', help: 'Print one line of JSON when ready, and the log to stderr' },
-  quiet: { type: 'boolean', short: 'q', help: 'Do not print the log' },
+  verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
+  open: { help: 'Open the inspector in a browser' },
+  json: { help: 'Print one line of JSON when ready, and the log to stderr' },
+  quiet: { short: 'q', help: 'Do not print the log' },
 } as const satisfies Record<string, Flag>;
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
@@ -105,96 +93,80 @@ export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
   port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' },
   report: {
-    type: 'string',
     value: '<folder>',
     help: 'If the command fails, write the requests, the deliveries and the state into this folder',
-    parse: (value: unknown) => String(value),
+    parse: String,
   },
-  log: { type: 'boolean', help: 'Print the log to stderr' },
+  log: { help: 'Print the log to stderr' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of the commands that call a running emulator. */
 const CONTROL_FLAGS = {
-  url: {
-    type: 'string',
-    value: '<url>',
-    help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
-  },
-  token: { type: 'string', value: '<token>', help: 'Control token, if the emulator has one' },
-  sandbox: {
-    type: 'string',
-    value: '<id>',
-    help: 'Sandbox to which the command applies (default: the whole emulator)',
-  },
+  url: { value: '<url>', help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})` },
+  token: { value: '<token>', help: 'Control token, if the emulator has one' },
+  sandbox: { value: '<id>', help: 'Sandbox to which the command applies (default: the whole emulator)' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,
-  to: { type: 'string', multiple: true, value: '<address>', help: 'Address of a recipient inbox; repeatable' },
-  from: { type: 'string', value: '<address>', help: 'Address of the sender' },
-  subject: { type: 'string', value: '<text>', help: 'Subject' },
-  text: { type: 'string', value: '<text>', help: 'Plain text body; - reads it from stdin' },
-  html: { type: 'string', value: '<html>', help: 'HTML body' },
-  attach: { type: 'string', multiple: true, value: '<file>', help: 'File to attach; repeatable' },
-  'in-reply-to': { type: 'string', value: '<id>', help: 'Message-ID of the message that this one replies to' },
-  eml: { type: 'string', value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
-  'envelope-from': { type: 'string', value: '<address>', help: 'Envelope sender; <> for the null sender' },
-  auth: {
-    type: 'string',
-    multiple: true,
-    value: '<method>=<result>',
-    help: 'Result of spf, dkim or dmarc; repeatable',
-  },
-  sample: { type: 'string', value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
-  seed: { type: 'string', value: '<number>', help: 'Number on which the names and codes of the sample depend' },
-  json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each message' },
+  to: { multiple: true, value: '<address>', help: 'Address of a recipient inbox; repeatable' },
+  from: { value: '<address>', help: 'Address of the sender' },
+  subject: { value: '<text>', help: 'Subject' },
+  text: { value: '<text>', help: 'Plain text body; - reads it from stdin' },
+  html: { value: '<html>', help: 'HTML body' },
+  attach: { multiple: true, value: '<file>', help: 'File to attach; repeatable' },
+  'in-reply-to': { value: '<id>', help: 'Message-ID of the message that this one replies to' },
+  eml: { value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
+  'envelope-from': { value: '<address>', help: 'Envelope sender; <> for the null sender' },
+  auth: { multiple: true, value: '<method>=<result>', help: 'Result of spf, dkim or dmarc; repeatable' },
+  sample: { value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
+  seed: { value: '<number>', help: 'Number on which the names and codes of the sample depend' },
+  json: { help: 'Print one line of JSON instead of a line for each message' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock samples`. */
-export const SAMPLES_FLAGS = {
-  json: { type: 'boolean', help: 'Print one line of JSON' },
-} as const satisfies Record<string, Flag>;
+export const SAMPLES_FLAGS = { json: { help: 'Print one line of JSON' } } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock trigger`. */
 export const TRIGGER_FLAGS = {
   ...CONTROL_FLAGS,
-  inbox: { type: 'string', value: '<id>', help: 'Inbox of the event (default: the first inbox of each tenant)' },
-  webhook: { type: 'string', value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
-  tenant: { type: 'string', value: '<id>', help: 'Fire the event only in this tenant' },
-  message: { type: 'string', value: '<id>', help: 'Message of the event' },
-  set: { type: 'string', multiple: true, value: '<field>=<text>', help: 'Set a field of the payload; repeatable' },
-  data: { type: 'string', value: '<json>', help: 'Set fields of the payload from a JSON object; --set has priority' },
-  json: { type: 'boolean', help: 'Print one line of JSON instead of a line for each delivery' },
+  inbox: { value: '<id>', help: 'Inbox of the event (default: the first inbox of each tenant)' },
+  webhook: { value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
+  tenant: { value: '<id>', help: 'Fire the event only in this tenant' },
+  message: { value: '<id>', help: 'Message of the event' },
+  set: { multiple: true, value: '<field>=<text>', help: 'Set a field of the payload; repeatable' },
+  data: { value: '<json>', help: 'Set fields of the payload from a JSON object; --set has priority' },
+  json: { help: 'Print one line of JSON instead of a line for each delivery' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock listen`. */
 export const LISTEN_FLAGS = {
   ...CONTROL_FLAGS,
-  'forward-to': { type: 'string', value: '<url>', help: 'Send each delivery on to this URL, as it was sent' },
+  'forward-to': { value: '<url>', help: 'Send each delivery on to this URL, as it was sent' },
   'deliver-to': { ...SERVER_SETTINGS.deliverTo, help: 'Allow --forward-to to call this host or IP range; repeatable' },
-  tenant: { type: 'string', value: '<id>', help: 'Only deliveries of this tenant' },
-  webhook: { type: 'string', value: '<id>', help: 'Only deliveries to this webhook' },
-  json: { type: 'boolean', help: 'Print one line of JSON for each delivery' },
+  tenant: { value: '<id>', help: 'Only deliveries of this tenant' },
+  webhook: { value: '<id>', help: 'Only deliveries to this webhook' },
+  json: { help: 'Print one line of JSON for each delivery' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock logs`. */
 export const LOGS_FLAGS = {
   ...CONTROL_FLAGS,
-  follow: { type: 'boolean', help: 'Keep running, and show what happens from now on too' },
-  json: { type: 'boolean', help: 'Print a line of JSON for each event' },
+  follow: { help: 'Keep running, and show what happens from now on too' },
+  json: { help: 'Print a line of JSON for each event' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {
   behaviour: { ...START_FLAGS.behaviour, help: 'Show the list with this override; repeatable' },
-  json: { type: 'boolean', help: 'Print one line of JSON' },
+  json: { help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */
 export const COMMON_FLAGS = {
-  help: { type: 'boolean', short: 'h', help: 'Show this help' },
-  version: { type: 'boolean', short: 'v', help: 'Show the version' },
+  help: { short: 'h', help: 'Show this help' },
+  version: { short: 'v', help: 'Show the version' },
 } as const satisfies Record<string, Flag>;
 
 /** A flag with its name. */

@@ -1,4 +1,4 @@
-import { NAME } from '../version.ts';
+import { NAME } from '../basics/version.ts';
 import type { Command, Flag } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
@@ -33,7 +33,8 @@ function overview(): string[] {
     ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
     '',
     ...wrap(
-      'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; that of the other command for exec.',
+      'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; ' +
+        'that of the other command for exec.',
       WIDTH,
     ),
   ];

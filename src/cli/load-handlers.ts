@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { explainMissingMsw } from '../server/missing-msw.ts';
+import { explainMissingMsw } from '../mailbox/mailbox.ts';
 import type { ListenOptions } from '../server/start-server.ts';
 import { CannotRunError } from './command.ts';
-import { readNamedFile } from './read-file.ts';
+import { readNamedFile } from './files.ts';
 
 type Handlers = NonNullable<ListenOptions['handlers']>;
 
@@ -20,7 +20,8 @@ export async function loadHandlers(path: string): Promise<Handlers> {
   const handlers = findHandlers(module);
   if (handlers === undefined) {
     throw new CannotRunError(
-      `The handlers file ${path} must export, by default or as handlers, a list of msw handlers or a function that returns one.`,
+      `The handlers file ${path} must export, by default or as handlers, a list of msw handlers or a function that ` +
+        'returns one.',
     );
   }
   return typeof handlers === 'function' ? (mailbox) => call(path, () => handlers(mailbox)) : handlers;
@@ -51,11 +52,12 @@ function call<Result>(path: string, run: () => Result): Result {
 
 /** Turns an error of the user's module into one sentence. */
 function explain(path: string, error: unknown): Error {
-  const explained = explainMissingMsw(error);
+  const explained = explainMissingMsw('Own handlers', error);
   if (explained) return new CannotRunError(explained.message);
   if ((error as NodeJS.ErrnoException)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
     return new CannotRunError(
-      `Node ${process.version} cannot load the handlers file ${path}; use a .js or .mjs file, or TypeScript with Node 22.18 or newer.`,
+      `Node ${process.version} cannot load the handlers file ${path}; use a .js or .mjs file, or TypeScript with ` +
+        'Node 22.18 or newer.',
     );
   }
   const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');

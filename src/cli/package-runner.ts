@@ -8,7 +8,7 @@ const INIT = 1;
 
 /** npm changes its process title, so its command line is `npm exec …`; others run as `node …/pnpm.cjs …`. */
 const RUNNER =
-  /^(?:\S*\bnode(?:\.exe)? )?(?:\S*\/)?(?:(?:npm|npx|pnpm|pnpx|yarn)(?:-cli)?(?:-[\d.]+)?(?:\.[cm]?js)?|bunx|bun x)(?: |$)/;
+  /^(?:\S*\bnode(?:\.exe)? )?(?:\S*\/)?(?:(?:p?np[mx]|yarn)(?:-cli)?(?:-[\d.]+)?(?:\.[cm]?js)?|bunx|bun x)(?: |$)/;
 
 const SHELL = /^(?:\S*\/)?(?:ba|da|a|z|k)?sh(?: |$)/;
 
@@ -22,11 +22,13 @@ interface ProcessInfo {
 }
 
 /** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
-type Chain = readonly [parent: number, runner?: number];
+type RunnerProcesses = readonly [parent: number, runner?: number];
 
 /** A package runner that is watched. */
 interface WatchedRunner {
-  /** Resolves when the runner has ended. It never resolves for a process that was started directly or in the background. */
+  /**
+   * Resolves when the runner has ended. It never resolves for a process that was started directly or in the background.
+   */
   readonly ended: Promise<void>;
 }
 
@@ -37,20 +39,20 @@ interface WatchedRunner {
 export async function watchRunner(env: NodeJS.ProcessEnv): Promise<WatchedRunner> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
   if (!runner || process.platform === 'win32' || BACKGROUND.test(script)) return { ended: never() };
-  const chain = await findChain(script);
-  if (chain === 'none') return { ended: never() };
-  return { ended: chain === 'gone' ? Promise.resolve() : untilBroken(chain) };
+  const found = await findRunner(script);
+  if (found === 'none') return { ended: never() };
+  return { ended: found === 'gone' ? Promise.resolve() : untilOneEnds(found) };
 }
 
-async function untilBroken(chain: Chain): Promise<void> {
-  while (await isIntact(chain)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
+async function untilOneEnds(processes: RunnerProcesses): Promise<void> {
+  while (await haveAllParents(processes)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
 }
 
 function never(): Promise<void> {
   return new Promise(() => {});
 }
 
-async function findChain(script: string): Promise<Chain | 'gone' | 'none'> {
+async function findRunner(script: string): Promise<RunnerProcesses | 'gone' | 'none'> {
   const parent = process.ppid;
   const first = await findProcess(parent);
   if (first && RUNNER.test(first.command)) return [parent];
@@ -61,8 +63,8 @@ async function findChain(script: string): Promise<Chain | 'gone' | 'none'> {
   return isOrphan && /\bagent-mailbox-mock\b/.test(script) ? 'gone' : 'none';
 }
 
-/** Returns whether each process of the chain is still the parent of the next, so none of them has ended. */
-async function isIntact([parent, runner]: Chain): Promise<boolean> {
+/** Returns whether each process is still the parent of the next, so none of them has ended. */
+async function haveAllParents([parent, runner]: RunnerProcesses): Promise<boolean> {
   if (process.ppid !== parent) return false;
   return runner === undefined || (await findProcess(parent))?.parent === runner;
 }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import type { FeedEvent } from '../journal/feed-event.ts';
-import { type ControlClient, NoConnectionError } from './control-client.ts';
+import type { FeedEvent } from '../control/journal/feed-event.ts';
+import { type Emulator, NoConnectionError } from './control-client.ts';
 
 /** Where the feed starts, and whether it ends after the events so far. */
 interface FeedQuery {
   readonly lastEventId?: string;
-  readonly follow?: 'false';
+  readonly follow?: false;
 }
 
 /**
@@ -15,15 +15,14 @@ interface FeedQuery {
  * @throws {CannotRunError} if the emulator refuses or is not running, or if the connection is lost before any event.
  */
 export async function* readFeed(
-  client: Pick<ControlClient, 'stream'>,
+  { url, client }: Emulator,
   query: FeedQuery,
   onOpen?: () => void,
 ): AsyncGenerator<FeedEvent> {
   let { lastEventId } = query;
   for (;;) {
     const start = lastEventId;
-    const parameters = new URLSearchParams({ ...query, ...(start !== undefined && { lastEventId: start }) });
-    const events = await client.stream<FeedEvent>(`feed?${parameters}`);
+    const events = await client.readFeed({ ...query, lastEventId: start });
     onOpen?.();
     onOpen = undefined;
     try {
@@ -32,8 +31,8 @@ export async function* readFeed(
         yield event;
       }
       return;
-    } catch (error) {
-      if (!(error instanceof NoConnectionError) || lastEventId === start) throw error;
+    } catch {
+      if (lastEventId === start) throw new NoConnectionError(`The connection to ${url} was lost.`);
     }
   }
 }
@@ -48,7 +47,7 @@ const RETRY_MS = 500;
  * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
  */
 export async function* followFeed(
-  client: Pick<ControlClient, 'stream'>,
+  emulator: Emulator,
   { onLost, signal }: { readonly onLost: () => void; readonly signal: AbortSignal },
 ): AsyncGenerator<FeedEvent> {
   let lastEventId = '0';
@@ -58,7 +57,7 @@ export async function* followFeed(
   };
   for (;;) {
     try {
-      for await (const event of readFeed(client, { lastEventId }, onOpen)) {
+      for await (const event of readFeed(emulator, { lastEventId }, onOpen)) {
         lastEventId = event.id;
         yield event;
       }

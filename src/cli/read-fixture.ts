@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
-import { showSize } from '../contract/size.ts';
-import { resolveMail } from '../server/mail-files/resolve-mail.ts';
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { showJsonPath } from '../basics/json-path.ts';
+import { showSize } from '../basics/size.ts';
+import { resolveMail } from '../server/mail-files.ts';
 import { CannotRunError } from './command.ts';
-import { parseJsonc } from './jsonc.ts';
-import { readNamedFile } from './read-file.ts';
+import { readNamedFile } from './files.ts';
 
 /** The size of a fixture file from which loading it takes so long that the command says why, in bytes. */
 const LARGE_FILE_BYTES = 20 * 1024 * 1024;
@@ -30,4 +31,80 @@ export async function readFixture(path: string, say: (line: string) => void): Pr
 /** Some editors on Windows write a byte order mark at the start of a file. */
 function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
+}
+
+/** The limit for nesting, far above that of any fixture: the parser is recursive and would overflow the stack. */
+const MAX_DEPTH = 64;
+
+/** How many steps of a path an error shows; the deepest field of a fixture has this many. */
+const SHOWN_DEPTH = 12;
+
+/**
+ * Parses JSON that may have comments and trailing commas.
+ *
+ * @throws {SyntaxError} on invalid syntax, a duplicate key, or too many levels of nesting; the message has the line
+ *   and column.
+ */
+export function parseJsonc(text: string): unknown {
+  checkDepth(text);
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error) throw new SyntaxError(`${describeError(error)} at ${placeOf(text, error.offset)}`);
+  return root && toValue(root, text);
+}
+
+/**
+ * How a token changes the current path, by the first character of the token. The last step of the path is a name in
+ * an object and an index in an array.
+ */
+const STEPS: Readonly<Record<string, (path: PropertyKey[], value: string) => void>> = {
+  '{': (path) => path.push(''),
+  '[': (path) => path.push(0),
+  '}': (path) => path.pop(),
+  ']': (path) => path.pop(),
+  ',': (path) => typeof path.at(-1) === 'number' && path.push(Number(path.pop()) + 1),
+  // A string value is mistaken for a name too. This is harmless: the next name replaces it before anything is nested.
+  '"': (path, value) => typeof path.at(-1) === 'string' && path.splice(-1, 1, value),
+};
+
+function checkDepth(text: string): void {
+  const scanner = createScanner(text, true);
+  const path: PropertyKey[] = [];
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const offset = scanner.getTokenOffset();
+    STEPS[text.charAt(offset)]?.(path, scanner.getTokenValue());
+    if (path.length <= MAX_DEPTH) continue;
+    const shown = showJsonPath(path.slice(0, SHOWN_DEPTH));
+    throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${placeOf(text, offset)}`);
+  }
+}
+
+/** Turns an error code such as `CommaExpected` into words: `comma expected`. */
+function describeError({ error }: ParseError): string {
+  return printParseErrorCode(error)
+    .replace(/\B[A-Z]/g, ' $&')
+    .toLowerCase();
+}
+
+function placeOf(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** Converts a node to a value. The library's own conversion would use a `__proto__` key as the prototype. */
+function toValue(node: Node, text: string): unknown {
+  const children = node.children ?? [];
+  if (node.type === 'array') return children.map((child) => toValue(child, text));
+  if (node.type !== 'object') return node.value;
+  const names = new Set<string>();
+  const entries = children.flatMap(({ children: [name, value] = [] }) => {
+    if (!name || !value) return [];
+    if (names.has(name.value)) {
+      throw new SyntaxError(`duplicate key ${JSON.stringify(name.value)} at ${placeOf(text, name.offset)}`);
+    }
+    names.add(name.value);
+    return [[name.value, toValue(value, text)] as const];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,4 +1,4 @@
-import { NAME, VERSION } from '../version.ts';
+import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
 import type { Command, Terminal } from './command.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { COMMANDS } from './commands.ts';
@@ -7,6 +7,7 @@ import { helpText } from './help.ts';
 /** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {
   try {
+    checkNodeVersion();
     const code = await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
     return code ?? 0;
   } catch (error) {

@@ -1,6 +1,6 @@
-import type { AnyServer } from './any-server.ts';
 import type { Terminal } from './command.ts';
-import { openBrowser } from './open-browser.ts';
+import type { AnyServer } from './commands/connection-variables.ts';
+import { openBrowser } from './commands/open-browser.ts';
 
 interface TypedCommand {
   readonly help: string;

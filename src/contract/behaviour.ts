@@ -46,15 +46,44 @@ export interface AssumptionDefinition extends OpenPoint {
 /** A behaviour: one entry of the ledger. */
 export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
+type Optional<Row, Names> = Omit<Row, Names & keyof Row> & Partial<Pick<Row, Names & keyof Row>>;
+
+/** A behaviour as a table writes it, without what `defineBehaviours` adds. */
+type WrittenBehaviour =
+  | Optional<ChangeableDefinition, 'section' | 'origin' | 'default'>
+  | Optional<AssumptionDefinition, 'section' | 'origin'>;
+
+type Added<Section, Row> = { readonly section: Section; readonly origin: 'assumed' } & (Row extends {
+  readonly choices: infer Choices;
+}
+  ? { readonly default: keyof Choices }
+  : unknown);
+
+type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
+
+type Completed<Section, Rows> = {
+  readonly [Id in keyof Rows]: Flat<Omit<Added<Section, Rows[Id]>, keyof Rows[Id]> & Rows[Id]>;
+};
+
 type Checked<Behaviours> = {
   [Id in keyof Behaviours]: Behaviours[Id] extends { readonly choices: infer Values }
-    ? Behaviours[Id] & { default: keyof Values }
+    ? Behaviours[Id] & { default?: keyof Values }
     : Behaviours[Id];
 };
 
-/** Types the behaviours of one area without widening them. Each default must be one of the values. */
-export function defineBehaviours<const Behaviours extends Record<string, BehaviourDefinition>>(
-  behaviours: Behaviours & Checked<Behaviours>,
-) {
-  return behaviours as Behaviours;
+/**
+ * Types the behaviours of one area without widening them. A row that does not say otherwise has the section of its
+ * table, the origin `assumed`, and the first of its choices as its default.
+ */
+export function defineBehaviours<const Section extends string, const Rows extends Record<string, WrittenBehaviour>>(
+  section: Section,
+  rows: Rows & Checked<Rows>,
+): Completed<Section, Rows> {
+  const complete = ({ question, ...row }: WrittenBehaviour) => ({
+    ...{ question, section, ...row },
+    ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
+    origin: row.origin ?? 'assumed',
+  });
+  const completed: unknown = Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, complete(row)]));
+  return completed as Completed<Section, Rows>;
 }

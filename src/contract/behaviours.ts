@@ -1,3 +1,4 @@
+import { findNearest } from '../basics/nearest.ts';
 import type {
   AssumptionDefinition,
   BehaviourDefinition,
@@ -9,6 +10,7 @@ import type {
 import { deliveryBehaviours } from './behaviours/deliveries.ts';
 import { domainBehaviours } from './behaviours/domains.ts';
 import { draftBehaviours } from './behaviours/drafts.ts';
+import { imapBehaviours } from './behaviours/imap.ts';
 import { inboxBehaviours } from './behaviours/inboxes.ts';
 import { keyBehaviours } from './behaviours/keys.ts';
 import { listBehaviours } from './behaviours/lists.ts';
@@ -21,7 +23,6 @@ import { tenantBehaviours } from './behaviours/tenants.ts';
 import { threadBehaviours } from './behaviours/threads.ts';
 import { webhookBehaviours } from './behaviours/webhooks.ts';
 import { workspaceBehaviours } from './behaviours/workspaces.ts';
-import { findNearest } from './nearest.ts';
 
 export type { AssumptionDefinition, BehaviourDefinition, ChangeableDefinition, Origin, OtherValues };
 
@@ -39,6 +40,7 @@ export const BEHAVIOURS = {
   ...keyBehaviours,
   ...workspaceBehaviours,
   ...inboxBehaviours,
+  ...imapBehaviours,
   ...messageBehaviours,
   ...sendBehaviours,
   ...threadBehaviours,
@@ -155,4 +157,34 @@ export function isBehaviourId(id: string): id is BehaviourId {
 export function isAssumed(id: BehaviourId, behaviours: BehaviourValues): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
   return entry.origin !== 'document' || ('choices' in entry && behaviours[id as ChangeableId] !== entry.default);
+}
+
+/** Access to the behaviours: reads current values and records assumptions. */
+export interface BehaviourReader {
+  readonly readBehaviour: ReadBehaviour;
+  /** Records that an assumption affects this reply. */
+  readonly assume: Assume;
+}
+
+/** Reads behaviours and records each one that is used. */
+export interface RecordingReader extends BehaviourReader {
+  /** The behaviours used so far, in the order of first use. */
+  readonly usedBehaviours: ReadonlySet<BehaviourId>;
+}
+
+export function createRecordingReader(behaviours: BehaviourValues): RecordingReader {
+  const usedBehaviours = new Set<BehaviourId>();
+  return {
+    usedBehaviours,
+    readBehaviour: (id) => {
+      usedBehaviours.add(id);
+      return behaviours[id];
+    },
+    assume: (id) => void usedBehaviours.add(id),
+  };
+}
+
+/** Creates a `BehaviourReader` that records nothing, for code that has no reply. */
+export function createSilentReader(behaviours: BehaviourValues): BehaviourReader {
+  return { readBehaviour: (id) => behaviours[id], assume: () => {} };
 }

@@ -1,36 +1,50 @@
 import { z } from 'zod';
-import { splitAddresses } from './address-list.ts';
-import { isBareAddress, isIncomingAddress, MAX_ADDRESS_LENGTH, MAX_ADDRESSES, parseAddress } from './email-address.ts';
+import { lazy } from '../basics/lazy.ts';
+import {
+  isBareAddress,
+  isIncomingAddress,
+  MAX_ADDRESS_LENGTH,
+  MAX_ADDRESSES,
+  parseAddress,
+  splitAddresses,
+} from './email-address.ts';
 import { expected, text } from './schemas.ts';
 
 const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
-const addressText = z
-  .string({ error: expected('a string') })
-  .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true });
+const addressText = lazy(() =>
+  z
+    .string({ error: expected('a string') })
+    .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true }),
+);
 
 /** One address, bare or in display form. */
-export const emailAddress = addressText.refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`);
+export const emailAddress = lazy(() =>
+  addressText().refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`),
+);
 
 /** One address of mail from outside, bare or in display form; also an international one (RFC 6532). */
-export const incomingAddress = addressText.refine(
-  (text) => parseAddress(text, isIncomingAddress) !== undefined,
-  `must be ${AN_ADDRESS}`,
+export const incomingAddress = lazy(() =>
+  addressText().refine((text) => parseAddress(text, isIncomingAddress) !== undefined, `must be ${AN_ADDRESS}`),
 );
 
 /** The same for the sender of a stored mail; empty if the mail names none. */
-export const senderAddress = addressText.refine(
-  (text) => text === '' || parseAddress(text, isIncomingAddress) !== undefined,
-  `must be ${AN_ADDRESS}`,
+export const senderAddress = lazy(() =>
+  addressText().refine(
+    (text) => text === '' || parseAddress(text, isIncomingAddress) !== undefined,
+    `must be ${AN_ADDRESS}`,
+  ),
 );
 
 /** One bare address; parsing converts it to lower case. */
-export const bareEmail = z
-  .string({ error: expected('a string') })
-  .max(254, { error: 'must be at most 254 characters long', abort: true })
-  .refine(isBareAddress, 'must be an e-mail address such as ada@example.com')
-  .transform((text) => text.toLowerCase())
-  .meta({ type: 'string', format: 'email' });
+export const bareEmail = lazy(() =>
+  z
+    .string({ error: expected('a string') })
+    .max(254, { error: 'must be at most 254 characters long', abort: true })
+    .refine(isBareAddress, 'must be an e-mail address such as ada@example.com')
+    .transform((text) => text.toLowerCase())
+    .meta({ type: 'string', format: 'email' }),
+);
 
 /** The length limit of a whole address list in one text. */
 const MAX_LIST_LENGTH = MAX_ADDRESSES * MAX_ADDRESS_LENGTH;
@@ -40,50 +54,65 @@ export function describeWrongAddress(address: string): string {
 }
 
 /** One text with one address, or several separated by commas. */
-const addressesInText = z.string({ error: expected('a string') }).check(({ value, issues }) => {
-  if (value.length > MAX_LIST_LENGTH) {
-    const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
-    issues.push({ code: 'too_big', origin: 'string', maximum: MAX_LIST_LENGTH, input: value, message, continue: true });
-    return;
-  }
-  const all = splitAddresses(value);
-  const wrong = all.find((address) => !emailAddress.safeParse(address).success);
-  if (wrong === undefined) return;
-  const message = all.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
-  issues.push({ code: 'custom', input: value, message, continue: true });
-});
+const addressesInText = () =>
+  z.string({ error: expected('a string') }).check(({ value, issues }) => {
+    if (value.length > MAX_LIST_LENGTH) {
+      const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
+      issues.push({
+        code: 'too_big',
+        origin: 'string',
+        maximum: MAX_LIST_LENGTH,
+        input: value,
+        message,
+        continue: true,
+      });
+      return;
+    }
+    const all = splitAddresses(value);
+    const wrong = all.find((address) => !emailAddress().safeParse(address).success);
+    if (wrong === undefined) return;
+    const message = all.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
+    issues.push({ code: 'custom', input: value, message, continue: true });
+  });
 
-const severalAddresses = z.array(emailAddress).meta({ maxItems: MAX_ADDRESSES });
+const severalAddresses = () => z.array(emailAddress()).meta({ maxItems: MAX_ADDRESSES });
 
 // A separate check, because Zod hides the size errors of the members of a union.
-const atMostFifty = z.check<string[]>(({ value, issues }) => {
-  if (value.length <= MAX_ADDRESSES) return;
-  const message = `must list at most ${MAX_ADDRESSES} addresses`;
-  issues.push({ code: 'too_big', origin: 'array', maximum: MAX_ADDRESSES, input: value, message });
-});
+const atMostFifty = () =>
+  z.check<string[]>(({ value, issues }) => {
+    if (value.length <= MAX_ADDRESSES) return;
+    const message = `must list at most ${MAX_ADDRESSES} addresses`;
+    issues.push({ code: 'too_big', origin: 'array', maximum: MAX_ADDRESSES, input: value, message });
+  });
 
 const error = expected('an e-mail address or an array of them');
 
 /** One address or several, as in a request; the parsed value is always a list. */
-export const emailAddresses = z
-  .union([severalAddresses, addressesInText], { error })
-  .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
-  .check(atMostFifty)
-  .meta({ description: 'Addresses, bare or in display form: an array, or one string with commas between them.' });
+export const emailAddresses = lazy(() =>
+  z
+    .union([severalAddresses(), addressesInText()], { error })
+    .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
+    .check(atMostFifty())
+    .meta({ description: 'Addresses, bare or in display form: an array, or one string with commas between them.' }),
+);
 
 /** Like {@link emailAddresses}, but a string is exactly one address. */
-export const emailAddressOrArray = z
-  .union([severalAddresses, emailAddress], { error })
-  .transform((addresses) => [addresses].flat())
-  .check(atMostFifty)
-  .meta({ description: 'One address or an array of them, bare or in display form.' });
+export const emailAddressOrArray = lazy(() =>
+  z
+    .union([severalAddresses(), emailAddress()], { error })
+    .transform((addresses) => [addresses].flat())
+    .check(atMostFifty())
+    .meta({ description: 'One address or an array of them, bare or in display form.' }),
+);
 
 /** Addresses that may be incomplete, as in a draft; the parsed value is always a list. */
-export const unvalidatedAddresses = z
-  .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
-    error: expected('a string or an array of strings'),
-  })
-  .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
-  .transform((parts) => parts.filter((part) => part.trim() !== ''))
-  .check(atMostFifty)
-  .meta({ description: 'Addresses that may be incomplete: an array, or one string with commas between them.' });
+export const unvalidatedAddresses = lazy(() =>
+  z
+    .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
+      error: expected('a string or an array of strings'),
+    })
+    .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
+    .transform((parts) => parts.filter((part) => part.trim() !== ''))
+    .check(atMostFifty())
+    .meta({ description: 'Addresses that may be incomplete: an array, or one string with commas between them.' }),
+);

@@ -93,3 +93,69 @@ export const MAX_ADDRESS_LENGTH = 1000;
 
 /** Maximum number of addresses in a field or an SMTP envelope. */
 export const MAX_ADDRESSES = 50;
+
+/**
+ * The tokens of an address list (RFC 5322, section 3.4): quoted text, addresses in brackets, comments and plain text.
+ * An unclosed quote or bracket extends to the end of the text, so that matching never backtracks.
+ */
+const TOKENS = /\\.|"(?:[^"\\]|\\.)*\\?(?:"|$)|<[^>]*(?:>|$)|\((?:[^()\\]|\\.)*\)|[^"<(:;,\\]+|./gs;
+
+/**
+ * Splits an address list at its commas and replaces a group such as `Team: ada@acme.test, bo@acme.test;` by its
+ * members. It does not validate the addresses.
+ */
+export function splitAddresses(text: string): string[] {
+  return splitAtCommas(text).flatMap((part) => membersOf(part) ?? [part]);
+}
+
+/** Splits at the commas outside quotes, brackets, comments and groups. */
+function splitAtCommas(text: string): string[] {
+  const parts = [''];
+  let isInGroup = false;
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === ':') isInGroup = true;
+    if (token === ';') isInGroup = false;
+    if (token === ',' && !isInGroup) parts.push('');
+    else parts.push(`${parts.pop()}${token}`);
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+/** Returns the members of a group, or `undefined` if the text is not a group. */
+function membersOf(part: string): string[] | undefined {
+  if (!part.endsWith(';')) return undefined;
+  const colon = [...part.matchAll(TOKENS)].find(([token]) => token === ':');
+  return colon && splitAtCommas(part.slice(colon.index + 1, -1));
+}
+
+/** The domain that the inboxes of every tenant may use. */
+export const DEFAULT_DOMAIN = 'mailbox.test';
+
+/** The domain of the simulator addresses; no inbox may use it. */
+export const SIMULATOR_DOMAIN = 'simulator.test';
+
+/** The domain below which each sandbox has its own. */
+export const SANDBOX_DOMAIN = 'sandbox.test';
+
+/**
+ * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. A sandbox may register
+ * its own domain and those below it.
+ */
+export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolean {
+  if (isSandboxDomain(domain)) return sandboxDomain === undefined || !isWithin(domain, sandboxDomain);
+  return domain === DEFAULT_DOMAIN || domain === SIMULATOR_DOMAIN;
+}
+
+/** Returns whether a domain is the one of all sandboxes, or below it. */
+export function isSandboxDomain(domain: string): boolean {
+  return isWithin(domain.toLowerCase().replace(/\.$/, ''), SANDBOX_DOMAIN);
+}
+
+function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
+
+/** Returns the part of an address after its last `@`, in lower case. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}

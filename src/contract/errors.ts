@@ -1,4 +1,4 @@
-import { isNamed } from './named-error.ts';
+import { isNamed } from '../basics/named-error.ts';
 
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning.
@@ -39,7 +39,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
-  STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage.' },
+  STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage, or too much arrives at once.' },
 } as const;
 
 /** The `code` of an error reply. */

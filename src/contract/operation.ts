@@ -7,8 +7,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
  * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
- * are derived from it; `replies/` has the bodies of its replies. `tiers`, `query` and `body` are functions, because they
- * can depend on behaviours.
+ * are derived from it; `replies/` has the bodies of its replies. `tiers`, `query` and `body` can depend on behaviours.
  */
 export interface OperationDefinition {
   readonly method: Method;
@@ -23,7 +22,7 @@ export interface OperationDefinition {
   readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
   /** The assumptions that affect every call; the operation's code records the others. */
   readonly assumes?: readonly AssumptionId[];
-  readonly params?: z.ZodObject;
+  readonly params?: () => z.ZodObject;
   /** The query parameters; unknown ones are ignored. */
   readonly query?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   /** The request body; an operation without one accepts an empty object or no body. */
@@ -37,9 +36,21 @@ export interface OperationDefinition {
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Types a row of the operation table without widening it. */
-export function defineOperation<const Row extends OperationDefinition>(row: Row): Row {
-  return row;
+type Added = Pick<OperationDefinition, 'method' | 'path' | 'summary' | 'origin' | 'status'>;
+
+type Written = Omit<OperationDefinition, keyof Added> & Partial<Pick<Added, 'origin' | 'status'>>;
+
+/**
+ * Types a row of the operation table without widening it. `call` is its method and its path. By default its origin is
+ * `assumed`, and its status is 200.
+ */
+export function defineOperation<const Row extends Written>(
+  call: `${Method} ${OperationDefinition['path']}`,
+  summary: string,
+  row: Row,
+): Row & Added {
+  const [method, path] = call.split(' ') as [Method, OperationDefinition['path']];
+  return { origin: 'assumed', status: 200, ...row, method, path, summary };
 }
 
 /** Returns the schema of the body of a successful reply, which can depend on behaviours; `undefined` for no body. */

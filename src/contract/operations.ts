@@ -46,7 +46,7 @@ type BuiltBy<Row, Field extends string> = Row extends Record<Field, (...args: ne
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 /** The parsed path parameters of an operation. */
-export type ParamsOf<Id extends OperationId> = Table[Id] extends { params: infer Schema extends z.ZodType }
+export type ParamsOf<Id extends OperationId> = Table[Id] extends { params: () => infer Schema extends z.ZodType }
   ? z.output<Schema>
   : Record<never, never>;
 

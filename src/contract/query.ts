@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lazy } from '../basics/lazy.ts';
 import type { ReadBehaviour } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
@@ -22,46 +23,55 @@ function isDigits(value: unknown): value is string {
 
 const AT_LEAST_ONE = 'must be a whole number from 1';
 
-const LIMITS = {
+const limits = lazy(() => ({
   // Any number of digits is valid, so the OpenAPI document must not contain Zod's maximum for safe integers.
   clamped: z.preprocess(
     (value) => (isDigits(value) ? Math.min(Number(value), MAX_LIMIT) : value),
     z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE).meta({ maximum: undefined }),
   ),
   invalid: wholeNumber(1, MAX_LIMIT),
-};
+}));
 
 /** The paging parameters of a list. */
 export function pageQuery(readBehaviour: ReadBehaviour) {
   return z.object({
-    limit: LIMITS[readBehaviour('messages.list.over-limit')]
-      .default(DEFAULT_LIMIT)
+    limit: limits()
+      [readBehaviour('messages.list.over-limit')].default(DEFAULT_LIMIT)
       .meta({ description: `Maximum number of items to return, at most ${MAX_LIMIT}.` }),
     offset: wholeNumber(0, MAX_OFFSET).default(0).meta({ description: 'Number of items to skip.' }),
   });
 }
 
 /** The position of a page in its list. */
-export const pagination = z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() });
+export const pagination = () => z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() });
 
-export const queryFlag = z
-  .enum(['true', 'false'], 'must be true or false')
-  .transform((value) => value === 'true')
-  .meta({ type: 'boolean' });
+export const queryFlag = lazy(() =>
+  z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((value) => value === 'true')
+    .meta({ type: 'boolean' }),
+);
 
-/** A time in a query: a timestamp, seconds or milliseconds since 1970, or a day in UTC, which means its beginning or end. */
+/**
+ * A time in a query: a timestamp, seconds or milliseconds since 1970, or a day in UTC, which means its beginning or
+ * end.
+ */
 export function moment(day: 'begin' | 'end') {
   return z
-    .union([timestamp, z.iso.datetime({ offset: true }), z.iso.date(), z.string().regex(/^\d{1,15}$/)], {
+    .union([timestamp(), z.iso.datetime({ offset: true }), z.iso.date(), z.string().regex(/^\d{1,15}$/)], {
       error:
-        'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds since 1970 such as 1767603600',
+        'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds ' +
+        'since 1970 such as 1767603600',
     })
     .transform((value) => ({ date: toDate(value, TIMES[day]), isTimestamp: value.includes('T') }))
     .refine(({ date }) => /^(?!0000)\d{4}-/.test(date.toISOString()), 'must be in the years 0001 to 9999')
     .transform(({ date, isTimestamp }) => ({ time: date.toISOString(), isTimestamp }))
     .meta({
       type: 'string',
-      description: `A time in ISO 8601; or a whole number since 1970: of seconds if it is below ${LEAST_MILLISECONDS.toLocaleString('en')}, else of milliseconds; or a day, which means the ${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
+      description:
+        'A time in ISO 8601; or a whole number since 1970: of seconds if it is below ' +
+        `${LEAST_MILLISECONDS.toLocaleString('en')}, else of milliseconds; or a day, which means the ` +
+        `${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
     });
 }
 

@@ -1,18 +1,21 @@
 import { z } from 'zod';
+import { lazy } from '../basics/lazy.ts';
 
 /** An id assigned by the service (service document, section 2). */
-export const uuid = z.uuid();
+export const uuid = lazy(() => z.uuid());
 
 /** ISO 8601 UTC with milliseconds, such as `2026-01-05T09:00:00.000Z` (service document, section 2). */
-export const timestamp = z.iso.datetime({ precision: 3 });
+export const timestamp = lazy(() => z.iso.datetime({ precision: 3 }));
 
 /** An id in a request. Ids are compared in lower case. */
-export const idInRequest = z
-  .guid('must be a UUID')
-  .transform((id) => id.toLowerCase())
-  .meta({ type: 'string', format: 'uuid' });
+export const idInRequest = lazy(() =>
+  z
+    .guid('must be a UUID')
+    .transform((id) => id.toLowerCase())
+    .meta({ type: 'string', format: 'uuid' }),
+);
 
-export const idParams = z.object({ id: idInRequest });
+export const idParams = lazy(() => z.object({ id: idInRequest() }));
 
 /** Creates the message for a value that is missing or has the wrong type. */
 export function expected(what: string) {
@@ -28,7 +31,10 @@ export function text(maxLength: number) {
 /** Maximum length of a URL, in characters. */
 export const MAX_URL_LENGTH = 2048;
 
-/** Returns whether a text is an absolute URL of at most this length, with both slashes and without characters that a URL parser would trim. */
+/**
+ * Returns whether a text is an absolute URL of at most this length, with both slashes and without characters that a URL
+ * parser would trim.
+ */
 export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
   const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
   // The parser of URLs takes quadratic time for a long host name of many different letters.
@@ -46,20 +52,22 @@ export function name(maxLength: number) {
   return line(maxLength).trim().min(1, 'must not be empty');
 }
 
-export const flag = z.boolean({ error: expected('true or false') });
+export const flag = lazy(() => z.boolean({ error: expected('true or false') }));
 
 const MAX_METADATA_LENGTH = 16_384;
 const MAX_METADATA_DEPTH = 10;
 
 /** A JSON object of the client, which is stored unchanged. */
-export const metadata = z
-  .record(z.string(), z.unknown(), { error: expected('an object') })
-  .refine((value) => isShallow(value, MAX_METADATA_DEPTH), `must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
-  .check(({ value, issues }) => {
-    if (!isShallow(value, MAX_METADATA_DEPTH) || JSON.stringify(value).length <= MAX_METADATA_LENGTH) return;
-    const message = `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
-    issues.push({ code: 'too_big', origin: 'string', maximum: MAX_METADATA_LENGTH, input: value, message });
-  });
+export const metadata = lazy(() =>
+  z
+    .record(z.string(), z.unknown(), { error: expected('an object') })
+    .refine((value) => isShallow(value, MAX_METADATA_DEPTH), `must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
+    .check(({ value, issues }) => {
+      if (!isShallow(value, MAX_METADATA_DEPTH) || JSON.stringify(value).length <= MAX_METADATA_LENGTH) return;
+      const message = `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
+      issues.push({ code: 'too_big', origin: 'string', maximum: MAX_METADATA_LENGTH, input: value, message });
+    }),
+);
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
@@ -67,18 +75,20 @@ function isShallow(value: unknown, levels: number): boolean {
 }
 
 /** A domain name; parsing converts it to lower case. */
-export const domainName = z
-  .string({ error: expected('a string') })
-  .max(253, { error: 'must be at most 253 characters long', abort: true })
-  .refine((value) => isDomainName(value), 'must be a domain name such as example.com')
-  .transform((value) => value.toLowerCase())
-  .meta({ type: 'string', format: 'hostname' });
+export const domainName = lazy(() =>
+  z
+    .string({ error: expected('a string') })
+    .max(253, { error: 'must be at most 253 characters long', abort: true })
+    .refine((value) => isDomainName(value), 'must be a domain name such as example.com')
+    .transform((value) => value.toLowerCase())
+    .meta({ type: 'string', format: 'hostname' }),
+);
 
 /** The verification status of a domain. */
-export const domainStatus = z.enum(['pending', 'verifying', 'verified', 'failed', 'unknown']);
+export const domainStatus = lazy(() => z.enum(['pending', 'verifying', 'verified', 'failed', 'unknown']));
 
 /** The direction of a message, as seen from its inbox. */
-export const direction = z.enum(['inbound', 'outbound']);
+export const direction = lazy(() => z.enum(['inbound', 'outbound']));
 
 /** Returns whether a text is a domain name with at least two labels. */
 export function isDomainName(value: string): boolean {
@@ -86,13 +96,18 @@ export function isDomainName(value: string): boolean {
 }
 
 /** The user name of an inbox (reference, "Inboxes"); it is always a valid local part of an address. */
-export const username = text(64).regex(
-  /^[a-z0-9](?:[a-z0-9_-]|\.(?!\.|$))*$/,
-  'must be lower-case letters, digits, dots, hyphens or underscores, start with a letter or a digit, and have no dot at its end or next to another dot',
+export const username = lazy(() =>
+  text(64).regex(
+    /^[a-z0-9](?:[a-z0-9_-]|\.(?!\.|$))*$/,
+    'must be lower-case letters, digits, dots, hyphens or underscores, start with a letter or a digit, and have no ' +
+      'dot at its end or next to another dot',
+  ),
 );
 
 /** A name in a request path. Names are compared in lower case. */
-export const nameInRequest = z
-  .string()
-  .transform((value) => value.toLowerCase())
-  .meta({ type: 'string' });
+export const nameInRequest = lazy(() =>
+  z
+    .string()
+    .transform((value) => value.toLowerCase())
+    .meta({ type: 'string' }),
+);

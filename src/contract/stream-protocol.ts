@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lazy } from '../basics/lazy.ts';
 import { EVENT_KINDS } from './events.ts';
 import { expected } from './schemas.ts';
 
@@ -37,32 +38,34 @@ export const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 const TOO_LONG = { error: 'must be at most 100 characters long', abort: true };
 
-const ids = z
-  .array(z.string('must be an id').max(100, TOO_LONG).toLowerCase(), {
-    error: expected('an array of ids'),
-  })
-  .max(1000, 'must be at most 1000 ids')
-  .default([]);
+const ids = () =>
+  z
+    .array(z.string('must be an id').max(100, TOO_LONG).toLowerCase(), { error: expected('an array of ids') })
+    .max(1000, 'must be at most 1000 ids')
+    .default([]);
 
 /** The frame in which a client selects events; an empty or missing list selects all. */
-export const subscribeFrame = z.object({
-  type: z.literal('subscribe'),
-  event_types: z
-    .array(z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`), {
-      error: expected('an array of event kinds'),
-    })
-    .max(100, 'must be at most 100 event kinds')
-    .default([]),
-  inbox_ids: ids,
-  workspace_ids: ids,
-  /** An alias of `workspace_ids`. */
-  pod_ids: ids,
-});
+export const subscribeFrame = () =>
+  z.object({
+    type: z.literal('subscribe'),
+    event_types: z
+      .array(z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`), {
+        error: expected('an array of event kinds'),
+      })
+      .max(100, 'must be at most 100 event kinds')
+      .default([]),
+    inbox_ids: ids(),
+    workspace_ids: ids(),
+    /** An alias of `workspace_ids`. */
+    pod_ids: ids(),
+  });
 
 /** The optional response to a `ping`. */
-const pongFrame = z.object({ type: z.literal('pong') });
+const pongFrame = () => z.object({ type: z.literal('pong') });
 
 /** A frame that a client sends. */
-export const clientFrame = z.discriminatedUnion('type', [subscribeFrame, pongFrame], {
-  error: ({ code }) => (code === 'invalid_union' ? 'must be subscribe or pong' : 'must be a JSON object'),
-});
+export const clientFrame = lazy(() =>
+  z.discriminatedUnion('type', [subscribeFrame(), pongFrame()], {
+    error: ({ code }) => (code === 'invalid_union' ? 'must be subscribe or pong' : 'must be a JSON object'),
+  }),
+);

@@ -2,12 +2,7 @@
  * The four key tiers and the prefix that identifies each (service document, section 5).
  * The order is from widest to narrowest.
  */
-export const TIER_PREFIX = {
-  operator: 'sa_',
-  tenant: 'tk_',
-  workspace: 'wk_',
-  inbox: 'ak_',
-} as const;
+export const TIER_PREFIX = { operator: 'sa_', tenant: 'tk_', workspace: 'wk_', inbox: 'ak_' } as const;
 
 /** The scope of a key: the whole platform, a tenant, one workspace or one inbox. */
 export type Tier = keyof typeof TIER_PREFIX;

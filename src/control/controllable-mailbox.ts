@@ -1,18 +1,18 @@
 import type { BehaviourValues } from '../contract/behaviours.ts';
-import type { ReceivedMessage } from '../mail/accept-message.ts';
-import type { OpenApiDocument } from '../openapi/document.ts';
-import type { DeliveryControls } from './delivery-controls.ts';
-import type { JournalControls } from './journal-controls.ts';
+import type { OpenApiDocument } from '../contract/openapi/document.ts';
+import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
+import type { MailServersThatListen } from '../world/store/listening-servers.ts';
+import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
+import type { JournalControls } from './journal/journal-controls.ts';
+import type { MailInspection } from './journal/mail-inspection.ts';
 import type { KeyControls } from './key-controls.ts';
-import type { MailInspection } from './mail-inspection.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
-import type { Receivable } from './receive-sample.ts';
+import type { Receivable } from './samples/receive-sample.ts';
 import type { Settled, SettledOptions } from './settled.ts';
-import type { StateControls } from './state-controls.ts';
-import type { WebhookControls } from './webhook-controls.ts';
+import type { StateControls } from './state/state-controls.ts';
 
 /** What a test can do with a whole mailbox, or with one sandbox. */
 export interface ControllableMailbox
@@ -40,14 +40,17 @@ export interface ControllableMailbox
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**
-   * Resolves when no work is due or running. It does not wait for retries and answers that are due later. The result has
-   * the number of deliveries that were removed because a delivery log was full, and the mail that is held.
+   * Resolves when no work is due or running. It does not wait for retries and answers that are due later. The result
+   * has the number of deliveries that were removed because a delivery log was full, and the mail that is held.
    *
-   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT, once, if a
-   *   correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. The cause is
+   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT, once, if
+   * a correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. The cause
+   * is
    *   the error.
    */
   settled(options?: SettledOptions): Promise<Settled>;
   /** Returns a copy of the OpenAPI 3.1 document of the emulated API, under the behaviours of this mailbox. */
   openApi(): OpenApiDocument;
+  /** The servers for SMTP and IMAP that listen; in process there is none. */
+  readonly mailServers: MailServersThatListen;
 }

@@ -1,16 +1,25 @@
 import { z } from 'zod';
+import type { InputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
 import type { EventKind } from '../contract/events.ts';
-import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { tenantField, webhookField } from '../contract/target-fields.ts';
-import type { Delivery, DeliveryLosses } from '../delivery/delivery.ts';
-import { type DeliveryFilter, deliveryFilter } from '../delivery/delivery-filter.ts';
-import type { Dispatcher } from '../delivery/dispatcher.ts';
-import type { EventBus } from '../events/event-bus.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import {
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryLosses,
+  deliveryFilter,
+} from '../service/delivery/delivery.ts';
+import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import type { EventBus } from '../world/events/event-bus.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { WebhookRow } from '../world/store/rows.ts';
+import type { World } from '../world/store/world.ts';
+import { tenantField, webhookField } from '../world/target-fields.ts';
+import { addWebhook } from './add-webhook.ts';
 import { findWorlds } from './find-worlds.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
+import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
 
 /** The control methods for webhook deliveries. */
 export interface DeliveryControls {
@@ -44,8 +53,8 @@ export interface DeliveryControls {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends deliveries that a fault has held back, at most `count`, and returns them. It handles one tenant after another;
-   * for each tenant, the oldest delivery comes first.
+   * Sends deliveries that a fault has held back, at most `count`, and returns them. It handles one tenant after
+   * another; for each tenant, the oldest delivery comes first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example
@@ -56,20 +65,20 @@ export interface DeliveryControls {
 
 const COUNT_RULE = 'must be a whole number from 1 to 1000000';
 
-const releaseFields = {
+const releaseFields = () => ({
   /** Release only deliveries of the tenant with this id. */
-  tenant: tenantField.optional(),
+  tenant: tenantField().optional(),
   /** Release only deliveries to the webhook with this id. */
-  webhookId: webhookField.optional(),
+  webhookId: webhookField().optional(),
   /** Maximum number of deliveries to release. Default: all. */
   count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
-};
+});
 
 /** The schema of the options of `release`. */
-export const releaseOptions = z.strictObject(releaseFields, 'must be an object');
+export const releaseOptions = lazy(() => z.strictObject(releaseFields(), 'must be an object'));
 
 /** The options of `release`: which held deliveries to send. */
-export type ReleaseOptions = InputOf<typeof releaseFields>;
+export type ReleaseOptions = InputOf<ReturnType<typeof releaseFields>>;
 
 /** Creates the delivery controls of a mailbox. */
 export function createDeliveryControls(
@@ -78,7 +87,7 @@ export function createDeliveryControls(
   dispatcher: Dispatcher,
 ): DeliveryControls {
   return {
-    deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter, filter)),
+    deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter(), filter)),
     delivery: (id) => dispatcher.find(worlds.all(), id).delivery,
     losses({ tenant } = {}) {
       const id = tenant?.toLowerCase();
@@ -93,7 +102,7 @@ export function createDeliveryControls(
     release(options = {}) {
       const { count = Number.POSITIVE_INFINITY, ...target } = parseOrRefuse(
         'The input of release',
-        releaseOptions,
+        releaseOptions(),
         options,
       );
       const released: Delivery[] = [];
@@ -102,5 +111,56 @@ export function createDeliveryControls(
       }
       return released;
     },
+  };
+}
+
+/** A webhook as its owner knows it, with its secret. */
+export interface WebhookSettings {
+  /** The id of the webhook. */
+  readonly id: string;
+  /** The id of its tenant. */
+  readonly tenantId: string;
+  /** The id of the workspace whose events it gets; null for those of the whole tenant. */
+  readonly workspaceId: string | null;
+  /** The URL to which events are delivered. */
+  readonly url: string;
+  /** The kinds of event that it gets. */
+  readonly events: readonly EventKind[];
+  /** Whether events are delivered. */
+  readonly isActive: boolean;
+  /** The secret that signs its deliveries, which the service shows only when it is created. */
+  readonly secret: string;
+}
+
+/** The control methods for webhooks. */
+export interface WebhookControls {
+  /** Returns every webhook with its secret, grouped by tenant, oldest first. */
+  webhooks(): WebhookSettings[];
+  /**
+   * Adds a webhook, and resolves with it and its secret. A `receiver` of `createReceiver` starts to listen, and gets
+   * the secret.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid option, or if the tenant is not clear; NOT_FOUND for an unknown
+   *   inbox, workspace or tenant.
+   * @example
+   * const receiver = createReceiver();
+   * await mailbox.addWebhook({ receiver, inbox: 'helpdesk@acme.test' });
+   */
+  addWebhook(options: AddWebhookOptions): Promise<WebhookSettings>;
+}
+
+/** Creates the webhook methods of a mailbox. */
+export function createWebhookControls(context: Parameters<typeof addWebhook>[0]): WebhookControls {
+  const show = (world: World, { id, workspaceId, url, events, isActive, secret }: WebhookRow) => {
+    return { id, tenantId: world.id, workspaceId, url, events, isActive, secret };
+  };
+  return {
+    webhooks: () =>
+      context.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
+    addWebhook: (options) =>
+      addWebhookWith(options, (given) => {
+        const { world, row } = addWebhook(context, given);
+        return show(world, row);
+      }),
   };
 }

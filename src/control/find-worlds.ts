@@ -1,8 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
-import type { Collections } from '../store/database.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { RowKind, Rows } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import type { Collections } from '../world/store/database.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { RowKind, Rows } from '../world/store/rows.ts';
+import type { World } from '../world/store/world.ts';
 
 /** The targets of a control call; without any, it applies to all tenants. */
 interface Target {

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { createKey } from '../access/create-key.ts';
-import { idsInScope } from '../access/find-in-scope.ts';
-import { mayCall } from '../access/policy.ts';
-import { findPrincipal, type Principal, tenantIdOf } from '../access/principal.ts';
+import type { InputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
-import { tenantField } from '../contract/target-fields.ts';
 import { keyPrefix, type Tier } from '../contract/tiers.ts';
-import type { Service } from '../pipeline/service.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { World } from '../store/world.ts';
+import { createKey } from '../service/access/create-key.ts';
+import { rowsInScope } from '../service/access/find-in-scope.ts';
+import { describePrincipal, findPrincipal, mayCall, type Principal } from '../service/access/principal.ts';
+import type { Service } from '../service/pipeline/exchange.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { World } from '../world/store/world.ts';
+import { tenantField } from '../world/target-fields.ts';
 import { findStoredRow, findWorlds } from './find-worlds.ts';
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
@@ -45,25 +45,20 @@ export interface RotatedKey {
   readonly key: string;
 }
 
-const keyFields = {
+const keyFields = () => ({
   /** Only keys of the tenant or sandbox with this id. */
-  tenant: tenantField.optional(),
+  tenant: tenantField().optional(),
   /** How many keys to skip. Default: 0. */
   offset: wholeNumber(0, 1_000_000_000).optional(),
   /** How many keys to return at most. Default: all. */
   limit: wholeNumber(1, 1_000_000_000).optional(),
-};
+});
 
 /** The schema of a filter of keys. */
-export const keyFilter = z.strictObject(keyFields, 'must be an object');
+export const keyFilter = lazy(() => z.strictObject(keyFields(), 'must be an object'));
 
 /** Selects keys. Without fields, all are selected. */
-export type KeyFilter = Omit<InputOf<typeof keyFields>, 'offset' | 'limit'> & {
-  /** How many keys to skip. Default: 0. */
-  readonly offset?: number | undefined;
-  /** How many keys to return at most. Default: all. */
-  readonly limit?: number | undefined;
-};
+export type KeyFilter = InputOf<ReturnType<typeof keyFields>>;
 
 /** The control methods for keys. */
 export interface KeyControls {
@@ -75,7 +70,10 @@ export interface KeyControls {
    * expect(mailbox.exposure(key).inboxes).toEqual([mailbox.ids.acme.inboxes.helpdesk]);
    */
   exposure(key: string): Exposure;
-  /** Returns what a leak of each valid key exposes, or of those of one tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND. */
+  /**
+   * Returns what a leak of each valid key exposes, or of those of one tenant. @throws {ApiError} VALIDATION_ERROR or
+   * NOT_FOUND.
+   */
   exposures(filter?: KeyFilter): Exposure[];
   /**
    * Replaces a key of a tenant, workspace or inbox. The old one becomes invalid at once, and its streams are closed.
@@ -94,7 +92,7 @@ export function createKeyControls(
   { worlds, operationFor }: Pick<Service, 'operationFor'> & { readonly worlds: ReachableWorlds },
   fixtureKeys: object,
 ): KeyControls {
-  function exposure(key: string): Exposure {
+  function exposure(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
@@ -108,9 +106,9 @@ export function createKeyControls(
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
-      handle: handleOf(key, fixtureKeys),
+      handle: handles.get(key) ?? null,
       tier: principal.tier,
-      tenantId: tenantIdOf(principal),
+      tenantId: describePrincipal(principal).tenantId,
       workspaces,
       inboxes,
       webhooks,
@@ -119,11 +117,12 @@ export function createKeyControls(
   }
 
   return {
-    exposure,
+    exposure: (key) => exposure(key, handlesOf(fixtureKeys)),
     exposures(filter = {}) {
-      const { tenant, offset = 0, limit } = parseOrRefuse('The filter', keyFilter, filter);
+      const { tenant, offset = 0, limit } = parseOrRefuse('The filter', keyFilter(), filter);
       const keys = tenant === undefined ? worlds.keys() : findWorlds(worlds, { tenant }).flatMap(keysOf);
-      return keys.slice(offset, limit === undefined ? limit : offset + limit).map(exposure);
+      const handles = handlesOf(fixtureKeys);
+      return keys.slice(offset, limit === undefined ? limit : offset + limit).map((key) => exposure(key, handles));
     },
     rotateKey: (id) => rotateKey(worlds, id),
   };
@@ -147,15 +146,14 @@ function reachableIds(
   operations: readonly OperationId[],
 ): readonly string[] {
   const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
-  return mayReach && principal.tier !== 'operator' ? idsInScope(principal, kind) : [];
+  return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
 }
 
-/** Returns the path of a key in `mailbox.keys`; null if it is not there. */
-function handleOf(key: string, keys: object, path = ''): string | null {
+/** Returns the path in `mailbox.keys` of each key there. */
+function handlesOf(keys: object, path = '', handles = new Map<unknown, string>()): Map<unknown, string> {
   for (const [name, value] of Object.entries(keys)) {
-    if (value === key) return path + name;
-    const below = typeof value === 'object' ? handleOf(key, value, `${path}${name}.`) : null;
-    if (below !== null) return below;
+    if (typeof value === 'object') handlesOf(value, `${path}${name}.`, handles);
+    else handles.set(value, path + name);
   }
-  return null;
+  return handles;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../clock/clock.ts';
-import { type Duration, parseDuration } from '../clock/duration.ts';
+import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import type { Clock } from '../world/clock/clock.ts';
+import { type Duration, parseDuration } from '../world/clock/duration.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { notFound } from './find-worlds.ts';
 
 /** The tenant to which a call applies; without one, it applies to all tenants. */
@@ -105,11 +106,11 @@ function findTenant(worlds: ReachableWorlds, id: string) {
 /** A description of a valid time, for error messages. */
 export const MOMENT_RULE = 'a time such as 2026-01-05T09:00:00.000Z';
 
-const isoTime = z.iso.datetime({ offset: true });
+const isoTime = lazy(() => z.iso.datetime({ offset: true }));
 
 /** Parses a time; returns `undefined` if it is invalid or outside the years 0 to 9999. */
 export function parseMoment(at: Date | string): Date | undefined {
-  const moment = at instanceof Date || isoTime.safeParse(at).success ? new Date(at) : undefined;
+  const moment = at instanceof Date || isoTime().safeParse(at).success ? new Date(at) : undefined;
   return moment && isWritable(moment.getTime()) ? moment : undefined;
 }
 

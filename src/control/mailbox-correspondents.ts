@@ -1,6 +1,4 @@
-import { parseDuration } from '../clock/duration.ts';
-import { toBareAddress } from '../contract/email-address.ts';
-import { domainOf, SIMULATOR_DOMAIN } from '../contract/emulator-domains.ts';
+import { domainOf, SIMULATOR_DOMAIN, toBareAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import {
@@ -8,19 +6,20 @@ import {
   type CorrespondentOptions,
   correspondentOptions,
   type ParsedCorrespondent,
-} from '../correspondents/correspondent.ts';
-import type { Correspondents } from '../correspondents/correspondents.ts';
-import type { Entry } from '../correspondents/entry.ts';
-import { newId } from '../environment.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { InboxLocation } from '../store/world.ts';
+} from '../service/correspondents/correspondent.ts';
+import type { Correspondents } from '../service/correspondents/correspondents.ts';
+import type { Entry } from '../service/correspondents/entry.ts';
+import { parseDuration } from '../world/clock/duration.ts';
+import { newId } from '../world/environment.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { InboxLocation } from '../world/store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {
   /**
-   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. Answers come
-   * by the clock of the tenant that sent the mail, so `clock.advance('3d')` plays a whole correspondence.
+   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. Answers
+   * come by the clock of the tenant that sent the mail, so `clock.advance('3d')` plays a whole correspondence.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or
    *   another correspondent has the address.
@@ -41,8 +40,6 @@ export interface MailboxCorrespondents {
 interface CorrespondentContext {
   readonly worlds: ReachableWorlds;
   readonly correspondents: Correspondents;
-  /** The only tenant whose correspondents are controlled; without one, all are. */
-  readonly tenantId?: string | undefined;
   /** Finds the inbox of an address. */
   findInbox(address: string): InboxLocation | undefined;
 }
@@ -52,25 +49,27 @@ const MAX_CORRESPONDENTS = 10_000;
 
 /** Creates the correspondent methods of a mailbox. */
 export function createMailboxCorrespondents(context: CorrespondentContext): MailboxCorrespondents {
-  const { worlds, correspondents, tenantId } = context;
+  const { worlds, correspondents } = context;
   return {
     addCorrespondent(options) {
-      const parsed = parseOrRefuse('The correspondent', correspondentOptions, options);
-      const { tenant = tenantId } = parsed;
+      const parsed = parseOrRefuse('The correspondent', correspondentOptions(), options);
+      const { tenant = worlds.sandboxId } = parsed;
       findWorlds(worlds, { tenant });
       const entry = createEntry(parsed, { id: newId(worlds.environment), tenantId: tenant ?? null });
       refuseTaken(context, entry);
       correspondents.add(entry);
       return structuredClone(entry.shown);
     },
-    correspondents: () => correspondents.list(tenantId).map(({ shown }) => structuredClone(shown)),
+    correspondents: () => correspondents.list(worlds).map(({ shown }) => structuredClone(shown)),
     removeCorrespondent(id) {
-      const removed = correspondents.list(tenantId).find(({ shown }) => shown.id === String(id).toLowerCase());
+      const removed = correspondents.list(worlds).find(({ shown }) => shown.id === String(id).toLowerCase());
       if (!removed) throw notFound('correspondent');
-      correspondents.remove(removed.shown.id);
+      correspondents.remove(removed);
       return structuredClone(removed.shown);
     },
-    clearCorrespondents: () => correspondents.clear(tenantId),
+    clearCorrespondents() {
+      for (const entry of correspondents.list(worlds)) correspondents.remove(entry);
+    },
   };
 }
 

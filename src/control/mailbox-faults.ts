@@ -1,19 +1,21 @@
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { newId } from '../environment.ts';
-import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../faults/fault.ts';
-import type { Faults } from '../faults/faults.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { InboxLocation, KeyHolder } from '../store/world.ts';
+import { newId } from '../world/environment.ts';
+import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/faults/fault.ts';
+import type { Faults } from '../world/faults/faults.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { InboxLocation, KeyHolder } from '../world/store/world.ts';
+import { canonicalAddress } from '../world/store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
 export interface MailboxFaults {
   /**
-   * Adds a fault of requests, deliveries, streams or SMTP, which happens once or the given number of times. A fault with
-   * more conditions happens before one with fewer, and an older one before a newer one.
+   * Adds a fault of requests, deliveries, streams, SMTP or IMAP, which happens once or the given number of times. A
+   * fault with more conditions happens before one with fewer, and an older one before a newer one.
    *
-   * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant, webhook, key or recipient.
+   * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant, webhook, key or
+   * recipient.
    *   After an error no fault is added.
    * @example
    * mailbox.addFault({ on: 'request', operation: 'sendMessage', cut: true, effect: 'applied' });
@@ -31,26 +33,25 @@ export interface MailboxFaults {
 export interface FaultContext {
   readonly worlds: ReachableWorlds;
   readonly faults: Faults;
-  /** The only tenant whose faults are controlled; without one, all faults are. */
-  readonly tenantId?: string | undefined;
   /** Finds the inbox of an address. */
   findInbox(address: string): InboxLocation | undefined;
 }
 
 /** Creates the fault methods of a mailbox. */
 export function createMailboxFaults(context: FaultContext): MailboxFaults {
-  const { worlds, faults, tenantId } = context;
+  const { worlds, faults } = context;
 
   /** Returns the faults that can still happen, and removes the others. */
   function list(): Fault[] {
-    for (const fault of faults.list(tenantId)) if (!canHappen(fault, worlds)) faults.remove(fault.id);
-    return faults.list(tenantId);
+    for (const fault of faults.list(worlds)) if (!canHappen(fault, worlds)) faults.remove(fault);
+    return faults.list(worlds);
   }
 
   return {
     addFault(options) {
-      const parsed = parseOrRefuse('The fault', faultOptions, options);
-      const fault = createFault(parsed, { id: newId(worlds.environment), tenantId: findTenantId(context, parsed) });
+      const parsed = parseOrRefuse('The fault', faultOptions(), options);
+      const given = 'inbox' in parsed ? { ...parsed, inbox: canonicalForm(context, parsed.inbox) } : parsed;
+      const fault = createFault(given, { id: newId(worlds.environment), tenantId: findTenantId(context, parsed) });
       faults.add(fault);
       return fault;
     },
@@ -58,16 +59,16 @@ export function createMailboxFaults(context: FaultContext): MailboxFaults {
     removeFault(id) {
       const removed = list().find((fault) => fault.id === String(id).toLowerCase());
       if (!removed) throw notFound('fault');
-      faults.remove(removed.id);
+      faults.remove(removed);
       return removed;
     },
-    clearFaults: () => faults.clear(tenantId),
+    clearFaults: () => faults.clear(worlds),
   };
 }
 
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
 export function addFirstFaults({ addFault }: MailboxFaults, options: readonly FaultOptions[]): void {
-  parseOrRefuse('An option', firstFaults, { faults: options });
+  parseOrRefuse('An option', firstFaults(), { faults: options });
   for (const [index, fault] of options.entries()) {
     try {
       addFault(fault);
@@ -79,17 +80,25 @@ export function addFirstFaults({ addFault }: MailboxFaults, options: readonly Fa
   }
 }
 
+/** Returns the canonical address of the inbox with this address; the address itself if there is no such inbox. */
+function canonicalForm({ findInbox }: FaultContext, address: string | undefined): string | undefined {
+  const found = address === undefined ? undefined : findInbox(address);
+  const inbox = found?.world.inboxes.get(found.inboxId);
+  return inbox ? canonicalAddress(inbox) : address;
+}
+
 /** The conditions of a fault that belong to a tenant. */
 interface TenantConditions {
   readonly tenant?: string | undefined;
   readonly webhookId?: string | undefined;
   readonly key?: string | undefined;
   readonly recipient?: string | undefined;
+  readonly inbox?: string | undefined;
 }
 
 /** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
-function findTenantId({ worlds, findInbox, tenantId }: FaultContext, conditions: TenantConditions): string | null {
-  const { tenant = tenantId, webhookId, key, recipient } = conditions;
+function findTenantId({ worlds, findInbox }: FaultContext, conditions: TenantConditions): string | null {
+  const { tenant = worlds.sandboxId, webhookId, key, inbox, recipient = inbox } = conditions;
   const [world] = findWorlds(worlds, { tenant, webhookId });
   const boundId = tenant === undefined && webhookId === undefined ? null : (world?.id ?? null);
   if (key !== undefined) return ownerWithin(boundId, worlds.findKey(key), 'There is no such key.');
@@ -106,13 +115,9 @@ function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation |
 
 /** Returns whether everything that the conditions of a fault name still exists. */
 function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
-  const {
-    tenantId,
-    webhookId = null,
-    key = null,
-  }: { [Name in 'tenantId' | 'webhookId' | 'key']?: string | null } = fault;
-  const world = worlds.get(tenantId ?? '');
-  if (tenantId !== null && !world) return false;
+  const { webhookId = null, key = null }: Pick<Fault, 'id'> & { [Name in 'webhookId' | 'key']?: string | null } = fault;
+  const world = worlds.get(fault.tenantId ?? '');
+  if (fault.tenantId !== null && !world) return false;
   return (
     (webhookId === null || world?.webhooks.get(webhookId) !== undefined) &&
     (key === null || worlds.findKey(key) !== undefined)

@@ -2,9 +2,9 @@ import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { DefaultIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import type { AcceptStream } from '../stream/streams.ts';
+import type { AcceptStream } from '../service/stream/streams.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
-import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
+import type { SandboxControls, SandboxIds, SandboxKeys } from './sandboxes/sandbox.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<
@@ -43,7 +43,8 @@ export interface Mailbox<
   /**
    * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
    *
-   * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After an
+   * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After
+   * an
    *   error nothing has changed.
    */
   load(fixture: FixtureInput | NamedFixture): void;

@@ -1,8 +1,10 @@
-import { parseDuration } from '../clock/duration.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import type { LoggedMail, MailLog } from '../journal/mail-log.ts';
-import { type Mail, showMail } from '../mail/show-mail.ts';
+import { type Mail, showMail } from '../service/mail/show-mail.ts';
+import { parseDuration } from '../world/clock/duration.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { Owner, World } from '../world/store/world.ts';
+import { findWorlds } from './find-worlds.ts';
 import {
   isSelected,
   type Locate,
@@ -12,7 +14,8 @@ import {
   selectMail,
   type WaitOptions,
   waitOptions,
-} from './mail-filter.ts';
+} from './journal/mail-filter.ts';
+import type { LoggedMail, MailLog } from './journal/mail-log.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {
@@ -43,21 +46,29 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 /** Maximum number of messages that an error lists. */
 const MAX_NAMED = 10;
 
-/** Creates the mail methods of a mailbox, or of the tenant of a sandbox. */
-export function createMessageControls(log: MailLog, locate: Locate, owner?: string): MessageControls {
+/** Creates the mail methods of a mailbox or a sandbox. */
+export function createMessageControls(log: MailLog, worlds: ReachableWorlds, locate: Locate): MessageControls {
   return {
     messages(filter = {}) {
-      const parsed = parseOrRefuse('The filter', mailFilter, filter);
-      return selectMail(log.list(owner ?? parsed.tenant), parsed, locate).map(show);
+      const parsed = parseOrRefuse('The filter', mailFilter(), filter);
+      return selectMail(log.list(worldsOf(worlds, parsed.tenant)), parsed, locate).map(show);
     },
     async waitForMessage(options) {
-      const parsed = parseOrRefuse('The input of waitForMessage', waitOptions, options);
+      const parsed = parseOrRefuse('The input of waitForMessage', waitOptions(), options);
       const { timeout = DEFAULT_TIMEOUT_MS, sandbox, ...filter } = parsed;
-      const tenant = owner ?? sandbox ?? filter.tenant;
-      const present = selectMail(log.list(tenant), filter, locate).at(-1);
-      return show(present ?? (await nextMail(log, { filter, locate, tenant, timeoutMs: parseDuration(timeout) })));
+      const tenant = sandbox ?? filter.tenant;
+      const list = () => log.list(worldsOf(worlds, tenant));
+      const present = selectMail(list(), filter, locate).at(-1);
+      if (present) return show(present);
+      const owner = worlds.get(tenant ?? '') ?? worlds;
+      return show(await nextMail(log, { filter, locate, owner, list, timeoutMs: parseDuration(timeout) }));
     },
   };
+}
+
+/** Returns the worlds whose mail is meant: in a sandbox always its own. @throws {ApiError} NOT_FOUND */
+function worldsOf(worlds: ReachableWorlds, tenant: string | undefined): World[] {
+  return findWorlds(worlds, { tenant: worlds.sandboxId ?? tenant });
 }
 
 function show({ world, message, streams }: LoggedMail): Mail {
@@ -67,28 +78,29 @@ function show({ world, message, streams }: LoggedMail): Mail {
 interface Wait {
   readonly filter: ParsedMailFilter;
   readonly locate: Locate;
-  /** The only tenant whose mail matters. */
-  readonly tenant: string | undefined;
+  /** The tenant whose mail matters, or the mailbox for the mail of any. */
+  readonly owner: Owner;
+  /** Returns the mail that the error lists. */
+  list(): LoggedMail[];
   readonly timeoutMs: number;
 }
 
 /** Resolves with the next mail that matches, or rejects when the time is up or the wait is ended. */
-function nextMail(log: MailLog, { filter, locate, tenant, timeoutMs }: Wait): Promise<LoggedMail> {
+function nextMail(log: MailLog, { filter, locate, owner, list, timeoutMs }: Wait): Promise<LoggedMail> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       clearTimeout(timer);
       stop();
       settle();
     };
-    const stop = log.listen({
-      tenant,
+    const stop = log.listen(owner, {
       arrived(mail) {
         if (isSelected(mail, filter, locate)) end(() => resolve(mail));
       },
       ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${describe(filter)} arrived.`))),
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(() => end(() => reject(notArrived(filter, timeoutMs, log.list(tenant)))), timeoutMs);
+    const timer = setTimeout(() => end(() => reject(notArrived(filter, timeoutMs, list()))), timeoutMs);
   });
 }
 

@@ -1,26 +1,28 @@
 import { z } from 'zod';
-import { parseDuration, timeoutField } from '../clock/duration.ts';
-import type { Failure } from '../clock/work.ts';
+import type { InputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
+import { messageOf } from '../basics/named-error.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { CorrespondentError } from '../correspondents/correspondent-error.ts';
-import type { Correspondents } from '../correspondents/correspondents.ts';
-import { type Delivery, type DeliveryLosses, messageOf } from '../delivery/delivery.ts';
-import type { Dispatcher } from '../delivery/dispatcher.ts';
-import type { HeldMail, LoopGuard } from '../mail/loop-guard.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
+import { CorrespondentError } from '../service/correspondents/correspondent-error.ts';
+import type { Correspondents } from '../service/correspondents/correspondents.ts';
+import type { Delivery, DeliveryLosses } from '../service/delivery/delivery.ts';
+import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import type { HeldMail, LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
+import type { Failure } from '../world/clock/clock.ts';
+import { parseDuration, timeoutField } from '../world/clock/duration.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 
-const settledFields = {
+const settledFields = () => ({
   /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
-  timeout: timeoutField.optional(),
-};
+  timeout: timeoutField().optional(),
+});
 
 /** The options of `settled`. */
-export const settledOptions = z.strictObject(settledFields);
+export const settledOptions = lazy(() => z.strictObject(settledFields()));
 
 /** The options of `settled`. */
-export type SettledOptions = InputOf<typeof settledFields>;
+export type SettledOptions = InputOf<ReturnType<typeof settledFields>>;
 
 /** Shorter than the default timeout of test runners, so that this more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
@@ -34,7 +36,9 @@ export interface Settled {
   readonly losses: DeliveryLosses;
   /** The mail that is held because of a loop, at most the latest 100, with the reason; left out if there is none. */
   readonly held?: readonly HeldMail[];
-  /** The webhooks whose deliveries were refused, each with its latest URL and the reason; left out if there are none. */
+  /**
+   * The webhooks whose deliveries were refused, each with its latest URL and the reason; left out if there are none.
+   */
   readonly refused?: readonly RefusedWebhook[];
 }
 
@@ -61,7 +65,7 @@ interface SettledParts {
  */
 export async function settle(parts: SettledParts, options: SettledOptions = {}): Promise<Settled> {
   const { worlds, dispatcher, loops } = parts;
-  const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions, options);
+  const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions(), options);
   const timeoutMs = parseDuration(timeout);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
@@ -113,7 +117,7 @@ async function allIdle(worlds: ReachableWorlds): Promise<void> {
 
 function notSettled(timeoutMs: number, { worlds, dispatcher, correspondents }: SettledParts): ApiError {
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
-  const writing = worlds.all().flatMap(({ id }) => correspondents.writingTo(id));
+  const writing = worlds.all().flatMap((world) => correspondents.writingTo(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.waiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);

@@ -1,19 +1,20 @@
 import { z } from 'zod';
+import type { InputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import type { InputOf } from '../contract/input-of.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { newId } from '../environment.ts';
-import type { EventBus, MailEvent } from '../events/event-bus.ts';
-import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { InboxRow, MessageRow, WebhookRow } from '../store/rows.ts';
-import type { World } from '../store/world.ts';
+import { newId } from '../world/environment.ts';
+import type { EventBus, MailEvent } from '../world/events/event-bus.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { InboxRow, MessageRow, WebhookRow } from '../world/store/rows.ts';
+import type { World } from '../world/store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
-import { createSampleMessage } from './sample-message.ts';
+import { createSampleMessage } from './samples/receive-sample.ts';
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
-const triggerFields = {
+const triggerFields = () => ({
   /** Trigger the event only in the tenant with this id. */
   tenant: z.string('must be the id of a tenant').toLowerCase().optional(),
   /** Deliver only to this webhook, even if it is not active or does not list the kind. */
@@ -29,16 +30,16 @@ const triggerFields = {
     .optional(),
   /** The recipients in the payload. */
   to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
-};
+});
 
 /**
  * The target and the payload of a triggered event: `inboxId`, `messageId` and the rest are fields of the payload, and
  * any other field is added to it.
  */
-export const triggerOptions = z.looseObject(triggerFields, 'must be an object');
+export const triggerOptions = lazy(() => z.looseObject(triggerFields(), 'must be an object'));
 
 /** The target and the payload of a triggered event; any other field is added to the payload. */
-export type TriggerOptions = InputOf<typeof triggerFields> & { readonly [field: string]: unknown };
+export type TriggerOptions = InputOf<ReturnType<typeof triggerFields>> & { readonly [field: string]: unknown };
 
 /** The tenant, inbox and webhook of a triggered event. */
 interface Place {
@@ -50,7 +51,8 @@ interface Place {
 /**
  * Publishes one event in the given inbox, or one in each tenant.
  *
- * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant, webhook
+ * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
+ * webhook
  *   or inbox. After an error no event is published.
  */
 export function trigger(
@@ -65,7 +67,7 @@ export function trigger(
   if (isTooDeep(json)) {
     throw new ApiError('VALIDATION_ERROR', `The event is not valid: it is nested more than ${MAX_DEPTH} deep.`);
   }
-  const parsed = parseOrRefuse('The event', triggerOptions, json);
+  const parsed = parseOrRefuse('The event', triggerOptions(), json);
   const { tenant, webhookId, ...overrides } = parsed;
   const triggered = findPlaces(worlds, parsed).map((place) => toEvent(place, kind, overrides));
   triggered.forEach(events.publish);
@@ -127,7 +129,7 @@ function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: R
   return {
     id: typeof overrides.id === 'string' ? overrides.id : `evt_${newId(environment)}`,
     kind,
-    tenantId: world.id,
+    world,
     workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? firstWorkspace(world),
     inboxId,
     message,

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { ControlClient } from './inspector-client.ts';
+import type { ControlClient } from '../control/table/client.ts';
 import type { LiveFeed } from './live-feed.ts';
 
 /** What every part of the page uses. */

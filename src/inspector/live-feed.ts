@@ -1,5 +1,5 @@
-import type { FeedEvent } from '../journal/feed-event.ts';
-import { tokenHeaders } from './inspector-client.ts';
+import type { FeedEvent } from '../control/journal/feed-event.ts';
+import { type ControlClient, RefusedError } from '../control/table/client.ts';
 
 /** Whether the page shows what happens now. */
 export type FeedState = 'connecting' | 'live' | 'lost';
@@ -8,26 +8,23 @@ export type FeedState = 'connecting' | 'live' | 'lost';
 export interface FeedReader {
   /** Receives each event. */
   event?(event: FeedEvent): void;
-  /** Receives each change of the connection. */
+  /** Receives the state of the connection after each attempt to connect, and when the connection is lost. */
   state?(state: FeedState): void;
 }
 
 /** How long the feed waits before it connects again; after each refusal twice as long, up to the maximum. */
 const [RETRY_MS, MAX_RETRY_MS] = [1_000, 60_000];
 
-/**
- * Reads the feed of the emulator, and connects again when the connection is lost. `EventSource` cannot send the token,
- * so this reads the stream itself.
- */
+/** Reads the feed of the emulator, and connects again when the connection is lost. */
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
   #lastEventId: string | undefined;
-  readonly #refused: () => void;
+  readonly #client: Pick<ControlClient, 'readFeed'>;
   #state: FeedState = 'connecting';
 
-  /** Creates a feed that is not read yet. `refused` is called when the server needs another token. */
-  constructor(refused: () => void) {
-    this.#refused = refused;
+  /** Creates a feed that is not read yet. */
+  constructor(client: Pick<ControlClient, 'readFeed'>) {
+    this.#client = client;
   }
 
   /** Whether the feed is connected. */
@@ -44,41 +41,25 @@ export class LiveFeed {
   /** Reads until the page is closed. */
   async follow(): Promise<never> {
     for (let waitMs = RETRY_MS; ; ) {
-      const isRefused = await this.#read().catch(() => false);
+      const isRefused = await this.#read().catch((error) => error instanceof RefusedError);
       this.#change('lost');
       waitMs = isRefused ? Math.min(waitMs * 2, MAX_RETRY_MS) : RETRY_MS;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 
-  /** Reads until the connection is lost. Returns whether the server refused the call. */
-  async #read(): Promise<boolean> {
-    const query = this.#lastEventId === undefined ? '' : `?lastEventId=${encodeURIComponent(this.#lastEventId)}`;
-    const response = await fetch(`/__mock/feed${query}`, { headers: tokenHeaders() });
-    if (response.status === 401) this.#refused();
-    if (!response.ok || !response.body) return true;
+  /** Reads until the connection is lost. Returns false. @throws {RefusedError} if the server refuses the call. */
+  async #read(): Promise<false> {
+    const events = await this.#client.readFeed({ lastEventId: this.#lastEventId });
     this.#change('live');
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      const blocks = (rest + value).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) this.#publish(block);
+    for await (const event of events) {
+      this.#lastEventId = event.id;
+      for (const reader of [...this.#readers]) reader.event?.(event);
     }
     return false;
   }
 
-  /** Publishes an event, given as a block of lines. A block without data is a comment, which keeps the connection open. */
-  #publish(block: string): void {
-    const data = /^data: (.*)$/m.exec(block)?.[1];
-    if (data === undefined) return;
-    const event = JSON.parse(data) as FeedEvent;
-    this.#lastEventId = event.id;
-    for (const reader of [...this.#readers]) reader.event?.(event);
-  }
-
   #change(state: FeedState): void {
-    if (state === this.#state) return;
     this.#state = state;
     for (const reader of [...this.#readers]) reader.state?.(state);
   }

@@ -1,13 +1,12 @@
 import { render } from 'preact';
 import { InspectorContext } from './inspector.ts';
-import { createControlClient } from './inspector-client.ts';
+import { createInspectorClient } from './inspector-client.ts';
 import { LiveFeed } from './live-feed.ts';
 import { Shell } from './shell.tsx';
 
 const refusals = new EventTarget();
-const refused = () => void refusals.dispatchEvent(new Event('refused'));
-const feed = new LiveFeed(refused);
-const client = createControlClient(refused);
+const client = createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
+const feed = new LiveFeed(client);
 
 render(
   <InspectorContext.Provider value={{ client, feed }}>

@@ -1,12 +1,12 @@
+import type { RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Help } from './help.tsx';
 import { useInspector } from './inspector.ts';
-import { hasToken, keepToken, replyOf } from './inspector-client.ts';
+import { hasToken, keepToken } from './inspector-client.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
 import { Failure, Time } from './parts.tsx';
-import { useShortcuts } from './shortcuts.ts';
-import { type Undo, UndoBar, UndoContext } from './undo.tsx';
+import { type Undo, UndoBar, UndoContext } from './settings/undo.tsx';
+import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { type Test, useLoaded } from './use-loaded.ts';
 import { VIEWS } from './views.ts';
 
@@ -85,7 +85,7 @@ function Connection() {
 /** Shows the time at which the clock is frozen, because that changes what every view shows. */
 function FrozenClock() {
   const { client } = useInspector();
-  const { value: clock } = useLoaded(() => replyOf(client.GET('/__mock/clock')), 'clock', changesClock);
+  const { value: clock } = useLoaded(() => client.getClock(), 'clock', changesClock);
   if (!clock?.frozen) return null;
   return (
     <a class="frozen" href={linkTo('time')}>
@@ -135,5 +135,46 @@ function TokenForm() {
       </label>
       <button type="submit">Open</button>
     </form>
+  );
+}
+
+const KEYS: readonly (readonly [key: string, action: string])[] = [
+  ['j', 'Open the next item of the list'],
+  ['k', 'Open the previous item of the list'],
+  ['/', 'Go to the search'],
+  ['?', 'Show this help'],
+  ['Esc', 'Close what is open'],
+  [`1 to ${VIEWS.length}`, 'Go to a view'],
+];
+
+/** The keys that the page knows. */
+function Help({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null> }) {
+  return (
+    <dialog ref={dialog} aria-labelledby="help-title">
+      <form method="dialog">
+        <h1 id="help-title">Keys</h1>
+        <dl class="keys">
+          {KEYS.map(([key, action]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{action}</dd>
+            </div>
+          ))}
+        </dl>
+        <label>
+          <input
+            type="checkbox"
+            defaultChecked={areShortcutsOn()}
+            onChange={(event) => switchShortcuts(event.currentTarget.checked)}
+          />{' '}
+          Use these keys
+        </label>
+        <p>
+          <button type="submit">Close</button>
+        </p>
+      </form>
+    </dialog>
   );
 }

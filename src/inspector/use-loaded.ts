@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { FeedEvent } from '../journal/feed-event.ts';
+import type { FeedEvent } from '../control/journal/feed-event.ts';
 import { useInspector } from './inspector.ts';
 
 /** What was loaded, if it could be. */

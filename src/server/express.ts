@@ -3,8 +3,8 @@ import { isServicePath } from '../contract/service-path.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox.ts';
-import type { ApiRequest } from '../pipeline/http.ts';
+import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox/mailbox.ts';
+import type { ApiRequest } from '../service/pipeline/exchange.ts';
 import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
 
 /** Options of `createMailboxMiddleware`; each has a default. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
-import { MAX_MAIL_BYTES, showSize } from '../contract/size.ts';
 
 /** The bytes of one request or mail that has not been handled yet. */
 export interface HeldBytes {
@@ -31,7 +31,8 @@ export class Intake {
         if (isOver || this.#bytes + bytes > this.#maxBytes) {
           return new ApiError(
             'STORAGE_FULL',
-            `More than ${showSize(this.#maxBytes)} arrive at once, for which the memory is too small; send it again later.`,
+            `More than ${showSize(this.#maxBytes)} arrive at once, for which the memory is too small; send it ` +
+              'again later.',
           );
         }
         held += bytes;

@@ -14,3 +14,9 @@ export function hostnameOf(authority: string): string | undefined {
   const url = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`) : undefined;
   return url?.hostname.replace(/\.$/, '');
 }
+
+/** The default port. */
+export const DEFAULT_PORT = 4025;
+
+/** The default address: only this machine can connect. */
+export const DEFAULT_HOST = '127.0.0.1';

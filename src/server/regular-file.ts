@@ -1,5 +1,6 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, promises } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { messageOf } from '../basics/named-error.ts';
 
 /** Reads a regular file. @throws as `openRegularFile`. */
 export async function readRegularFile(path: string): Promise<Buffer> {
@@ -13,10 +14,35 @@ export async function readRegularFile(path: string): Promise<Buffer> {
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   // With this flag, which Windows has not, a pipe is opened without waiting. The system itself refuses a socket.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const handle = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const stats = await handle.stat();
   if (stats.isFile()) return handle;
   await handle.close();
   const code = stats.isDirectory() ? 'EISDIR' : 'ENXIO';
   throw Object.assign(new Error(`${path} is not a regular file.`), { code, syscall: 'open' });
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EDQUOT: 'your share of the disk is full',
+  EEXIST: 'it exists already; choose another name',
+  EFBIG: 'it would be larger than this process may write',
+  EISDIR: 'it is a directory',
+  ELOOP: 'it is a link that leads to itself',
+  ENAMETOOLONG: 'its name is too long',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'there is no such folder',
+  ENXIO: 'it is a pipe, a socket or a device; name a regular file instead',
+  EPERM: 'permission denied',
+  EROFS: 'the disk can only be read',
+};
+
+/**
+ * Says why a file cannot be read or written, without the words of the system. `missing` is for a file that is not
+ * there.
+ */
+export function fileProblem(error: unknown, missing = 'there is no such folder'): string {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return messageOf(error);
+  return code === 'ENOENT' ? missing : (PROBLEMS[code] ?? code);
 }

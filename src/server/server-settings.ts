@@ -1,6 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
-import { hostnameOf } from './loopback.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
 export interface SettingOptions {
@@ -14,6 +13,12 @@ export interface SettingOptions {
   readonly corsOrigins?: readonly string[] | undefined;
   /** The port for incoming mail over SMTP; 0 picks a free one. Default: no SMTP. */
   readonly smtpPort?: number | undefined;
+  /** The port for IMAP; 0 picks a free one. Default: no IMAP. */
+  readonly imapPort?: number | undefined;
+  /** The PEM file with the certificate for TLS on the SMTP and IMAP ports; needs `tlsKey`. Default: no TLS. */
+  readonly tlsCert?: string | undefined;
+  /** The PEM file with the key of the certificate. Default: none. */
+  readonly tlsKey?: string | undefined;
   /**
    * Receivers that webhooks may call, besides loopback addresses: hosts, ranges such as `10.0.0.0/8`, or `*` for all.
    * Link-local and cloud metadata addresses are never called. Default: none.
@@ -37,7 +42,6 @@ type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullabl
 
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
 interface ServerSetting<Value = unknown> {
-  readonly type: 'string';
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */
   readonly multiple?: true;
@@ -57,18 +61,23 @@ interface ServerSetting<Value = unknown> {
 }
 
 const PORT = {
-  type: 'string',
   value: '<port>',
   expected: 'a whole number from 0 to 65535',
   fromText: toWholeNumber,
   parse: (value: unknown) => (isPort(value) ? value : undefined),
 } as const;
 
+const FILE = {
+  type: 'string',
+  value: '<file>',
+  expected: 'the name of a file',
+  parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
+} as const;
+
 /** Every setting of a server, by the name of its option: each has one, and each option here has a setting. */
 export const SERVER_SETTINGS = {
   port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
   host: {
-    type: 'string',
     value: '<address>',
     help: `Address to listen on (default ${DEFAULT_HOST})`,
     expected: 'an address or a host name',
@@ -76,8 +85,10 @@ export const SERVER_SETTINGS = {
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
   smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
+  imapPort: { ...PORT, help: 'Serve the mail of inboxes over IMAP on this port; 0 picks a free one' },
+  tlsCert: { ...FILE, help: 'PEM file with the certificate for TLS on the SMTP and IMAP ports; needs --tls-key' },
+  tlsKey: { ...FILE, help: 'PEM file with the key of the certificate' },
   allowHosts: {
-    type: 'string',
     multiple: true,
     value: '<host>',
     help: 'Accept requests with this Host header, besides loopback; repeatable',
@@ -86,7 +97,6 @@ export const SERVER_SETTINGS = {
     parse: (value: unknown) => (typeof value === 'string' ? toHostname(value) : undefined),
   },
   corsOrigins: {
-    type: 'string',
     multiple: true,
     value: '<origin>',
     help: 'Allow pages from this origin to call the API, or * for all; repeatable',
@@ -95,7 +105,6 @@ export const SERVER_SETTINGS = {
     parse: (value: unknown) => (typeof value === 'string' ? toOrigin(value) : undefined),
   },
   deliverTo: {
-    type: 'string',
     multiple: true,
     value: '<host>',
     help: 'Allow deliveries to this host or IP range too, or * for all; repeatable',
@@ -104,7 +113,6 @@ export const SERVER_SETTINGS = {
     parse: (value: unknown) => (typeof value === 'string' ? toReceiver(value) : undefined),
   },
   controlToken: {
-    type: 'string',
     value: '<token>',
     help: 'Token that control calls need (default: none on loopback, else a random one)',
     expected: '16 to 256 letters, digits and -._+/=',
@@ -113,11 +121,8 @@ export const SERVER_SETTINGS = {
     parse: (value: unknown) => (typeof value === 'string' && /^[\w.+/=-]{16,256}$/.test(value) ? value : undefined),
   },
   state: {
-    type: 'string',
-    value: '<file>',
+    ...FILE,
     help: 'File that keeps the data of this emulator alone: loaded at the start, and written after each change',
-    expected: 'the name of a file',
-    parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
@@ -130,10 +135,9 @@ type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
  * @throws {RangeError} on an invalid port.
  * @throws {TypeError} on any other invalid value.
  */
-export function parseOption<Name extends 'port' | 'host' | 'smtpPort' | 'controlToken' | 'state'>(
-  name: Name,
-  value: unknown,
-): ParsedValue<Name> {
+export function parseOption<
+  Name extends 'port' | 'host' | 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey' | 'controlToken' | 'state',
+>(name: Name, value: unknown): ParsedValue<Name> {
   const { parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
   const parsed = parse(value);
   if (parsed !== undefined) return parsed as ParsedValue<Name>;

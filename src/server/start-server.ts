@@ -1,33 +1,36 @@
 import type { RequestHandler } from 'msw';
-import { checkOptions } from '../contract/check-options.ts';
+import { checkOptions } from '../basics/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
-import { CONTROL_PATH } from '../control/control-path.ts';
-import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../environment.ts';
+import { CONTROL_PATH } from '../control/table/control-path.ts';
+import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { buildMailbox, type Mailbox, type MailboxInternals, type MailboxOptions } from '../mailbox.ts';
-import { SHARED_OPTION_NAMES } from '../option-names.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from './default-address.ts';
+import {
+  buildMailbox,
+  explainMissingMsw,
+  type Mailbox,
+  type MailboxInternals,
+  type MailboxOptions,
+  SHARED_OPTION_NAMES,
+} from '../mailbox/mailbox.ts';
+import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../world/environment.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
-import { logActivity } from './log/activity-log.ts';
+import { logActivity, logRefusedWebhooks } from './log/activity-log.ts';
 import { createLog, type Log } from './log/log-format.ts';
-import { logRefusedWebhooks } from './log/webhook-log.ts';
-import { isLoopbackHost } from './loopback.ts';
-import { hasMailFiles } from './mail-files/fixture-inboxes.ts';
-import { explainMissingMsw } from './missing-msw.ts';
-import { createOutgoingFetch } from './outgoing/outgoing-fetch.ts';
-import { createReceiverRules, findReasonFor } from './outgoing/receiver-rules.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost } from './loopback.ts';
+import type { MailServers, MailServersSettings } from './mail-servers.ts';
+import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing/outgoing-fetch.ts';
 import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
   /**
-   * msw handlers, `http` or `graphql`, that run before the emulator, to add or replace routes. A path without an origin,
-   * such as `/v1/webhooks`, is relative to this server. A function receives the server's mailbox and returns the handlers.
-   * `/__mock` and event streams cannot be replaced. Default: none.
+   * msw handlers, `http` or `graphql`, that run before the emulator, to add or replace routes. A path without an
+   * origin, such as `/v1/webhooks`, is relative to this server. A function receives the server's mailbox and returns
+   * the handlers. `/__mock` and event streams cannot be replaced. Default: none.
    *
    * @example
    * startServer({ handlers: [http.get('/v1/weather', () => HttpResponse.json({ sky: 'clear' }))] });
@@ -40,6 +43,8 @@ export interface ListenOptions extends SettingOptions {
   readonly log?: ((line: string) => void) | undefined;
   /** Whether log lines have colours for a terminal. Default: `false`. */
   readonly colour?: boolean | undefined;
+  /** Whether IMAP and SMTP refuse a login without TLS; needs `tlsCert`. Default: `false`. */
+  readonly tlsRequired?: boolean | undefined;
   /** Whether the log has a line for each control call, and for each file of the inspector. Default: `false`. */
   readonly verbose?: boolean | undefined;
 }
@@ -49,7 +54,7 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
 
-const OTHER_OPTIONS: readonly (keyof ListenOptions)[] = ['handlers', 'log', 'colour', 'verbose'];
+const OTHER_OPTIONS: readonly (keyof ListenOptions)[] = ['handlers', 'log', 'colour', 'verbose', 'tlsRequired'];
 const OPTION_NAMES = [...Object.keys(SERVER_SETTINGS), ...OTHER_OPTIONS, ...SHARED_OPTION_NAMES];
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */
@@ -68,6 +73,13 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   readonly smtp:
     | {
         /** The port on which SMTP listens, at the same address as HTTP. */
+        readonly port: number;
+      }
+    | undefined;
+  /** The server for IMAP; `undefined` without IMAP. */
+  readonly imap:
+    | {
+        /** The port on which IMAP listens, at the same address as HTTP. */
         readonly port: number;
       }
     | undefined;
@@ -101,7 +113,7 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
-  const { host, port, smtpPort, controlToken, mailboxOptions, ...settings } = parseSettings(options);
+  const { host, port, mailSettings, controlToken, mailboxOptions, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
@@ -111,20 +123,19 @@ export async function startServer(
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
   const app = new App({ ...settings, internals, userHandlers, controlToken, log });
   const http = createHttpServer(app);
-  const smtp = smtpPort === undefined ? undefined : await loadSmtpServer(internals, settings.intake);
 
   const boundPort = await http.listen(port, host).catch(stateFile.leave);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
-  const boundSmtpPort = await smtp?.listen(smtpPort ?? 0, host).catch(async (error: unknown) => {
+  const mail = await loadMailServers(internals, { ...mailSettings, ...settings, host }).catch(async (error) => {
     await Promise.all([http.close(), outgoing.close()]);
     return stateFile.leave(error);
   });
   const close = async () => {
-    internals.faults.waits.endAll();
-    await Promise.all([app.closeStreams(), http.close(), smtp?.close(), outgoing.close()]);
+    internals.faults.endWaits();
+    await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
-    internals.faults.waits.endAll();
+    internals.faults.endWaits();
     await stateFile.close();
   };
   return {
@@ -133,7 +144,7 @@ export async function startServer(
     mailbox: internals.mailbox,
     control: url + CONTROL_PATH,
     controlToken,
-    smtp: boundSmtpPort === undefined ? undefined : { port: boundSmtpPort },
+    ...{ smtp: mail.smtp, imap: mail.imap },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -147,6 +158,10 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     allowHosts = [],
     corsOrigins = [],
     smtpPort,
+    imapPort,
+    tlsCert,
+    tlsKey,
+    tlsRequired = false,
     deliverTo = [],
     controlToken,
     state,
@@ -160,7 +175,7 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
   return {
     host: boundHost,
     port: parseOption('port', port),
-    smtpPort: smtpPort === undefined ? undefined : parseOption('smtpPort', smtpPort),
+    mailSettings: parseMailSettings({ smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }),
     allowedHosts: new Set(parseListOption('allowHosts', allowHosts)),
     allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
     deliverTo,
@@ -171,6 +186,20 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     verbose,
     intake: new Intake(memoryForMail(createEnvironment(mailboxOptions.environment))),
     mailboxOptions,
+  };
+}
+
+/** Checks the options of the servers for SMTP and IMAP. */
+function parseMailSettings({ tlsRequired = false, ...options }: Partial<ListenOptions>) {
+  const parse = <Name extends 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey'>(name: Name) =>
+    options[name] === undefined ? undefined : parseOption(name, options[name]);
+  if (tlsRequired && options.tlsCert === undefined) {
+    throw new TypeError('The option tlsRequired needs the options tlsCert and tlsKey.');
+  }
+  return {
+    ports: { smtp: parse('smtpPort'), imap: parse('imapPort') },
+    tlsFiles: { cert: parse('tlsCert'), key: parse('tlsKey') },
+    isTlsRequired: tlsRequired,
   };
 }
 
@@ -193,23 +222,26 @@ async function loadStateFile({ state }: MailboxInternals, path: string | undefin
   return { close, leave };
 }
 
-/** Reads the mail files that the fixture names by paths relative to the working folder; only then is the code loaded. */
+/** Reads the mail files that a fixture names by paths relative to the working folder. The default fixture has none. */
 async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
-  if (!hasMailFiles(options.fixtures)) return options;
-  const { resolveMail } = await import('./mail-files/resolve-mail.ts');
+  if (options.fixtures === undefined || options.fixtures === defaultFixture) return options;
+  const { resolveMail } = await import('./mail-files.ts');
   return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
 }
 
-/** Loads the SMTP server and its packages, which is done only if a port is set. */
-async function loadSmtpServer(internals: MailboxInternals, intake: Intake) {
-  const { createSmtpServer } = await import('./smtp/smtp-server.ts');
-  return createSmtpServer(internals, intake);
+/** Starts the servers for SMTP and IMAP. Their code is loaded only if an option asks for them. */
+async function loadMailServers(internals: MailboxInternals, settings: MailServersSettings): Promise<MailServers> {
+  if (Object.values({ ...settings.ports, ...settings.tlsFiles }).every((value) => value === undefined)) {
+    return { smtp: undefined, imap: undefined, close: async () => {} };
+  }
+  const { startMailServers } = await import('./mail-servers.ts');
+  return startMailServers(internals, settings);
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
 async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: MailboxInternals) {
   const { createUserHandlers } = await import('./http/user-handlers.ts').catch((error: unknown) => {
-    throw explainMissingMsw(error) ?? error;
+    throw explainMissingMsw('Own handlers', error) ?? error;
   });
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }

@@ -1,27 +1,30 @@
-// What the code weighs, and how much of it one request meets: `npm run figures`.
+// What the code weighs, how its folders depend on each other, and how much of it one request meets: `npm run figures`.
+// With `--check`, a figure above its limit is an error. With `--files`, the files of each walk are listed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { createMailbox } from '../../src/index.ts';
-import { createReceiver } from '../../src/receiver/index.ts';
+import { createMailbox } from '../../src/mailbox/index.ts';
 import { startServer } from '../../src/server/index.ts';
+import { createReceiver } from '../../src/testing/receiver/index.ts';
+import { ROOMS } from '../support/rooms.ts';
+import { crowdedFolders, FILES, IMPORTS, roomOf, UPWARD_IMPORTS } from '../support/source.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
+/** Prints a figure with its limit, and remembers one that is above it. */
+function printFigure(what: string, value: number, limit: number): void {
+  print(`${what}: ${value} (at most ${limit})${value > limit ? ', ABOVE THE LIMIT' : ''}`);
+  if (value > limit && process.argv.includes('--check')) process.exitCode = 1;
+}
+
 const SOURCE = new URL('../../src/', import.meta.url);
+const CONFIG = new URL('../../.config/', import.meta.url);
 
 interface Measured {
   readonly name: string;
   readonly lines: number;
 }
-
-const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => {
-    const text = readFileSync(new URL(file, SOURCE), 'utf8');
-    return ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
-  });
 
 function linesOf(file: ts.SourceFile, node: ts.Node = file): number {
   const lineAt = (position: number) => file.getLineAndCharacterOfPosition(position).line;
@@ -48,8 +51,29 @@ function summarise(what: string, measured: readonly Measured[]): void {
   );
 }
 
-/** Says which source files have a function that runs during `work`, and how many functions those are. */
-async function trace(what: string, work: () => Promise<unknown>): Promise<void> {
+/** How many lines of a text have code: neither blank nor a comment alone. */
+function codeLinesOf(text: string): number {
+  const lines = text.replace(/\/\*[\s\S]*?\*\//g, '').split('\n');
+  return lines.filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
+}
+
+/** The folder of the second level that a file is in, or its room. */
+const partOf = (file: string) => file.split('/').slice(1, -1).slice(0, 2).join('/');
+
+/** Every pair of places one of which imports something of the other, types included. */
+function arrowsBetween(placeOf: (file: string) => string): [from: string, to: string][] {
+  const arrows = IMPORTS.filter(({ from, to }) => to.startsWith('src/') && placeOf(to) !== placeOf(from));
+  const names = new Set(arrows.map(({ from, to }) => `${placeOf(from)} ${placeOf(to)}`));
+  return [...names].map((arrow) => arrow.split(' ') as [string, string]);
+}
+
+/** How many rooms the longest chain of imports has. */
+function longestChain(arrows: readonly [from: string, to: string][], room: string): number {
+  return 1 + Math.max(0, ...arrows.filter(([from]) => from === room).map(([, to]) => longestChain(arrows, to)));
+}
+
+/** Says how many files have a function that runs during `work`, and how many functions those are. */
+async function trace(what: string, limit: number, work: () => Promise<unknown>): Promise<void> {
   await work();
   const session = new Session();
   session.connect();
@@ -66,7 +90,8 @@ async function trace(what: string, work: () => Promise<unknown>): Promise<void> 
     }))
     .filter(({ called }) => called > 0);
   const called = run.reduce((sum, each) => sum + each.called, 0);
-  print(`${what}: ${run.length} files, ${called} functions`);
+  print(`${called} functions run for ${what}`);
+  printFigure(`files for ${what}`, run.length, limit);
   if (process.argv.includes('--files')) for (const { file, called } of run) print(`  ${file} ${called}`);
 }
 
@@ -74,21 +99,52 @@ const createWebhook = (url: string) =>
   [`${url}/v1/webhooks`, { method: 'POST', headers: { 'X-API-Key': 'tk_acme_tenant_key' }, body: BODY }] as const;
 const BODY = JSON.stringify({ url: 'https://agent.example/hook', events: ['message.received'] });
 
-print(`src: ${files.reduce((sum, file) => sum + file.text.split('\n').length - 1, 0)} lines`);
+const texts = FILES.map(({ text }) => text);
+const rooms = arrowsBetween(roomOf);
+const config = readdirSync(CONFIG).filter((file) => file.endsWith('.ts'));
+printFigure('rooms', new Set(FILES.map(({ fileName }) => roomOf(fileName))).size, 12);
+printFigure('imports between parts', arrowsBetween(partOf).length, 180);
+printFigure('imports of a later room', UPWARD_IMPORTS.length, 0);
+printFigure(
+  'longest chain of imports between rooms',
+  Math.max(...Object.keys(ROOMS).map((room) => longestChain(rooms, room))),
+  11,
+);
+printFigure('folders with more than 20 files', crowdedFolders().length, 0);
+printFigure('source files', FILES.length, 420);
+printFigure('lines of code', codeLinesOf(texts.join('\n')), 27_000);
+printFigure(
+  'tenantId outside of contract and feed',
+  FILES.filter(({ fileName }) => roomOf(fileName) !== 'contract' && !fileName.includes('feed')).reduce(
+    (sum, { text }) => sum + (text.match(/\btenantId\b/g)?.length ?? 0),
+    0,
+  ),
+  80,
+);
+printFigure(
+  'lines of .config/*.ts',
+  config.reduce((sum, file) => sum + readFileSync(new URL(file, CONFIG), 'utf8').split('\n').length - 1, 0),
+  480,
+);
+printFigure(
+  'lines above 120 characters',
+  texts.flatMap((text) => text.split('\n')).filter((line) => line.length > 120).length,
+  0,
+);
 summarise(
   'files',
-  files.map((file) => ({ name: file.fileName, lines: linesOf(file) })),
+  FILES.map((file) => ({ name: file.fileName, lines: linesOf(file) })),
 );
 summarise(
   'functions',
-  files.flatMap((file) => functionsOf(file)),
+  FILES.flatMap((file) => functionsOf(file)),
 );
 
 const mailbox = createMailbox();
-await trace('POST /v1/webhooks in process', () => mailbox.fetch(new Request(...createWebhook(mailbox.baseUrl))));
+await trace('POST /v1/webhooks in process', 20, () => mailbox.fetch(new Request(...createWebhook(mailbox.baseUrl))));
 
 const server = await startServer({ port: 0, smtpPort: 0 });
-await trace('POST /v1/webhooks over HTTP', () => fetch(...createWebhook(server.url)));
+await trace('POST /v1/webhooks over HTTP', 25, () => fetch(...createWebhook(server.url)));
 
 const receiver = createReceiver();
 const [url, init] = createWebhook(server.url);
@@ -98,7 +154,7 @@ const created = (await (await fetch(url, { ...init, body: JSON.stringify(hook) }
 receiver.secret = created.secret;
 const { createTransport } = await import('nodemailer');
 const transport = createTransport({ host: '127.0.0.1', port: server.smtp?.port ?? 0, secure: false, ignoreTLS: true });
-await trace('a mail by SMTP until its delivery is logged', async () => {
+await trace('a mail by SMTP until its delivery is logged', 40, async () => {
   await transport.sendMail({ from: 'a@b.test', to: 'helpdesk@acme.test', subject: 'Hi', text: 'Hello' });
   await server.mailbox.settled();
 });

@@ -1,7 +1,7 @@
 // A child process: `load-messages.ts <messages> <characters of each>`. It loads a fixture file with so many messages as
 // the command does, and tells its parent how many ms that takes, and how many MB stay in use.
 import { createMailbox } from 'agent-mailbox-mock';
-import { parseJsonc } from '../../src/cli/jsonc.ts';
+import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { countBytes } from './count-bytes.ts';
 import { createMessagesFixture } from './messages-fixture.ts';
 

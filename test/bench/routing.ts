@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { createSilentReader } from '../../src/contract/behaviour-reader.ts';
-import { parseBehaviours } from '../../src/contract/behaviours.ts';
-import { findRow } from '../../src/pipeline/find-row.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
-import { createRouter, type Routable } from '../../src/pipeline/router.ts';
+import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { createRouter, findRow, OPERATION_ROWS, type Routable } from '../../src/service/pipeline/find-row.ts';
 import { type Child, startChild } from './child.ts';
 import { atMostTimes, compare, type Row, type Sample, timePerCall } from './measure.ts';
 

@@ -13,7 +13,7 @@ OPERATION_IDS.splice(isFirst ? 0 : OPERATION_IDS.length, 0, OPERATION);
 
 // The table is made of the ids when it is loaded, so only now.
 const { createMailbox } = await import('agent-mailbox-mock');
-const { OPERATION_ROWS } = await import('../../src/pipeline/operation-rows.ts');
+const { OPERATION_ROWS } = await import('../../src/service/pipeline/find-row.ts');
 if (OPERATION_ROWS.at(isFirst ? 0 : -1)?.id !== OPERATION) throw new Error('The row is not where it should be.');
 
 const mailbox = createMailbox();

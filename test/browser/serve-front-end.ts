@@ -12,7 +12,7 @@ export async function serveFrontEnd(): Promise<PageServer> {
       configFile: false,
       root: `${root}test/browser/app`,
       publicDir: false,
-      resolve: { alias: { 'agent-mailbox-mock': `${root}src/index.ts` } },
+      resolve: { alias: { 'agent-mailbox-mock': `${root}src/mailbox/index.ts` } },
       build: { write: false, minify: false },
       logLevel: 'error',
     }),

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { test, vi } from 'vitest';
-import { COMMAND, run, runCommand } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+import { COMMAND, run, runCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -38,6 +40,25 @@ testPosix.for(['SIGTERM', 'SIGHUP'] as const)(
     }
   },
 );
+
+/** A module that lets `spawn` return only when a file exists, as on a machine that is busy with the new process. */
+const SLOW_SPAWN = `import processes from 'node:child_process';
+import { existsSync } from 'node:fs';
+const { spawn } = processes;
+processes.spawn = (...args) => {
+  const child = spawn(...args);
+  while (!existsSync(process.env.SPAWNED));
+  return child;
+};`;
+
+testPosix('exec passes on a signal that comes as soon as the command runs', async (test) => {
+  const spawned = join(await makeFolder(test), 'spawned');
+  const running = runCommand(test, ['exec', '--', 'sh', '-c', 'kill -HUP $PPID; : > "$SPAWNED"; exec sleep 300'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SLOW_SPAWN)}`,
+    SPAWNED: spawned,
+  });
+  test.expect(await running.ended).toEqual({ code: 128 + constants.signals.SIGHUP, signal: null });
+});
 
 testLinux('exec ends also what the command has started whose parent has ended', async (test) => {
   const running = runCommand(test, ['exec', '--', 'sh', '-c', `${ORPHANS} sleep 300`]);

@@ -4,8 +4,9 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import { test, vi } from 'vitest';
-import { COMMAND, NEVER, run, runCommand, runHere, startCommand } from '../support/command.ts';
+import { NEVER, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { COMMAND, run, runCommand, startCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -44,15 +45,26 @@ test('exec runs a command that finds the emulator, and prints nothing itself', a
   for (const [name, value] of Object.entries(CONNECTION)) test.expect(variables[name]).toMatch(value);
 });
 
-test('exec sets the variables of SMTP and of the token where they are on, and unsets those of no key', async (test) => {
+test('exec sets the variables of SMTP, IMAP and the token where they are on, and unsets those of no key', async (test) => {
   const folder = await makeFolder(test);
   await writeFile(join(folder, 'empty.json'), '{ "tenants": {} }');
-  const args = ['exec', '--smtp-port', '0', '--token', 'token-of-this-test', '-f', join(folder, 'empty.json')];
+  const args = [
+    'exec',
+    '--smtp-port',
+    '0',
+    '--imap-port',
+    '0',
+    '--token',
+    'token-of-this-test',
+    '-f',
+    join(folder, 'empty.json'),
+  ];
   const running = runCommand(test, [...args, ...PRINT_ENV], { MAILBOX_INBOX_KEY: 'ak_of_somebody_else' });
   test.expect(await running.ended).toEqual({ code: 0, signal: null });
   const variables = mailboxVariables(running.stdout);
   test.expect(variables).toMatchObject({ MAILBOX_SMTP_HOST: '127.0.0.1', AGENT_MAILBOX_TOKEN: 'token-of-this-test' });
   test.expect(variables.MAILBOX_SMTP_PORT).toMatch(/^\d+$/);
+  test.expect(variables.MAILBOX_IMAP_PORT).toMatch(/^\d+$/);
   test.expect(variables).not.toHaveProperty('MAILBOX_INBOX_KEY');
 });
 

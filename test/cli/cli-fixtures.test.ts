@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import { test, vi } from 'vitest';
-import { COMMAND, linesOf, ROOT, run, runCommand, runHere } from '../support/command.ts';
+import { linesOf, ROOT, runHere } from '../support/command.ts';
 import { makeFolder, writeFixture } from '../support/folder.ts';
+import { COMMAND, run, runCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,15 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test, vi } from 'vitest';
-import { ROOT, runCommand, runHere, startCommand } from '../support/command.ts';
+import { ROOT, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { runCommand, startCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Writes a file from which msw can be imported. */
 async function writeWithMsw({ onTestFinished }: TestContext, name: string, code: string): Promise<string> {
-  const folder = await mkdtemp(join(ROOT, 'node_modules/.cache/handlers-'));
+  const cache = join(ROOT, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'handlers-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, name), code);
   return join(folder, name);

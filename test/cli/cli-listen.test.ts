@@ -1,8 +1,9 @@
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
-import { linesOf, NEVER, type Running, runCommand, runHere } from '../support/command.ts';
+import { linesOf, NEVER, runHere } from '../support/command.ts';
 import { fire } from '../support/deliveries.ts';
+import { type Running, runCommand } from '../support/processes.ts';
 import { senderTo } from '../support/sender.ts';
 import { serve } from '../support/serve.ts';
 import { createWebhook } from '../support/webhooks.ts';
@@ -140,7 +141,10 @@ test('listen says which deliveries it could not print', async ({ expect }) => {
   await using server = await serve(({ url = '' }, response) => {
     if (url.startsWith('/__mock/feed')) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(events.join(''));
-    } else response.end(JSON.stringify(url.includes('/d1') ? { error: 'There is none.' } : { deliveries: [] }));
+      return;
+    }
+    const [status, reply] = url.includes('/d1') ? [404, { error: 'There is none.' }] : [200, { deliveries: [] }];
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(reply));
   });
   const { origin } = new URL(server.url);
   const { code, out, err } = await runHere(['listen', '--url', origin], {}, { interrupted: NEVER });

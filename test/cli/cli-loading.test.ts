@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
-import { COMMAND, run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { COMMAND, run } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -26,22 +26,22 @@ async function filesLoadedBy(test: Test, args: readonly string[]): Promise<strin
   const { result } = JSON.parse(await readFile(join(folder, 'coverage', file), 'utf8')) as {
     result: { url: string }[];
   };
-  const names = result.flatMap(
-    ({ url }) => /\/agent-mailbox-mock-[^/]+\/([^/]+?)(?:-[\w-]{8})?\.cjs$/.exec(url)?.[1] ?? [],
-  );
+  const names = result.flatMap(({ url }) => /\/dist\/([^/]+?)(?:-[\w-]{8})?\.cjs$/.exec(url)?.[1] ?? []);
   return [...new Set(names)].filter((name) => name !== 'rolldown-runtime').sort();
 }
 
-test.for([['--version'], ['--help'], ['help', 'start']])('loads two files for %j', async (args, test) => {
-  test.expect(await filesLoadedBy(test, args)).toEqual(['command', 'main']);
+test.for([['--version'], ['--help'], ['help', 'start']])('loads three files for %j', async (args, test) => {
+  test.expect(await filesLoadedBy(test, args)).toEqual(['command', 'main', 'options']);
 });
 
-const FILES_OF_A_SERVER = ['command', 'library', 'main', 'start'];
+const FILES_OF_A_SERVER = ['command', 'library', 'main', 'options', 'start'];
 
-test('loads four files to start a server, and SMTP only with a port for it', async (test) => {
+test('loads five files to start a server, and SMTP only with a port for it', async (test) => {
   test.expect(await filesLoadedBy(test, ['--port', '0'])).toEqual(FILES_OF_A_SERVER);
   const withSmtp = await filesLoadedBy(test, ['--port', '0', '--smtp-port', '0']);
-  test.expect(withSmtp).toEqual([...FILES_OF_A_SERVER, 'smtp-server'].sort());
+  test
+    .expect(withSmtp)
+    .toEqual([...FILES_OF_A_SERVER, 'mail-listener', 'mail-servers', 'record-command', 'smtp-server'].sort());
 });
 
 test.for([

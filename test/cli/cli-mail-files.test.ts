@@ -4,8 +4,9 @@ import { createMailbox, FixtureError } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import type { TestContext } from 'vitest';
 import { test } from 'vitest';
-import { linesOf, runCommand, startCommand } from '../support/command.ts';
+import { linesOf } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { runCommand, startCommand } from '../support/processes.ts';
 import { send } from '../support/send.ts';
 
 const ORDERS = 'orders@initech.test';

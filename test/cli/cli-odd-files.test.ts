@@ -4,8 +4,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test, vi } from 'vitest';
-import { NEVER, runCommand, runHere } from '../support/command.ts';
+import { NEVER, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { runCommand } from '../support/processes.ts';
 
 // Where such a file is opened in vain, a test ends by this.
 vi.setConfig({ testTimeout: 60_000 });

@@ -4,6 +4,7 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { test } from 'vitest';
 import { NEVER, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { serve } from '../support/serve.ts';
 
 const TO = 'helpdesk@acme.test';
 const MAIL = ['receive', '--to', TO, '--from', 'dana@customer.test'];
@@ -131,3 +132,19 @@ function latestIn({ mailbox }: MailboxServer, tenant: string, count: number) {
       ?.messages.slice(-count) ?? []
   );
 }
+
+test.for<[args: string[], reply: string]>([
+  [MAIL, '{}'],
+  [MAIL, 'null'],
+  [['trigger', 'message.sent'], '[]'],
+])('%j says that a server with the reply %j is not an emulator', async ([args, reply], { expect }) => {
+  await using other = await serve((_, response) => {
+    response.setHeader('Content-Type', 'application/json').end(reply);
+  });
+  const { origin } = new URL(other.url);
+  expect(await runHere([...args, '--url', origin], {}, { interrupted: NEVER })).toEqual({
+    code: 1,
+    out: [],
+    err: `agent-mailbox-mock: ${origin} is not an agent-mailbox-mock server.`,
+  });
+});

@@ -10,9 +10,10 @@ import { createMailbox, type Delivery } from 'agent-mailbox-mock';
 import { type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { maskSecrets } from '../../src/server/log/log-format.ts';
-import { COMMAND, linesOf, ROOT, run, runCommand, runHere, startCommand } from '../support/command.ts';
+import { linesOf, ROOT, runHere } from '../support/command.ts';
 import { writeFixture } from '../support/folder.ts';
 import { withoutTimeOfDay, withoutTimes } from '../support/log.ts';
+import { COMMAND, run, runCommand, startCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -25,6 +26,29 @@ const ONE_KEY_PER_TIER = {
   workspace: acme.workspaces.support,
   inbox: acme.inboxes.helpdesk,
 };
+
+test.for([['--bogus'], ['bogus']])(
+  'ends with 2 after %j, one sentence on stderr and nothing else',
+  async (args, test) => {
+    const running = runCommand(test, args);
+    test.expect(await running.ended).toEqual({ code: 2, signal: null });
+    test.expect(running.stdout).toBe('');
+    test.expect(running.stderr).toMatch(/^agent-mailbox-mock: [^\n]+\.\n$/);
+  },
+);
+
+test('shows its version', async (test) => {
+  const running = runCommand(test, ['--version']);
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+  test.expect(running).toMatchObject({ stdout: `${packageJson.version}\n`, stderr: '' });
+});
+
+test('prints its help, whole and once', async (test) => {
+  const running = runCommand(test, ['--help']);
+  test.expect(await running.ended).toEqual({ code: 0, signal: null });
+  const { out } = await runHere(['--help']);
+  test.expect(running).toMatchObject({ stdout: `${out.join('\n')}\n`, stderr: '' });
+});
 
 /** Twice what the document allows for an end, because other tests keep this machine busy. */
 const END_LIMIT_MS = 2_000;

@@ -167,6 +167,34 @@ const VITESTS: readonly Environment[] = (
   })),
 );
 
+/** A route that uses a mailbox, and one that calls the emulated service, which `instrumentation.ts` answers. */
+const NEXT_APP = {
+  // Next.js takes the nearest folder with this file as the project.
+  '../package-lock.json': '{}',
+  'package.json': '{ "private": true }',
+  'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;',
+  'app/api/mail/route.js': `
+    import { createMailbox } from 'agent-mailbox-mock';
+    export const dynamic = 'force-dynamic';
+    const mailbox = createMailbox();
+    const request = new Request(mailbox.baseUrl + '/v1/me', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
+    export const GET = async () => Response.json({ status: (await mailbox.fetch(request.clone())).status });`,
+  'app/api/agent/route.js': `
+    export const dynamic = 'force-dynamic';
+    const headers = { 'X-API-Key': 'tk_acme_tenant_key' };
+    export const GET = async () => {
+      const { status } = await fetch('https://api.example.test/v1/me', { headers });
+      return Response.json({ status });
+    };`,
+  'instrumentation.js': `
+    export async function register() {
+      if (process.env.NEXT_RUNTIME !== 'nodejs') return;
+      const [{ createMailbox }, { setupServer }] = await Promise.all([import('agent-mailbox-mock'), import('msw/node')]);
+      const { handlers } = createMailbox({ baseUrl: 'https://api.example.test' });
+      setupServer(...handlers).listen({ onUnhandledRequest: 'bypass' });
+    }`,
+};
+
 const TYPES = readFileSync(new URL('types.ts', import.meta.url), 'utf8');
 
 const COMPILER_OPTIONS = {
@@ -201,5 +229,38 @@ const COMPILERS: readonly Environment[] = (
   })),
 );
 
+/** Programs of their own, which end with 0 if all is well. */
+const PROGRAMS: readonly Environment[] = (
+  [
+    ['Next.js 16, msw 2', 'bundlers', 'node20', 'next.mjs', [], NEXT_APP],
+    ['webpack 5, msw 2', 'bundlers', 'node20', 'webpack.mjs', [], {}],
+    ['no msw', 'bare', 'node20', 'without-msw.mjs', [], {}],
+    ['Bun, bare import of the matchers', 'earlier', 'bun', 'matchers.test.mjs', ['test'], {}],
+    [
+      'Jest 30, babel, without a flag',
+      'earlier',
+      'node20',
+      'jest-without-flag.test.js',
+      [`${MODULES}/jest/bin/jest.js`],
+      { ...BABEL, ...jestConfig({}) },
+    ],
+  ] as const
+).map(([name, project, runtime, program, args, files]) => ({
+  name,
+  project,
+  runtime,
+  story: 'story.mjs',
+  files: { ...files, [program]: readFileSync(new URL(`programs/${program}`, import.meta.url), 'utf8') },
+  args: [...args, `./${program}`],
+  checks: [],
+}));
+
 /** All environments; the slowest first. */
-export const ENVIRONMENTS: readonly Environment[] = [...JESTS, ...VITESTS, ...COMPILERS, ...NODE_TESTS, ...SCRIPTS];
+export const ENVIRONMENTS: readonly Environment[] = [
+  ...PROGRAMS,
+  ...JESTS,
+  ...VITESTS,
+  ...COMPILERS,
+  ...NODE_TESTS,
+  ...SCRIPTS,
+];

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCommand } from './check-command.ts';
 import { type Check, ENVIRONMENTS, type Environment, RUNTIMES } from './environments.ts';
@@ -116,7 +116,10 @@ async function findProblem(
   await mkdir(cwd);
   const story = writeStory(await readFile(join(ROOT, 'test/compat/story.ts'), 'utf8'), environment);
   const files = { ...environment.files, [environment.story]: story };
-  await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(cwd, name), content)));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true });
+    await writeFile(join(cwd, name), content);
+  }
   const { code, output } = await runToEnd([...runtime, ...environment.args], { cwd, timeoutMs: 120_000 });
   if (code !== 0) return output;
   return environment.checks.includes('command') ? checkCommand(runtime, project) : undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runToEnd } from './run-to-end.ts';
 
 /** The folders into which the packages are installed: what does not fit together is in another one. */
-export type ProjectName = 'earlier' | 'latest';
+export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'bare';
 
 /** What an npm project depends on. */
 interface Dependencies {
@@ -49,6 +49,11 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
     },
     optionalDependencies: { node22: nodeBinary(22), node24: nodeBinary(24) },
   },
+  bundlers: {
+    dependencies: { msw: '2.15.0', next: '^16.0.0', react: '^19.0.0', 'react-dom': '^19.0.0', webpack: '^5.0.0' },
+    optionalDependencies: { node20: nodeBinary(20) },
+  },
+  bare: { dependencies: {}, optionalDependencies: { node20: nodeBinary(20) } },
 };
 
 /** The names of all projects. */

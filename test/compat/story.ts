@@ -1,7 +1,7 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { createReceiver, type Receiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
-import { http } from 'msw';
+import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 
 const BASE_URL = 'https://api.example.test';
@@ -24,9 +24,14 @@ export async function streamInProcess(): Promise<void> {
 export async function tellOverHttp(): Promise<void> {
   const server = await startServer({ port: 0 });
   const receiver = createReceiver();
+  const hook = await receiver.listen();
+  // msw intercepts the requests of the test, but not the deliveries of a server in the same process.
+  const interception = setupServer(http.post(hook, () => HttpResponse.error()));
+  interception.listen();
   try {
-    await tellStory({ mailbox: server.mailbox, url: server.url, receiver, hook: await receiver.listen() });
+    await tellStory({ mailbox: server.mailbox, url: server.url, receiver, hook });
   } finally {
+    interception.close();
     await receiver.close();
     await server.close();
   }

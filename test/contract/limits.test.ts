@@ -4,7 +4,7 @@ import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { fixtureSchema } from '../../src/fixture/schema.ts';
 
 interface Definition {
@@ -40,8 +40,8 @@ test('no check runs on a text that is too long', () => {
     return [id, [params, query, body, bodyCheckedByMailbox]] as const;
   });
   const others: [string, readonly (z.ZodType | undefined)[]][] = [
-    ['fixture', [fixtureSchema]],
-    ['frame', [clientFrame]],
+    ['fixture', [fixtureSchema()]],
+    ['frame', [clientFrame()]],
   ];
   const all = [...operations, ...controls, ...others];
   expect(all.flatMap(([id, schemas]) => findUnbounded(schemas, id, new Set()))).toEqual([]);

@@ -4,11 +4,11 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createFetch } from '../../src/adapters/fetch.ts';
-import { createControl } from '../../src/control/control.ts';
-import { createControlOpenApi } from '../../src/control/describe-control.ts';
-import { defineControl } from '../../src/control/row.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
+import { createControl } from '../../src/control/table/control.ts';
+import { createControlOpenApi } from '../../src/control/table/describe-control.ts';
+import { createRows, defineControl } from '../../src/control/table/row.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { createFetch } from '../../src/mailbox/adapters/fetch.ts';
 import { sendControl } from '../support/control.ts';
 
 const DOCUMENT = createControlOpenApi(CONTROL_TABLE);
@@ -37,19 +37,13 @@ test('every control call is described once, under an id of its own', () => {
 });
 
 test('a control call can reply with a page or with an event stream', async () => {
-  const row = { method: 'GET', summary: 'Shows something.' };
-  const page = defineControl({
-    ...row,
-    id: 'page',
-    path: '/__mock/page',
+  const summary = 'Shows something.';
+  const page = defineControl(summary, {
     content: 'text/html',
     reply: z.string(),
     run: () => '<p>Hello</p>',
   });
-  const stream = defineControl({
-    ...row,
-    id: 'stream',
-    path: '/__mock/stream',
+  const stream = defineControl(summary, {
     content: 'text/event-stream',
     reply: z.strictObject({ count: z.int() }),
     async *run() {
@@ -57,14 +51,15 @@ test('a control call can reply with a page or with an event stream', async () =>
       yield { count: 2 };
     },
   });
-  const fetchControl = createFetch(createControl(createMailbox(), () => {}, [page, stream]));
+  const rows = createRows({ page: 'GET /page', stream: 'GET /stream' }, { page, stream });
+  const fetchControl = createFetch(createControl(createMailbox(), () => {}, rows));
   const read = async (path: string) => {
     const reply = await fetchControl(new Request(`http://localhost/__mock/${path}`));
     return [reply.headers.get('content-type'), await reply.text()];
   };
   expect(await read('page')).toEqual(['text/html; charset=utf-8', '<p>Hello</p>']);
   expect(await read('stream')).toEqual(['text/event-stream', 'data: {"count":1}\n\ndata: {"count":2}\n\n']);
-  expect(createControlOpenApi([page, stream]).paths['/__mock/page']?.get?.responses).toMatchObject({
+  expect(createControlOpenApi(rows).paths['/__mock/page']?.get?.responses).toMatchObject({
     200: { content: { 'text/html': {} } },
   });
 });

@@ -1,9 +1,9 @@
 import { BEHAVIOURS, type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
+import { VERSION } from '../../src/basics/version.ts';
 import type { ChangeableId } from '../../src/contract/behaviours.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
-import { VERSION } from '../../src/version.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { checkReply } from '../support/check-reply.ts';
 import { sendControl } from '../support/control.ts';
 import { type SendOptions, send } from '../support/everywhere.ts';

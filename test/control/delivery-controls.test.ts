@@ -14,7 +14,11 @@ const WEBHOOK = { url: 'http://127.0.0.1/', events: ['message.received'] };
 function openHanging() {
   const answers: ((response: Response) => void)[] = [];
   const fetch = () => new Promise<Response>((resolve) => answers.push(resolve));
-  const mailbox = createMailbox({ environment: { fetch, now: () => new Date(START) } });
+  const mailbox = createMailbox({
+    environment: { fetch, now: () => new Date(START) },
+    // Other tests in this process may keep the answers waiting.
+    behaviours: { 'deliveries.timeout': '30s' },
+  });
   async function send(method: string, path: string, key: string, json?: object) {
     const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
     const init = { method, headers, ...(json && { body: JSON.stringify(json) }) };

@@ -1,11 +1,11 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { createFetch } from '../../src/adapters/fetch.ts';
-import { PriorityQueue } from '../../src/clock/priority-queue.ts';
-import { createControl } from '../../src/control/control.ts';
-import { Jobs } from '../../src/delivery/queue.ts';
+import { createControl } from '../../src/control/table/control.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import { createFetch } from '../../src/mailbox/adapters/fetch.ts';
+import { Jobs } from '../../src/service/delivery/queue.ts';
+import { PriorityQueue } from '../../src/world/clock/priority-queue.ts';
 import { sendControl } from '../support/control.ts';
 import { senderTo } from '../support/sender.ts';
 

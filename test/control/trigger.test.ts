@@ -2,9 +2,10 @@ import { createMailbox, type Delivery, EVENT_KINDS } from 'agent-mailbox-mock';
 
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
-import { NEVER, runCommand, runHere } from '../support/command.ts';
+import { NEVER, runHere } from '../support/command.ts';
 import { IDS } from '../support/ids.ts';
 import { createPatientReceiver } from '../support/patient-receiver.ts';
+import { runCommand } from '../support/processes.ts';
 import { senderTo } from '../support/sender.ts';
 import { createWebhook, hook, type WebhookFields } from '../support/webhooks.ts';
 

@@ -1,5 +1,6 @@
-import { EVENT_KINDS } from 'agent-mailbox-mock';
-import { expect } from 'vitest';
+import { type AddedWebhook, createMailbox, EVENT_KINDS } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { expect, test } from 'vitest';
 import { control } from '../support/control.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
@@ -30,4 +31,53 @@ everywhere('the control plane lists every webhook with its secret', async (servi
 everywhere('the webhooks of a sandbox are only its own', async ({ mailbox }) => {
   const sandbox = mailbox.createSandbox();
   expect(sandbox.webhooks().map(({ id }) => id)).toEqual(Object.values(sandbox.ids.webhooks));
+});
+
+everywhere('a test adds a webhook for a tenant, a workspace or the workspace of an inbox', async (service) => {
+  const { mailbox } = service;
+  const add = async (json: AddedWebhook) =>
+    (await control(service, 'POST /webhooks', json, () => mailbox.addWebhook(json))).json;
+  const url = 'http://127.0.0.1:9/in';
+  const { tenant, workspaces, inboxes } = mailbox.ids.acme;
+  const common = { tenantId: tenant, url, isActive: true, secret: expect.stringMatching(/^whsec_/) };
+  expect(await add({ url, tenant })).toMatchObject({ ...common, workspaceId: null, events: ['message.received'] });
+  expect(await add({ url, workspace: workspaces.sales, events: ['message.sent'] })).toMatchObject({
+    ...common,
+    workspaceId: workspaces.sales,
+    events: ['message.sent'],
+  });
+  for (const inbox of ['HelpDesk@acme.test', inboxes.helpdesk]) {
+    expect(await add({ url, inbox })).toMatchObject({ ...common, workspaceId: workspaces.support });
+  }
+  expect(mailbox.webhooks().filter((webhook) => webhook.url === url)).toHaveLength(4);
+});
+
+everywhere('a webhook that a test adds wrongly is refused, and nothing is added', async (service) => {
+  const { mailbox } = service;
+  const before = mailbox.webhooks();
+  const refusalOf = async (json: object) => {
+    const add = () => mailbox.addWebhook(json as AddedWebhook);
+    return (await control(service, 'POST /webhooks', json, add)).json.error;
+  };
+  const url = 'http://127.0.0.1:9/in';
+  const { tenant } = mailbox.ids.acme;
+  expect(await refusalOf({ url })).toContain('needs inbox, workspace or tenant, because there are several tenants');
+  expect(await refusalOf({ url: 'ftp://127.0.0.1', tenant })).toContain('url');
+  expect(await refusalOf({ url, tenant, events: ['message.read'] })).toContain('events[0]');
+  expect(await refusalOf({ url, inbox: 'nobody@acme.test' })).toContain('There is no inbox nobody@acme.test.');
+  expect(await refusalOf({ url, workspace: tenant })).toContain('There is no workspace with this id.');
+  expect(await refusalOf({ url, tenant, inboxes: [] })).toContain('inboxes');
+  expect(mailbox.webhooks()).toEqual(before);
+});
+
+test('a receiver that is added gets the secret, so that it verifies what it receives', async () => {
+  const mailbox = createMailbox();
+  const sandbox = mailbox.createSandbox();
+  await using receiver = createReceiver();
+  const { secret, url } = await sandbox.addWebhook({ receiver, inbox: `helpdesk@${sandbox.domain}` });
+  expect(receiver.secret).toBe(secret);
+  expect(url).toBe(await receiver.listen());
+  await sandbox.receiveMessage({ from: 'dana@customer.test', to: `helpdesk@${sandbox.domain}`, subject: 'Hello' });
+  await sandbox.settled();
+  expect(receiver.requests).toMatchObject([{ verified: true, json: { subject: 'Hello' } }]);
 });

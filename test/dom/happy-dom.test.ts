@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import '../delivery/deliveries.test.ts';
-import '../delivery/delivery-calls.test.ts';
-import '../delivery/deliveries-signature.test.ts';
-import '../operations/messages.test.ts';
+import '../service/delivery/deliveries.test.ts';
+import '../service/delivery/delivery-calls.test.ts';
+import '../service/delivery/deliveries-signature.test.ts';
+import '../service/operations/messages.test.ts';

@@ -1,35 +1,43 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { z } from 'zod';
-import { parseJsonc } from '../../src/cli/jsonc.ts';
-import { durationField } from '../../src/clock/duration.ts';
-import { splitAddresses } from '../../src/contract/address-list.ts';
-import { countBytes } from '../../src/contract/base64.ts';
-import { createSilentReader } from '../../src/contract/behaviour-reader.ts';
-import { parseBehaviours } from '../../src/contract/behaviours.ts';
-import { parseAddress } from '../../src/contract/email-address.ts';
+import { countBytes } from '../../src/basics/base64.ts';
+import { parseJsonc } from '../../src/cli/read-fixture.ts';
+import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { parseAddress, splitAddresses } from '../../src/contract/email-address.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { isUrlWithProtocol } from '../../src/contract/schemas.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
-import { QUOTING_STYLES, quoteBelow } from '../../src/correspondents/quoting.ts';
+import { createHar } from '../../src/control/journal/har.ts';
+import { maskText } from '../../src/control/journal/mask.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { deriveDomain, deriveKey, deriveName } from '../../src/fixture/defaults.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import type { Mailbox } from '../../src/index.ts';
 import { bareAddress, nameOf } from '../../src/inspector/mail/display-form.ts';
-import { parseHeaders } from '../../src/inspector/signature/parse-headers.ts';
-import { maskText } from '../../src/journal/mask.ts';
-import { readFreeText } from '../../src/mail/bounce-text.ts';
-import { linksOf } from '../../src/mail/links-of.ts';
-import { splitMbox } from '../../src/server/mail-files/split-mbox.ts';
-import { readFrame } from '../../src/stream/frames.ts';
+import { parseHeaders } from '../../src/inspector/webhooks/signature/explain-signature.ts';
+import type { Mailbox } from '../../src/mailbox/index.ts';
+import { parseCommand } from '../../src/server/imap/parse-command.ts';
+import { startServer } from '../../src/server/index.ts';
+import { splitMbox } from '../../src/server/mail-files.ts';
+import { QUOTING_STYLES, quoteBelow } from '../../src/service/correspondents/quoting.ts';
+import { parseSequence } from '../../src/service/imap/argument.ts';
+import { writeStructure } from '../../src/service/imap/body-structure.ts';
+import { writeEnvelope } from '../../src/service/imap/envelope.ts';
+import { decodeName, matchFolders } from '../../src/service/imap/folder-names.ts';
+import { splitMail } from '../../src/service/imap/mail-parts.ts';
+import { linksOf } from '../../src/service/mail/html.ts';
+import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
+import { readFrame } from '../../src/service/stream/frames.ts';
+import { durationField } from '../../src/world/clock/duration.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 
 /** Work whose growth is measured. */
 export interface GrowthRow {
-  /** The largest size of the input, in characters or bytes. */
+  /** The largest size of the input: in characters or bytes, or a number of things. */
   readonly most: number;
-  readonly input: (size: number) => string | Uint8Array;
+  readonly input: (size: number) => unknown;
   readonly run: (input: never, mailbox: Mailbox) => unknown;
 }
 
@@ -46,6 +54,7 @@ async function send(mailbox: Mailbox, method: string, path: string, body?: unkno
 
 const INBOX = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
 const BOTH = { to: 'dana@customer.test', subject: 'Hi', verified: true };
+const NOON = '2026-03-01T12:00:00.000Z';
 const PERSON = 'Dana <dana@customer.test>';
 
 const REPORT = { subject: 'Undelivered', from: PERSON, fromAddress: 'mailer-daemon@b.test', to: [], htmlBody: null };
@@ -116,6 +125,26 @@ const READERS: Readonly<Record<string, Read>> = {
     await send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, plainBody: '', htmlBody: text });
     return send(mailbox, 'GET', `${INBOX}/messages`);
   },
+  'the IMAP command': (text) => {
+    const bytes = text.replace(/[^\x20-\xff]/g, '');
+    for (const command of [bytes, `SEARCH (${bytes}`, `FETCH 1 BODY[${bytes}`, `LOGIN "${bytes}`]) {
+      isQuiet(() => parseCommand(`a ${command}`, []));
+    }
+    isQuiet(() => parseSequence(bytes, 9));
+    return [matchFolders(bytes), decodeName(bytes)];
+  },
+  'the parts of a mail over IMAP': (text) => {
+    const mail = text.replace(/[^\0-\xff]/g, '?');
+    for (const each of [
+      mail,
+      `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${mail}`,
+      `Content-Type: ${mail}\r\n\r\nx`,
+    ]) {
+      const root = splitMail(each);
+      writeStructure(root, each, true);
+      writeEnvelope({ from: each, to: mail, subject: mail });
+    }
+  },
   'the workspace': (text, mailbox) => send(mailbox, 'POST', '/v1/workspaces', { name: text.slice(0, 200), slug: text }),
   'the path': (text, mailbox) => send(mailbox, 'GET', `/v1/inboxes/${encodeURI(wellFormed(text))}`),
   'the query': (text, mailbox) => {
@@ -141,7 +170,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'the fields of operations': (text) => {
     const reader = createSilentReader(BEHAVIOURS);
     for (const row of Object.values<OperationDefinition>(OPERATIONS)) {
-      for (const schema of [row.params, row.query?.(reader.readBehaviour), row.body?.(reader.readBehaviour)])
+      for (const schema of [row.params?.(), row.query?.(reader.readBehaviour), row.body?.(reader.readBehaviour)])
         schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
     }
   },
@@ -153,7 +182,7 @@ const READERS: Readonly<Record<string, Read>> = {
   },
   'the frame of a stream': (text) => {
     readFrame(text);
-    clientFrame.safeParse({ type: 'subscribe', inbox_ids: [text], event_types: [text] });
+    clientFrame().safeParse({ type: 'subscribe', inbox_ids: [text], event_types: [text] });
   },
   'the fixture with the fields': (text) => isQuiet(() => parseFixture(fixtureOf(text))),
   'the fixture file': (text) => isQuiet(() => parseJsonc(text)),
@@ -164,17 +193,35 @@ const READERS: Readonly<Record<string, Read>> = {
   'the bytes of base64': (text) => countBytes(text),
   'the addresses': (text) => splitAddresses(text),
   'the name and the address': (text) => parseAddress(text.slice(0, 1000)),
-  'the duration': (text) => durationField.safeParse(text),
+  'the duration': (text) => durationField().safeParse(text),
   'the addresses that a report names in': (text) => readFreeText({ ...REPORT, plainBody: text } as never, {}, true),
   'the links in': (text) => {
     linksOf({ plainBody: text, htmlBody: text });
     linksOf({ plainBody: '', htmlBody: `<a href="${text}">` });
   },
+  'the HAR of the request with': (text) => {
+    const part = { headers: { host: text, 'content-type': text }, body: text, bodyBytes: text.length };
+    const request = { ...part, query: [[text, text]] };
+    const entry = { method: 'POST', path: text, realTime: NOON, durationMs: 1, reason: text, request, reply: part };
+    return JSON.stringify(createHar([entry as never], 'https://mailbox.test'));
+  },
+  'the commands of an SMTP client:': sendOverSmtp,
   'the secrets in': (text) => maskText(text),
   'the handles': (text) => [deriveDomain(text), deriveName(text), deriveKey('tenant', [text])],
   'the names that the inspector shows': (text) => [nameOf(text), bareAddress(text)],
   'the headers that somebody pastes': (text) => parseHeaders(text),
 };
+
+let smtpPort: Promise<number> | undefined;
+
+/** Sends a text as parts of commands; the server answers each line. */
+async function sendOverSmtp(text: string) {
+  smtpPort ??= startServer({ port: 0, smtpPort: 0 }).then(({ smtp }) => smtp?.port ?? 0);
+  const socket = connect(await smtpPort, '127.0.0.1');
+  socket.on('error', () => {}).resume();
+  socket.end(`EHLO ${text}\r\nMAIL FROM:<${text}> SIZE=${text}\r\nRCPT TO:<${text}>\r\nAUTH ${text}\r\nQUIT\r\n`);
+  await once(socket, 'close');
+}
 
 /** Lists the objects in a schema that may be a union of them. */
 function partsOf(schema: z.ZodType | undefined): z.ZodObject[] {

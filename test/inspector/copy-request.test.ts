@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import type { RequestEntry } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { writeCurl } from '../../src/inspector/requests/write-curl.ts';
-import { writeTest } from '../../src/inspector/requests/write-test.ts';
+import { writeCurl, writeTest } from '../../src/inspector/requests/request-as-code.ts';
 
 const run = promisify(execFile);
 
@@ -42,13 +41,18 @@ const REQUESTS: readonly (readonly [string, Sent])[] = [
     'a body without a type',
     { method: 'POST', path: '/v1/webhooks', headers: { ...TENANT, 'Content-Type': '' }, body: '{' },
   ],
+  [
+    'a body without a type, and a header',
+    { method: 'POST', path: '/v1/webhooks', headers: { ...TENANT, 'X-Test': '1' }, body: '{' },
+  ],
   ['a refusal of the operator', { path: '/v1/inboxes', headers: { 'X-API-Key': 'sa_platform_operator_key' } }],
 ];
 
 const VARIABLES = { MAILBOX_TENANT_KEY: 'tk_acme_tenant_key', MAILBOX_OPERATOR_KEY: 'sa_platform_operator_key' };
 
-async function send({ url, mailbox }: MailboxServer, { path, ...init }: Sent): Promise<RequestEntry> {
-  await fetch(url + path, init);
+async function send({ url, mailbox }: MailboxServer, { path, body, ...init }: Sent): Promise<RequestEntry> {
+  // A text would get a content type; bytes have none.
+  await fetch(url + path, { ...init, ...(body !== undefined && { body: Buffer.from(body) }) });
   const entry = mailbox.requests().at(-1);
   if (!entry) throw new Error('The journal is empty.');
   return entry;
@@ -72,6 +76,7 @@ test.each(REQUESTS)('a curl command sends a request with %s again', async (_, se
     key,
     request: { query: request.query, body: bodyOf(entry) },
   });
+  expect(again?.request.headers['content-type'] ?? '').toBe(request.headers['content-type'] ?? '');
   expect(again?.id).not.toBe(entry.id);
 });
 

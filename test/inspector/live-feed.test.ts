@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { createInspectorClient } from '../../src/inspector/inspector-client.ts';
 import { LiveFeed } from '../../src/inspector/live-feed.ts';
 
 /** Returns after how many seconds the feed asks, within 400 seconds, if these are the answers, the last again and again. */
@@ -12,7 +13,7 @@ async function secondsOf(...answers: (number | Error)[]): Promise<number[]> {
     if (answer instanceof Error) throw answer;
     return new Response('', { status: answer ?? 500 });
   });
-  void new LiveFeed(() => {}).follow();
+  void new LiveFeed(createInspectorClient(() => {})).follow();
   await vi.advanceTimersByTimeAsync(400_000);
   vi.useRealTimers();
   vi.unstubAllGlobals();
@@ -21,6 +22,21 @@ async function secondsOf(...answers: (number | Error)[]): Promise<number[]> {
 
 test.sequential('a feed that is refused asks more and more seldom', async () => {
   expect(await secondsOf(401)).toEqual([0, 2, 6, 14, 30, 62, 122, 182, 242, 302, 362]);
+});
+
+test.sequential('a reader that was removed is told nothing more', async () => {
+  const [kept, removed]: [string[], string[]] = [[], []];
+  vi.useFakeTimers();
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  vi.stubGlobal('fetch', async () => new Response(''));
+  const feed = new LiveFeed(createInspectorClient(() => {}));
+  feed.subscribe({ state: (state) => kept.push(state) });
+  feed.subscribe({ state: (state) => removed.push(state) })();
+  void feed.follow();
+  await vi.advanceTimersByTimeAsync(500);
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  expect({ kept, removed }).toEqual({ kept: ['live', 'lost'], removed: [] });
 });
 
 test.sequential('a feed whose connection is lost asks again each second, also after refusals', async () => {

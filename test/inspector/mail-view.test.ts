@@ -11,11 +11,15 @@ describe('the view of the mail', () => {
     const { page } = await open(context);
     const tree = page.getByRole('navigation', { name: 'Inboxes' });
     await tree.getByRole('link', { name: 'helpdesk@acme.test 1 unread' }).click();
+    expect(await tree.getByTitle(/, 0 unread/).count()).toBeGreaterThan(0);
+    expect(await tree.getByRole('link', { name: '0 unread' }).count()).toBe(0);
     await expect.poll(() => page.locator('.row').count()).toBe(3);
+    expect(await page.getByText('Choose a mail.').count()).toBe(1);
     await page.locator('.row').first().click();
 
     await expect.poll(() => page.getByRole('heading', { level: 1 }).allTextContents()).toContain('Re: Cannot log in');
     await expect.poll(() => page.getByText('3 messages in this thread').count()).toBe(1);
+    expect(await page.getByText('Choose a mail.').count()).toBe(0);
   });
 
   test('shows mail as soon as it arrives, without making it read', async (context) => {
@@ -230,6 +234,32 @@ describe('the view of the mail', () => {
     await page.keyboard.press('j');
     await page.getByRole('heading', { name: 'Mail 48.' }).waitFor();
     expect(page.url()).toContain(String(ids[251]));
+  });
+
+  test('asks for each part of a long list once', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    for (let number = 0; number < 250; number += 1) {
+      await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: `Mail ${number}.` });
+    }
+    const offsets: (string | null)[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/messages/search') && searchParams.get('limit') === '100') {
+        offsets.push(searchParams.get('offset'));
+      }
+    });
+    await page.goto(`${server.control}/?anew#/mail`);
+    const list = page.getByLabel(/^Mail, \d+ messages$/);
+    await page.locator('.row', { hasText: 'Mail 249.' }).waitFor();
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.locator('.row', { hasText: 'Mail 0.' }).waitFor();
+    await list.evaluate((element) => element.scrollTo(0, 0));
+    await page.locator('.row', { hasText: 'Mail 249.' }).waitFor();
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.locator('.row', { hasText: 'Mail 0.' }).waitFor();
+    expect(offsets.slice(0, 1)).toEqual(['0']);
+    expect(new Set(offsets).size).toBe(offsets.length);
   });
 
   test('delivers an .eml file that is dropped on an inbox', async (context) => {

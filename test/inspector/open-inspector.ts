@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { inject, type TestContext, vi } from 'vitest';
+import { type TestContext, vi } from 'vitest';
 import type { MailboxServer, ServerOptions } from '../../src/server/start-server.ts';
 import { useBrowser } from '../support/browser.ts';
+import { DIST } from '../support/dist.ts';
 
 type StartServer = (options: ServerOptions) => Promise<MailboxServer>;
 
@@ -27,7 +28,7 @@ interface OpenOptions {
 /** Starts the built package, because only that has the files of the inspector. */
 export function startBuiltServer(options: ServerOptions = {}): Promise<MailboxServer> {
   const load = createRequire(import.meta.url);
-  const { startServer } = load(join(inject('dist'), 'server.cjs')) as { startServer: StartServer };
+  const { startServer } = load(join(DIST, 'server.cjs')) as { startServer: StartServer };
   return startServer({ port: 0, ...options });
 }
 

@@ -57,11 +57,11 @@ test('the page says how earlier attempts failed in another way', async (context)
   await startReceiver(context, server, failure, failure, 503, 404);
   server.mailbox.clock.freeze();
   await receiveMail(server, 'Order 1042');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   const id = String(server.mailbox.deliveries()[0]?.id);
   for (let count = 2; count <= 4; count += 1) {
     server.mailbox.redeliver(id);
-    await server.mailbox.settled();
+    await server.mailbox.settled({ timeout: '20s' });
   }
   await page.goto(`${server.control}/#/webhooks/${id}`);
 
@@ -83,7 +83,7 @@ test('the timeline shows the exact request, the answer, and the signature step b
   const { page, server } = await open(context);
   await startReceiver(context, server, 500);
   await receiveMail(server, '<b>Größe</b>');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   const [delivery] = server.mailbox.deliveries();
   const [attempt] = delivery?.attempts ?? [];
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
@@ -105,7 +105,7 @@ test('the clock is advanced to the next attempt, and a delivery is sent again', 
   const { receiver } = await startReceiver(context, server, 500, 200, 200);
   server.mailbox.clock.freeze();
   await receiveMail(server, 'Order 1042');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   await page.goto(`${server.control}/#/webhooks/${server.mailbox.deliveries()[0]?.id}`);
   await page.getByText('which is frozen').waitFor();
   await page.getByRole('button', { name: 'Advance the clock to it' }).click();
@@ -135,7 +135,7 @@ test('an edited copy of a delivery is sent to the same webhook', async (context)
   const { receiver } = await startReceiver(context, server);
   await receiveMail(server, 'Order 1042');
   await receiver.received(1);
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   await page.goto(`${server.control}/#/webhooks/${server.mailbox.deliveries()[0]?.id}`);
   await page.getByRole('link', { name: 'Send an edited copy' }).click();
   const payload = page.getByLabel('Fields of the payload');
@@ -154,7 +154,7 @@ test('the box finds out why a signature does not verify', async (context) => {
   const { page, server } = await open(context);
   await startReceiver(context, server);
   await receiveMail(server, 'Order 1042');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   const [delivery] = server.mailbox.deliveries();
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
   await detail(page).getByRole('link', { name: 'Check its signature' }).click();
@@ -208,7 +208,7 @@ test('a failing delivery is found by the word of its mark, and by what the recei
   server.mailbox.clock.freeze();
   await startReceiver(context, server, { status: 500, body: "KeyError: 'subject'" });
   await receiveMail(server, 'Order 1042');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
   await receiveMail(server, 'Invoice 7');
   await expect.poll(() => rows(page).count()).toBe(2);
@@ -261,7 +261,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
   await startReceiver(context, server, 401, 500);
   server.mailbox.addFault({ on: 'delivery', kind: 'wrong-secret' });
   await receiveMail(server, 'Order 1042');
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   const [delivery] = server.mailbox.deliveries();
   const checks = [
     { hash: '', text: '1 attempt' },
@@ -278,7 +278,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   }
   server.mailbox.redeliver(String(delivery?.id));
-  await server.mailbox.settled();
+  await server.mailbox.settled({ timeout: '20s' });
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
   await page.locator('.attempt').nth(1).waitFor();
   const signatures = page.getByRole('region', { name: /^Signature .* attempt [12]$/ });
@@ -296,17 +296,17 @@ test('a keyboard alone reaches everything', async (context) => {
   await receiver.received(2);
   await expect.poll(() => rows(page).count()).toBe(2);
   await page.keyboard.press('j');
-  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
   await page.keyboard.press('j');
-  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[0]?.id);
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[0]?.id);
   await page.keyboard.press('k');
-  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
   await tabTo(page, 'Send now');
   await page.keyboard.press('Enter');
   await receiver.received(3);
   await expect.poll(() => detail(page).getByText('Attempt 2').count()).toBeGreaterThan(0);
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.url()).toMatch(/#\/webhooks$/);
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toMatch(/#\/webhooks$/);
 });
 
 /** Presses the tab key until an element with this text has the focus. */

@@ -1,13 +1,14 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { inject, test } from 'vitest';
+import { test } from 'vitest';
+import { DIST } from '../support/dist.ts';
 import { IDS } from '../support/ids.ts';
 
 const require = createRequire(import.meta.url);
 
 /** What a test runner does that resets modules: what is loaded later is a second copy. */
 function forgetModules(): void {
-  for (const file of Object.keys(require.cache)) if (file.startsWith(inject('dist'))) delete require.cache[file];
+  for (const file of Object.keys(require.cache)) if (file.startsWith(DIST)) delete require.cache[file];
 }
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -22,7 +23,7 @@ test.for([
   ['GET', `/requests?tenant=${IDS.acme.tenant}`, undefined, 200],
 ] as const)('%s %s with %j is answered as before after the modules were reset', async (row, { expect }) => {
   const [method, path, body, status] = row;
-  const { startServer } = require(join(inject('dist'), 'server.cjs')) as typeof import('agent-mailbox-mock/server');
+  const { startServer } = require(join(DIST, 'server.cjs')) as typeof import('agent-mailbox-mock/server');
   await using server = await startServer({ port: 0 });
   forgetModules();
   const headers = { 'Content-Type': 'application/json' };
@@ -31,9 +32,7 @@ test.for([
 });
 
 test('a fixture error of a second copy is one of the first copy too', ({ expect }) => {
-  const { createMailbox, FixtureError } = require(
-    join(inject('dist'), 'index.cjs'),
-  ) as typeof import('agent-mailbox-mock');
+  const { createMailbox, FixtureError } = require(join(DIST, 'index.cjs')) as typeof import('agent-mailbox-mock');
   forgetModules();
   expect(() => createMailbox({ fixtures: JSON.parse('{"tenants":{"acme":{"slogan":1}}}') })).toThrow(FixtureError);
 });

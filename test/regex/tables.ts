@@ -1,13 +1,13 @@
 /** The files of `src/` that build expressions from texts, and for each what builds one of every kind. */
 export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
-  'src/cli/find-files.ts': async () => {
-    const { findFiles } = await import('../../src/cli/find-files.ts');
+  'src/cli/commands/add-mail.ts': async () => {
+    const { findFiles } = await import('../../src/cli/commands/add-mail.ts');
     await findFiles('no-folder/**/{a,b}?.eml');
     return findFiles('no-folder/*');
   },
-  'src/contract/header-name.ts': () => import('../../src/contract/header-name.ts'),
-  'src/samples/find-breaches.ts': async () => {
-    const { findBreaches } = await import('../../src/samples/find-breaches.ts');
+  'src/contract/header-fields.ts': () => import('../../src/contract/header-fields.ts'),
+  'src/control/samples/find-breaches.ts': async () => {
+    const { findBreaches } = await import('../../src/control/samples/find-breaches.ts');
     const request = { path: '/', request: { query: [], body: null, headers: {} } };
     const observed = { requests: () => [request], snapshot: () => ({ tenants: [] }) };
     const wanted = { rules: { neverJoin: true }, code: ['AB', '12'], idStart: '', firstId: '' };
@@ -20,8 +20,9 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
 export const SCHEMAS = () => import('../../src/server/index.ts');
 
 /**
- * The files of bundled packages that have regular expressions, by the foreign text that these see. The list is kept by
- * hand: when a package is added to the build, look for its expressions.
+ * The files of bundled packages that have regular expressions, by the foreign text that these see. When a
+ * package is added to the build, look for its expressions: the test of the package fails until it is in one of these
+ * two tables.
  */
 export const READERS_OF_FOREIGN_TEXT: Readonly<Record<string, readonly string[]>> = {
   'a mail': ['postal-mime/dist/esm/address-parser.js', 'postal-mime/dist/esm/decode-strings.js'],
@@ -33,7 +34,7 @@ export const READERS_OF_FOREIGN_TEXT: Readonly<Record<string, readonly string[]>
     'smtp-server/dist/esm/sasl.js',
     'smtp-server/dist/esm/smtp-connection.js',
   ],
-  'the fields of a request': ['ms/index.js', 'uuid/dist/regex.js', 'zod/v4/core/regexes.js', 'zod/v4/core/schemas.js'],
+  'the fields of a request': ['ms/index.js', 'zod/v4/core/regexes.js', 'zod/v4/core/schemas.js'],
   'the URL and the headers of a request': [
     'content-type/index.js',
     'encodeurl/index.js',
@@ -48,7 +49,24 @@ export const READERS_OF_FOREIGN_TEXT: Readonly<Record<string, readonly string[]>
     'ws/lib/websocket.js',
   ],
   'the address of a receiver': ['ipaddr.js/lib/ipaddr.js'],
-  'the reply of a receiver': ['undici/lib/core/request.js', 'undici/lib/core/util.js'],
+  'a fixture': ['jsonc-parser/lib/esm/impl/parser.js'],
+};
+
+/** The other bundled packages, by why their expressions see no foreign text. */
+export const OTHER_PACKAGES: Readonly<Record<string, string>> = {
+  'It has no expression.':
+    '@mswjs/data @mswjs/http-middleware @stablelib/base64 accepts array-flatten async-function ' +
+    'async-generator-function call-bind-apply-helpers call-bound destroy dunder-proto ee-first es-define-property ' +
+    'es-errors es-object-atoms etag fast-sha256 forwarded function-bind generator-function get-proto gopd has-flag ' +
+    'has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db on-finished parseurl ' +
+    'range-parser safe-buffer safer-buffer serve-static setprototypeof side-channel side-channel-list ' +
+    'side-channel-map side-channel-weakmap standardwebhooks statuses strict-event-emitter type-is unpipe utils-merge',
+  'Its expressions see only texts of our own code, the environment, or replies of handlers that a user wrote.':
+    '@babel/runtime @noble/hashes bytes content-disposition cookie cookie-signature date-fns debug depd ' +
+    'express get-intrinsic lodash-es mime mime-types object-inspect outvariant path-to-regexp supports-color ' +
+    'toidentifier vary',
+  'It parses what express parses only if it is asked, and express is not asked: queries, bodies, files, proxies.':
+    'body-parser iconv-lite media-typer proxy-addr qs raw-body send',
 };
 
 /** An expression that the checker does not accept, and why it does no harm. */
@@ -64,7 +82,7 @@ interface Exception {
 /** Each has a row of the growth test: what reaches it is short, or the work is linear all the same. */
 export const EXCEPTIONS: readonly Exception[] = [
   {
-    place: 'src/mail/bounce-text.ts',
+    place: 'src/service/mail/incoming/report-bounce.ts',
     text: String.raw`/(?<![^\s<>()[\]"',;:*|])[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]{0,63}@[^\s<>()[\]"',;:@*|]{0,253}[^\s<>()[\]"',;:@*|.!?]/g`,
     reason: 'From each place it reads at most 64 characters, and 254 more after an @.',
     growth: 'the addresses that a report names in',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startCommand } from '../support/command.ts';
+import { startCommand } from '../support/processes.ts';
 import { send } from '../support/send.ts';
 
 const MIB = 1024 * 1024;

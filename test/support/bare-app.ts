@@ -1,5 +1,5 @@
 import type { Mailbox } from 'agent-mailbox-mock';
-import { buildMailbox } from '../../src/mailbox.ts';
+import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { App } from '../../src/server/http/app.ts';
 import { Intake } from '../../src/server/intake.ts';
 

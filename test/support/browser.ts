@@ -45,6 +45,8 @@ export function useBrowser(): (test: TestContext) => Promise<BrowserContext> {
   return async ({ skip, onTestFinished }) => {
     if (!browser) return skip(HOW_TO_GET_ONE);
     const context = await browser.newContext();
+    // All tests of a file have their pages open at once, and other programs may run: the limit is that of the test.
+    context.setDefaultTimeout(110_000);
     onTestFinished(() => context.close());
     return context;
   };

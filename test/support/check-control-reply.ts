@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorBody } from '../../src/contract/replies/common.ts';
-import { controlErrors } from '../../src/control/describe-control.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
-import { createRouter, splitPath } from '../../src/pipeline/router.ts';
+import { controlErrors } from '../../src/control/table/describe-control.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { createRouter, splitPath } from '../../src/service/pipeline/find-row.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(CONTROL_TABLE);
@@ -18,7 +18,7 @@ export function checkControlReply(method: string, url: string, { status, text, j
     if (!row) throw new Error(`${method} ${pathname} answered ${status}, but is no control call.`);
     replySchemaOf(row).parse(json);
   } else {
-    const code = errorBody.parse(json).code as ErrorCode;
+    const code = errorBody().parse(json).code as ErrorCode;
     if (ERRORS[code]?.status !== status) throw new Error(`The code ${code} does not belong to the status ${status}.`);
     if (row && !controlErrors(row).has(code)) throw new Error(`${row.id} does not list ${code}.`);
   }

@@ -1,13 +1,12 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
+import { errorResponses } from '../../src/contract/openapi/describe-operation.ts';
 import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/replies/common.ts';
 import { OTHER_REPLIES, REPLIES } from '../../src/contract/replies/index.ts';
-import { errorResponses } from '../../src/openapi/operation-errors.ts';
-import { OPERATION_ROWS } from '../../src/pipeline/operation-rows.ts';
-import { createRouter, splitPath } from '../../src/pipeline/router.ts';
+import { createRouter, OPERATION_ROWS, splitPath } from '../../src/service/pipeline/find-row.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);
@@ -76,7 +75,7 @@ function findOperation(method: string, path: string, mailbox: Behaviours): Defin
 }
 
 function checkError(mailbox: Behaviours, method: string, path: string, reply: CheckedReply): void {
-  const { error, code } = errorBody.parse(jsonOf(reply));
+  const { error, code } = errorBody().parse(jsonOf(reply));
   if (/\n|\bat .+:\d+:\d+/.test(error)) throw new Error(`An error shows a stack: ${error}`);
   const isCodeExpected = mailbox.behaviours['errors.shape'] === 'error-and-code';
   if ((code !== undefined) !== isCodeExpected) throw new Error(`An error has the code ${code}.`);

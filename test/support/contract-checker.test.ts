@@ -14,16 +14,18 @@ interface Answer {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HEALTH = { method: 'GET', path: '/health', options: {} };
 
+const { behaviours, openApi } = createMailbox();
+const DOCUMENT = openApi();
+
 /** A server that answers every request alike, checked against the document of a mailbox. */
 async function serve({ status, headers = JSON_TYPE, body }: Answer): Promise<Target & AsyncDisposable> {
   const server = createServer((_, response) => void response.writeHead(status, headers).end(body));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const mailbox = createMailbox();
   return {
     url: `http://127.0.0.1:${port}`,
-    behaviours: mailbox.behaviours,
-    document: mailbox.openApi(),
+    behaviours,
+    document: DOCUMENT,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

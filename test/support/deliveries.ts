@@ -57,7 +57,7 @@ export async function fire(
   options: TriggerOptions = {},
 ): Promise<Delivery> {
   const [delivery] = mailbox.trigger('message.received', { webhookId, ...options });
-  await mailbox.settled();
+  await mailbox.settled({ timeout: '20s' });
   return mailbox.delivery(delivery?.id ?? '');
 }
 

@@ -43,14 +43,16 @@ export const MISTAKES = [
 
 /** The comments and errors that an editor shows for a value of a type; the mark `|` is the pointer. */
 export interface Editor {
+  /** The project as the compiler sees it. */
+  readonly program: ts.Program;
   /** The comment at the pointer. */
   hover(type: string, marked: string): string;
   /** The first thing that is wrong. */
   problem(type: string, marked: string): string;
 }
 
-/** Opens an editor in a project that uses the library. */
-export function openEditor(project: string, options: ts.CompilerOptions): Editor {
+/** Opens an editor in a project that uses the library, and has more files. */
+export function openEditor(project: string, options: ts.CompilerOptions, files: readonly string[] = []): Editor {
   const probes = [...HOVERS, ...MISTAKES].map(([type, marked], index) => ({
     file: join(project, `probe-${index}.ts`),
     text: `${IMPORTS}export const value: library.${type} = ${marked}`,
@@ -60,7 +62,7 @@ export function openEditor(project: string, options: ts.CompilerOptions): Editor
     readFile: ts.sys.readFile,
     directoryExists: ts.sys.directoryExists,
     getCompilationSettings: () => options,
-    getScriptFileNames: () => probes.map(({ file }) => file),
+    getScriptFileNames: () => [...files, ...probes.map(({ file }) => file)],
     getScriptVersion: () => '1',
     getScriptSnapshot: (name) => {
       const probe = probes.find(({ file }) => file === name);
@@ -77,7 +79,10 @@ export function openEditor(project: string, options: ts.CompilerOptions): Editor
     return probe;
   }
 
+  const program = service.getProgram();
+  if (!program) throw new Error('The compiler has no program.');
   return {
+    program,
     hover(type, marked) {
       const { file, text } = find(type, marked);
       return ts.displayPartsToString(service.getQuickInfoAtPosition(file, text.indexOf('|'))?.documentation);

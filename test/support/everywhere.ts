@@ -90,6 +90,9 @@ function throughPrism({ meta }: Task, server: MailboxServer): Send {
 
 let listeners = 0;
 
+/** Whether a worker intercepts to its end: msw intercepts WebSockets twice where it begins for a second time. */
+const isForAllFiles = process.env.MAILBOX_INTERCEPTION === 'for all files';
+
 /**
  * Call once at the top of a test file that uses `everywhere`; one file may import another that has called it.
  */
@@ -99,7 +102,7 @@ export function interceptRequests(): void {
     listeners += 1;
   });
   afterAll(() => {
-    listeners -= 1;
+    if (!isForAllFiles) listeners -= 1;
     if (listeners === 0) interceptor.close();
   });
 }

@@ -13,25 +13,29 @@ import {
   parseBehaviours,
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
+import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { REPLIES } from '../../src/contract/replies/index.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
-import { fieldsOf } from '../../src/control/describe-control.ts';
-import { CONTROL_TABLE } from '../../src/control/table.ts';
-import { DELIVERY_FAULTS } from '../../src/faults/delivery-fault.ts';
-import { REQUEST_FAULTS } from '../../src/faults/request-fault.ts';
-import { STREAM_FAULTS } from '../../src/faults/stream-fault.ts';
+import { samples } from '../../src/control/samples/create-sample.ts';
+import { fieldsOf } from '../../src/control/table/describe-control.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { SIMULATORS } from '../../src/mail/simulators.ts';
-import { type Json, toJsonSchema } from '../../src/openapi/json-schema.ts';
-import { samples } from '../../src/samples/create-sample.ts';
-import { DISAGREEMENTS } from '../samples/disagreements.ts';
+import { SIMULATORS } from '../../src/service/mail/outgoing/route.ts';
+import { DELIVERY_FAULTS } from '../../src/world/faults/delivery-fault.ts';
+import { IMAP_FAULTS } from '../../src/world/faults/imap-fault.ts';
+import { REQUEST_FAULTS } from '../../src/world/faults/request-fault.ts';
+import { STREAM_FAULTS } from '../../src/world/faults/stream-fault.ts';
+import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
+import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
 type Cells = readonly string[];
 
 /** The parts of the pages that are made from the code, by the name in their opening marker. */
 export const PARTS: Readonly<Record<string, () => string>> = {
+  rooms: roomsTable,
+  ...Object.fromEntries(ROOMS_WITHOUT_PAGE.map((room) => [`room-${room}`, () => describeRoom(room)])),
   tiers: tiersTable,
   keys: keysTable,
   webhooks: webhooksTable,
@@ -45,6 +49,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'request-faults': () => faultsTable(REQUEST_FAULTS),
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
   'stream-faults': () => faultsTable(STREAM_FAULTS),
+  'imap-faults': () => faultsTable(IMAP_FAULTS),
   control: controlTable,
   samples: samplesTables,
   'sample-readings': sampleReadingsTable,
@@ -71,6 +76,20 @@ const MAY: Readonly<Record<Tier, string>> = {
   workspace: 'do the same within its workspace, but not create or delete workspaces',
   inbox: 'read its inbox, read and send its messages, and use its threads, drafts and contact lists',
 };
+
+function roomsTable(): string {
+  const rows = Object.entries(ROOMS).flatMap(([room, { belongs, not, parts = {} }]) => [
+    [code(`${room}/`), belongs, not],
+    ...Object.entries(parts).map(([part, what]) => [code(`${room}/${part}/`), what, '']),
+  ]);
+  return table(['Folder', 'What belongs in it', 'What does not'], rows);
+}
+
+function describeRoom(room: string): string {
+  const { belongs = '', not = '', parts = {} } = ROOMS[room] ?? {};
+  const lines = Object.entries(parts).map(([part, what]) => `- [${code(`${part}/`)}](${part}): ${what}`);
+  return [`What belongs here: ${belongs}.`, `What does not: ${not}.`, lines.join('\n')].filter(Boolean).join('\n\n');
+}
 
 function tiersTable(): string {
   const rows = TIERS.map((tier) => {

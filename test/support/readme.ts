@@ -2,17 +2,24 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PARTS } from './readme-parts.ts';
+import { ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The pages that the package ships: the README, and the README of each folder of the source that has one. */
+/** The pages for those who work on the source, which the package does not have. */
+const PAGES_OF_ROOMS = ROOMS_WITHOUT_PAGE.map((room) => `src/${room}/README.md`);
+
+/** The pages that the package ships: the README, and the README of each folder of the source that has one for users. */
 export const PAGES: readonly string[] = [
   'README.md',
   ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .map((file) => posix.join('src', file.replaceAll('\\', '/')))
-    .filter((file) => posix.basename(file) === 'README.md')
+    .filter((file) => posix.basename(file) === 'README.md' && !PAGES_OF_ROOMS.includes(file))
     .sort(),
 ];
+
+/** The pages that have generated parts. */
+export const GENERATED_PAGES: readonly string[] = [...PAGES, ...PAGES_OF_ROOMS, '.github/CONTRIBUTING.md'];
 
 /** The text of a page as it is on disk. */
 export function readPage(page: string): string {
@@ -32,7 +39,7 @@ export function renderPage(page: string): string {
 
 /** The generated parts that no page has. */
 export function findUnusedParts(): string[] {
-  const used = PAGES.flatMap((page) => [...readPage(page).matchAll(GENERATED)].map(([, , name]) => name));
+  const used = GENERATED_PAGES.flatMap((page) => [...readPage(page).matchAll(GENERATED)].map(([, , name]) => name));
   return Object.keys(PARTS).filter((name) => !used.includes(name));
 }
 

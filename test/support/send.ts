@@ -21,9 +21,16 @@ export interface Reply {
   readonly json: any;
 }
 
+/** The platform's own client, as it is before msw takes its place: a request to a socket needs no interception. */
+const fetchFromSocket = globalThis.fetch;
+
+/** Whether a URL leads to a server on this machine. Names below `.test` are answered in process. */
+const SOCKET = /^http:\/\/(?:127\.|localhost[:/]|\[::1\])/;
+
 /** Sends one request with the platform's own client. */
 export async function send(url: string, method: string, options: SendOptions): Promise<Reply> {
   const { key, query, json, body, headers } = options;
+  const fetch = SOCKET.test(url) ? fetchFromSocket : globalThis.fetch;
   const response = await fetch(query ? `${url}?${writeQuery(query)}` : url, {
     method,
     headers: {

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { PAGES, renderPage } from './readme.ts';
+import { computeDefaultFiles } from './default-fixture.ts';
+import { GENERATED_PAGES, renderPage } from './readme.ts';
 
-// Writes the generated parts of the pages; test/readme.test.ts fails when they are stale.
-for (const page of PAGES) writeFileSync(new URL(`../../${page}`, import.meta.url), renderPage(page));
+// Writes the generated parts of the pages, and the default fixture as a start reads it; tests fail when they are stale.
+for (const page of GENERATED_PAGES) writeFileSync(new URL(`../../${page}`, import.meta.url), renderPage(page));
+for (const [file, text] of Object.entries(computeDefaultFiles()))
+  writeFileSync(new URL(`../../${file}`, import.meta.url), text);

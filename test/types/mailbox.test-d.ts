@@ -140,7 +140,9 @@ describe('types', () => {
     expectTypeOf(createSample('two-from', { to: 'a@b.test' })).toExtend<Receivable>();
     // @ts-expect-error there is no such sample
     createSample('two-form', { to: 'a@b.test' });
-    expectTypeOf<z.input<typeof composedMessage> | z.input<typeof rawMessage>>().toExtend<IncomingMessage>();
+    expectTypeOf<
+      z.input<ReturnType<typeof composedMessage>> | z.input<ReturnType<typeof rawMessage>>
+    >().toExtend<IncomingMessage>();
     expectTypeOf({
       to: 'a@b.test',
       from: 'c@d.test',
@@ -167,7 +169,7 @@ describe('types', () => {
       effect: 'applied',
     } as const).toExtend<FaultOptions>();
     expectTypeOf({ on: 'smtp', recipient: 'a@b.test', status: 451 } as const).toExtend<FaultOptions>();
-    expectTypeOf<FaultTarget>().toEqualTypeOf<'request' | 'delivery' | 'stream' | 'smtp'>();
+    expectTypeOf<FaultTarget>().toEqualTypeOf<'request' | 'delivery' | 'stream' | 'smtp' | 'imap'>();
     expectTypeOf<Extract<Fault, { on: 'request' }>['times']>().toEqualTypeOf<number | null>();
     expectTypeOf<Extract<Fault, { on: 'delivery' }>['delayMs']>().toBeNumber();
     // @ts-expect-error there is no such operation

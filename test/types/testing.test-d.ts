@@ -35,7 +35,12 @@ describe('types for tests', () => {
       | 'toHaveDelivered'
       | 'toHaveSentMail'
       | 'toHaveNoUnexpectedRefusals'
-      | 'toHaveResisted';
+      | 'toHaveResisted'
+      | 'toHaveSentOnce'
+      | 'toHaveAnswered'
+      | 'toHaveIgnored'
+      | 'toHaveStopped'
+      | 'toHaveLooped';
     expectTypeOf<keyof matchers.MailboxMatchers>().toEqualTypeOf<Name>();
     expectTypeOf<matchers.MailboxMatchers<Promise<void>>['toHaveDelivered']>().returns.toEqualTypeOf<Promise<void>>();
     const mailbox = createMailbox();

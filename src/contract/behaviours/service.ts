@@ -1,52 +1,41 @@
 import { defineBehaviours } from '../behaviour.ts';
 
 /** The key, and the service as a whole. */
-export const serviceBehaviours = defineBehaviours({
+export const serviceBehaviours = defineBehaviours('4.4', {
   'health.body': {
     question: 'What does GET /health return?',
     section: '4',
     choices: { status: '{ status: "ok" }', empty: '{}' },
-    default: 'status',
-    origin: 'assumed',
   },
   'me.reply': {
     question: 'What does GET /v1/me return?',
-    section: '4.4',
     assumption: '{ tier, tenantId, workspaceId, inboxId, email } for every tier; a field that does not apply is null',
-    origin: 'assumed',
   },
   'metrics.reply': {
     question: 'What does GET /v1/metrics return?',
-    section: '4.4',
     assumption:
-      '{ window, scope, counts, resources }; the default window is the last 30 days; for a single inbox, the number of domains is 0',
+      '{ window, scope, counts, resources }; the default window is the last 30 days; ' +
+      'for a single inbox, the number of domains is 0',
     origin: 'reference',
   },
   'metrics.window': {
     question: 'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
-    section: '4.4',
     assumption:
-      'a day, which is whole and in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, else of milliseconds',
-    origin: 'assumed',
+      'a day, which is whole and in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, ' +
+      'else of milliseconds',
     affects: ['query'],
   },
   'metrics.counts': {
     question: 'Which messages do the counts of GET /v1/metrics include?',
-    section: '4.4',
     assumption: 'those of existing inboxes in the window, deleted messages included',
-    origin: 'assumed',
   },
   'verify.reply': {
     question: 'What does POST /v1/verify-email return?',
-    section: '4.4',
     assumption: '{ email, valid, reason }; reason is null, "syntax", "bounces" or "no-such-inbox"',
-    origin: 'assumed',
   },
   'verify.tiers': {
     question: 'Which keys may verify an e-mail address?',
-    section: '4.4',
     assumption: 'tk_, wk_ and ak_',
-    origin: 'assumed',
     affects: ['access'],
   },
 });

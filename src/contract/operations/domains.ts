@@ -4,61 +4,40 @@ import { defineOperation } from '../operation.ts';
 import { domainName, idInRequest, nameInRequest } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const tiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('domains.tiers')];
-const params = z.object({ domain: nameInRequest });
+const byReference = {
+  origin: 'reference',
+  tiers: (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('domains.tiers')],
+} as const;
+const params = () => z.object({ domain: nameInRequest() });
 
 export const domainOperations = {
-  createDomain: defineOperation({
-    method: 'POST',
-    path: '/v1/domains',
-    summary: 'Register a domain, which is pending until it is verified',
-    origin: 'reference',
-    tiers,
-    body: () => z.object({ domain: domainName, workspaceId: idInRequest.nullish() }),
+  createDomain: defineOperation('POST /v1/domains', 'Register a domain, which is pending until it is verified', {
+    ...byReference,
+    body: () => z.object({ domain: domainName(), workspaceId: idInRequest().nullish() }),
     status: 201,
     assumes: ['domains.enabled'],
     errors: ['FORBIDDEN', 'ALREADY_EXISTS', 'NOT_FOUND'],
   }),
-  listDomains: defineOperation({
-    method: 'GET',
-    path: '/v1/domains',
-    summary: 'List domains',
-    origin: 'reference',
-    tiers,
-    query: () => z.object({ workspace: idInRequest.optional() }),
-    status: 200,
+  listDomains: defineOperation('GET /v1/domains', 'List domains', {
+    ...byReference,
+    query: () => z.object({ workspace: idInRequest().optional() }),
     assumes: ['domains.enabled'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  getDomain: defineOperation({
-    method: 'GET',
-    path: '/v1/domains/{domain}',
-    summary: 'Read a domain with its required DNS records',
-    origin: 'reference',
-    tiers,
+  getDomain: defineOperation('GET /v1/domains/{domain}', 'Read a domain with its required DNS records', {
+    ...byReference,
     params,
-    status: 200,
     assumes: ['domains.enabled'],
   }),
-  verifyDomain: defineOperation({
-    method: 'GET',
-    path: '/v1/domains/{domain}/verify',
-    summary: 'Verify a domain',
-    origin: 'reference',
-    tiers,
+  verifyDomain: defineOperation('GET /v1/domains/{domain}/verify', 'Verify a domain', {
+    ...byReference,
     params,
-    status: 200,
     assumes: ['domains.enabled', 'domains.verify.outcome', 'domains.verify.reply'],
     errors: ['CONFLICT'],
   }),
-  deleteDomain: defineOperation({
-    method: 'DELETE',
-    path: '/v1/domains/{domain}',
-    summary: 'Delete a domain',
-    origin: 'reference',
-    tiers,
+  deleteDomain: defineOperation('DELETE /v1/domains/{domain}', 'Delete a domain', {
+    ...byReference,
     params,
-    status: 200,
     assumes: ['domains.delete.in-use'],
   }),
 };

@@ -4,13 +4,13 @@ import { defineOperation } from '../operation.ts';
 import { idInRequest, idParams, name } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const workspaceKeyTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.keys.tiers')];
+const ofWorkspace = {
+  section: '4.4',
+  tiers: (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.keys.tiers')],
+} as const;
 
 export const keyOperations = {
-  rotateInboxKey: defineOperation({
-    method: 'POST',
-    path: '/v1/inboxes/{id}/keys',
-    summary: 'Rotate the key of an inbox',
+  rotateInboxKey: defineOperation('POST /v1/inboxes/{id}/keys', 'Rotate the key of an inbox', {
     origin: 'document',
     section: '4.4',
     tiers: (readBehaviour) => TIER_SETS[readBehaviour('inboxes.rotate.tiers')],
@@ -18,37 +18,23 @@ export const keyOperations = {
     status: 201,
     assumes: ['inboxes.rotate.status'],
   }),
-  createWorkspaceKey: defineOperation({
-    method: 'POST',
-    path: '/v1/workspaces/{id}/keys',
-    summary: 'Create a key for a workspace',
+  createWorkspaceKey: defineOperation('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
     origin: 'reference',
-    section: '4.4',
-    tiers: workspaceKeyTiers,
+    ...ofWorkspace,
     params: idParams,
     body: () => z.object({ name: name(200).nullish() }),
     status: 201,
     assumes: ['workspaces.keys.create.reply'],
   }),
-  listWorkspaceKeys: defineOperation({
-    method: 'GET',
-    path: '/v1/workspaces/{id}/keys',
-    summary: 'List the keys of a workspace',
+  listWorkspaceKeys: defineOperation('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
     origin: 'reference',
-    section: '4.4',
-    tiers: workspaceKeyTiers,
+    ...ofWorkspace,
     params: idParams,
-    status: 200,
     assumes: ['workspaces.keys.list.reply'],
   }),
-  deleteWorkspaceKey: defineOperation({
-    method: 'DELETE',
-    path: '/v1/workspaces/{id}/keys/{key_id}',
-    summary: 'Delete a key of a workspace',
+  deleteWorkspaceKey: defineOperation('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',
-    section: '4.4',
-    tiers: workspaceKeyTiers,
-    params: z.object({ id: idInRequest, key_id: idInRequest }),
-    status: 200,
+    ...ofWorkspace,
+    params: () => z.object({ id: idInRequest(), key_id: idInRequest() }),
   }),
 };

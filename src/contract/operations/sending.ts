@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lazy } from '../../basics/lazy.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -8,27 +9,22 @@ import { messageParams } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
 /** The errors of every operation that sends. */
-export const SEND_ERRORS = [
-  'INBOX_PAUSED',
-  'UNVERIFIED_RECIPIENT',
-  'RELAY_FAILED',
-  'STORAGE_FULL',
-] as const satisfies ErrorCode[];
+export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
 
-export const mailBody = text(500_000);
+export const mailBody = lazy(() => text(500_000));
 
 /** The bodies of a mail; either may be missing. */
-export const mailBodies = { plainBody: mailBody.nullish(), htmlBody: mailBody.nullish() };
+export const mailBodies = () => ({ plainBody: mailBody().nullish(), htmlBody: mailBody().nullish() });
 
 /** Maximum characters of a line in a mail (RFC 5322, section 2.1.1). */
 export const MAX_SUBJECT_LENGTH = 998;
 
-export const subject = line(MAX_SUBJECT_LENGTH);
+export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
 
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
 /** Returns the schema of recipient addresses, which depends on a behaviour. */
-export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')];
+export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')]();
 
 function recipients(readBehaviour: ReadBehaviour) {
   return addressList(readBehaviour).refine((list) => list.length > 0, 'must name at least one address');
@@ -38,54 +34,53 @@ function copies(readBehaviour: ReadBehaviour) {
   return { cc: addressList(readBehaviour).nullish(), bcc: addressList(readBehaviour).nullish() };
 }
 
-const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies });
+const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies() });
 
 const send = {
   ...withinInbox,
-  method: 'POST',
   origin: 'reference',
-  status: 200,
   assumes: ['sending.addresses', 'sending.copies'],
   errors: SEND_ERRORS,
 } as const;
 
 export const sendOperations = {
-  sendMessage: defineOperation({
+  sendMessage: defineOperation('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
     ...send,
-    path: '/v1/inboxes/{id}/send',
-    summary: 'Send a message in a new thread',
     params: idParams,
     assumes: ['sending.required', ...send.assumes],
     body: (readBehaviour) =>
       z.object({
         to: recipients(readBehaviour),
         ...copies(readBehaviour),
-        subject,
-        ...mailBodies,
-        replyTo: emailAddress.nullish(),
-        verified: flag.default(false).describe('Also send to addresses that have never written to this inbox.'),
+        subject: subject(),
+        ...mailBodies(),
+        replyTo: emailAddress().nullish(),
+        verified: flag().default(false).describe('Also send to addresses that have never written to this inbox.'),
       }),
   }),
-  replyToMessage: defineOperation({
+  replyToMessage: defineOperation('POST /v1/inboxes/{id}/reply/{messageId}', 'Reply to a message, in its thread', {
     ...send,
-    path: '/v1/inboxes/{id}/reply/{messageId}',
-    summary: 'Reply to a message, in its thread',
     params: messageParams,
     body: replyBody,
   }),
-  replyAllToMessage: defineOperation({
-    ...send,
-    path: '/v1/inboxes/{id}/reply-all/{messageId}',
-    summary: 'Reply to the sender and all recipients of a message, in its thread',
-    params: messageParams,
-    body: replyBody,
-  }),
-  forwardMessage: defineOperation({
-    ...send,
-    path: '/v1/inboxes/{id}/forward/{messageId}',
-    summary: 'Forward a message with its attachments, in a new thread',
-    params: messageParams,
-    body: (readBehaviour) =>
-      z.object({ to: recipients(readBehaviour), ...copies(readBehaviour), subject: subject.nullish(), ...mailBodies }),
-  }),
+  replyAllToMessage: defineOperation(
+    'POST /v1/inboxes/{id}/reply-all/{messageId}',
+    'Reply to the sender and all recipients of a message, in its thread',
+    { ...send, params: messageParams, body: replyBody },
+  ),
+  forwardMessage: defineOperation(
+    'POST /v1/inboxes/{id}/forward/{messageId}',
+    'Forward a message with its attachments, in a new thread',
+    {
+      ...send,
+      params: messageParams,
+      body: (readBehaviour) =>
+        z.object({
+          to: recipients(readBehaviour),
+          ...copies(readBehaviour),
+          subject: subject().nullish(),
+          ...mailBodies(),
+        }),
+    },
+  ),
 };

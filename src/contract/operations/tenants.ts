@@ -3,10 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { idParams, name } from '../schemas.ts';
 
 export const tenantOperations = {
-  createTenant: defineOperation({
-    method: 'POST',
-    path: '/v1/tenants',
-    summary: 'Create a tenant, with a workspace called Default',
+  createTenant: defineOperation('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
     origin: 'reference',
     section: '5',
     tiers: () => ['operator'],
@@ -14,15 +11,10 @@ export const tenantOperations = {
     body: () => z.object({ name: name(200) }),
     status: 201,
   }),
-  deleteTenant: defineOperation({
-    method: 'DELETE',
-    path: '/v1/tenants/{id}',
-    summary: 'Delete a tenant and everything in it',
-    origin: 'assumed',
+  deleteTenant: defineOperation('DELETE /v1/tenants/{id}', 'Delete a tenant and everything in it', {
     section: '5',
     tiers: () => ['operator'],
     params: idParams,
     assumes: ['tenants.delete.cascade'],
-    status: 200,
   }),
 };

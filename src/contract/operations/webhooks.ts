@@ -5,17 +5,20 @@ import { defineOperation } from '../operation.ts';
 import { expected, flag, idInRequest, idParams, isUrlWithProtocol, MAX_URL_LENGTH, text } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const webhookTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')];
+const access = {
+  tiers: (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')],
+  assumes: ['webhooks.other-tiers'],
+} as const;
 
 const URL_RULES = {
   'http-or-https': { protocol: /^https?$/, message: 'must be an absolute http or https URL' },
   https: { protocol: /^https$/, message: 'must be an absolute https URL' },
 };
 
-const EVENT_RULES = {
-  known: EVENT_KINDS,
-  'received-only': ['message.received'],
-} as const satisfies Record<string, readonly EventKind[]>;
+const EVENT_RULES = { known: EVENT_KINDS, 'received-only': ['message.received'] } as const satisfies Record<
+  string,
+  readonly EventKind[]
+>;
 
 function webhookUrl(readBehaviour: ReadBehaviour) {
   const { protocol, message } = URL_RULES[readBehaviour('webhooks.create.url')];
@@ -39,70 +42,47 @@ function webhookEvents(readBehaviour: ReadBehaviour) {
 }
 
 export const webhookOperations = {
-  createWebhook: defineOperation({
-    method: 'POST',
-    path: '/v1/webhooks',
-    summary: 'Create a webhook',
+  createWebhook: defineOperation('POST /v1/webhooks', 'Create a webhook', {
     origin: 'document',
     section: '4.1',
-    tiers: webhookTiers,
-    assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
+    ...access,
+    assumes: [...access.assumes, 'webhooks.create.secret'],
     body: (readBehaviour) =>
       z.object({
         url: webhookUrl(readBehaviour),
         events: webhookEvents(readBehaviour),
-        workspaceId: idInRequest.nullish(),
+        workspaceId: idInRequest().nullish(),
       }),
     status: 201,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  listWebhooks: defineOperation({
-    method: 'GET',
-    path: '/v1/webhooks',
-    summary: 'List webhooks',
+  listWebhooks: defineOperation('GET /v1/webhooks', 'List webhooks', {
     origin: 'document',
     section: '4.2',
-    tiers: webhookTiers,
-    assumes: ['webhooks.other-tiers'],
-    query: () => z.object({ workspace: idInRequest.optional() }),
-    status: 200,
+    ...access,
+    query: () => z.object({ workspace: idInRequest().optional() }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  getWebhook: defineOperation({
-    method: 'GET',
-    path: '/v1/webhooks/{id}',
-    summary: 'Read a webhook',
+  getWebhook: defineOperation('GET /v1/webhooks/{id}', 'Read a webhook', {
     origin: 'reference',
-    tiers: webhookTiers,
-    assumes: ['webhooks.other-tiers'],
+    ...access,
     params: idParams,
-    status: 200,
   }),
-  updateWebhook: defineOperation({
-    method: 'PATCH',
-    path: '/v1/webhooks/{id}',
-    summary: 'Update a webhook',
+  updateWebhook: defineOperation('PATCH /v1/webhooks/{id}', 'Update a webhook', {
     origin: 'reference',
-    tiers: webhookTiers,
-    assumes: ['webhooks.other-tiers'],
+    ...access,
     params: idParams,
     body: (readBehaviour) =>
       z.object({
         url: webhookUrl(readBehaviour).optional(),
         events: listedEvents(readBehaviour).optional(),
-        isActive: flag.optional(),
+        isActive: flag().optional(),
       }),
-    status: 200,
   }),
-  deleteWebhook: defineOperation({
-    method: 'DELETE',
-    path: '/v1/webhooks/{id}',
-    summary: 'Delete a webhook',
+  deleteWebhook: defineOperation('DELETE /v1/webhooks/{id}', 'Delete a webhook', {
     origin: 'document',
     section: '4.3',
-    tiers: webhookTiers,
-    assumes: ['webhooks.other-tiers'],
+    ...access,
     params: idParams,
-    status: 200,
   }),
 };

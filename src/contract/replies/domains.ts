@@ -2,64 +2,72 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { defineReplies } from '../operation.ts';
 import { domainStatus, timestamp, uuid } from '../schemas.ts';
-import { DELETE_REPLIES } from './common.ts';
+import { deleteReplies } from './common.ts';
 
-const flatStatus = domainStatus.extract(['pending', 'verified', 'failed']);
+const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'failed']);
 
-const dnsRecord = z.strictObject({
-  type: z.enum(['MX', 'TXT', 'CNAME']),
-  name: z.string(),
-  value: z.string(),
-  priority: z.int().nullable(),
-  status: flatStatus,
-});
+const dnsRecord = () =>
+  z.strictObject({
+    type: z.enum(['MX', 'TXT', 'CNAME']),
+    name: z.string(),
+    value: z.string(),
+    priority: z.int().nullable(),
+    status: simpleStatus(),
+  });
 
 /** Fields that both forms of a domain have. */
-const commonFields = {
+const commonFields = () => ({
   inboundEnabled: z.boolean(),
   outboundEnabled: z.boolean(),
-  verifiedAt: timestamp.nullable(),
-  createdAt: timestamp,
-};
-
-const domain = z.strictObject({
-  id: uuid,
-  domain: z.string(),
-  status: flatStatus,
-  workspaceId: uuid.nullable(),
-  dnsRecords: z.array(dnsRecord),
-  ...commonFields,
-  updatedAt: timestamp,
+  verifiedAt: timestamp().nullable(),
+  createdAt: timestamp(),
 });
 
-const wrappedDomain = z.strictObject({
-  domain: z.string(),
-  status: domainStatus,
-  ...commonFields,
-  records: z.array(
-    z.strictObject({ type: dnsRecord.shape.type, host: z.string(), value: z.string(), priority: z.int().optional() }),
-  ),
+const domain = () =>
+  z.strictObject({
+    id: uuid(),
+    domain: z.string(),
+    status: simpleStatus(),
+    workspaceId: uuid().nullable(),
+    dnsRecords: z.array(dnsRecord()),
+    ...commonFields(),
+    updatedAt: timestamp(),
+  });
+
+const wrappedDomain = () =>
+  z.strictObject({
+    domain: z.string(),
+    status: domainStatus(),
+    ...commonFields(),
+    records: z.array(
+      z.strictObject({
+        type: dnsRecord().shape.type,
+        host: z.string(),
+        value: z.string(),
+        priority: z.int().optional(),
+      }),
+    ),
+  });
+
+const replies = () => ({ reference: domain(), wrapped: z.strictObject({ domain: wrappedDomain() }) });
+
+const lists = () => ({
+  reference: z.strictObject({ domains: z.array(domain()) }),
+  wrapped: z.strictObject({ domains: z.array(wrappedDomain()) }),
 });
 
-const REPLIES = { reference: domain, wrapped: z.strictObject({ domain: wrappedDomain }) };
+const domainReply = (readBehaviour: ReadBehaviour) => replies()[readBehaviour('domains.shape')];
 
-const LISTS = {
-  reference: z.strictObject({ domains: z.array(domain) }),
-  wrapped: z.strictObject({ domains: z.array(wrappedDomain) }),
-};
-
-const domainReply = (readBehaviour: ReadBehaviour) => REPLIES[readBehaviour('domains.shape')];
-
-const DELETED = {
-  ...DELETE_REPLIES,
+const deleted = () => ({
+  ...deleteReplies(),
   'deleted-and-domain': z.strictObject({ deleted: z.literal(true), domain: z.string() }),
-};
+});
 
 /** The bodies of the successful replies of these operations. */
 export const domainReplies = defineReplies({
   createDomain: domainReply,
-  listDomains: (readBehaviour) => LISTS[readBehaviour('domains.shape')],
+  listDomains: (readBehaviour) => lists()[readBehaviour('domains.shape')],
   getDomain: domainReply,
   verifyDomain: domainReply,
-  deleteDomain: (readBehaviour) => DELETED[readBehaviour('domains.delete.body')],
+  deleteDomain: (readBehaviour) => deleted()[readBehaviour('domains.delete.body')],
 });

@@ -4,16 +4,12 @@ import { defineReplies } from '../operation.ts';
 import { uuid } from '../schemas.ts';
 
 /** The reply of every operation that sends (reference). */
-export const sentReply = z.strictObject({
-  id: uuid,
-  threadId: uuid,
-  status: z.literal('sent'),
-  messageId: z.string(),
-});
+export const sentReply = () =>
+  z.strictObject({ id: uuid(), threadId: uuid(), status: z.literal('sent'), messageId: z.string() });
 
-const SENT = { 'message-id-header': sentReply, 'message-id': sentReply.extend({ messageId: uuid }) };
+const sent = () => ({ 'message-id-header': sentReply(), 'message-id': sentReply().extend({ messageId: uuid() }) });
 
-const reply = (readBehaviour: ReadBehaviour) => SENT[readBehaviour('sending.reply')];
+const reply = (readBehaviour: ReadBehaviour) => sent()[readBehaviour('sending.reply')];
 
 /** The bodies of the successful replies of these operations. */
 export const sendReplies = defineReplies({

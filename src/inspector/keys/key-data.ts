@@ -1,15 +1,11 @@
-import type { paths } from '../control-plane.d.ts';
-import { type ControlClient, replyOf } from '../inspector-client.ts';
+import type { ControlClient, ReplyTo } from '../../control/table/client.ts';
 import { loadTenants, type Tenant } from '../mail/load-tenants.ts';
 
 /** What a leak of one key exposes. */
-export type Key = paths['/__mock/keys']['get']['responses']['200']['content']['application/json']['keys'][number];
+export type Key = ReplyTo<'listKeys'>['keys'][number];
 
 /** The key that has replaced another one. */
-export interface RotatedKey {
-  readonly id: string;
-  readonly key: string;
-}
+export type RotatedKey = ReplyTo<'rotateKey'>;
 
 /** The keys, and the names of what they reach. */
 export interface KeyData {
@@ -19,7 +15,7 @@ export interface KeyData {
 
 /** Loads the keys, and the names of what they reach. */
 export async function loadKeys(client: ControlClient): Promise<KeyData> {
-  const [{ keys }, tenants] = await Promise.all([replyOf(client.GET('/__mock/keys')), loadTenants(client)]);
+  const [{ keys }, tenants] = await Promise.all([client.listKeys(), loadTenants(client)]);
   return { keys, tenants };
 }
 

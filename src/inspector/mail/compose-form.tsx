@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { toBase64 } from '../file-content.ts';
+import { toBase64 } from '../browser-files.ts';
 import { useInspector } from '../inspector.ts';
 import { open, type Route } from '../page-route.ts';
 import { Failure, Field } from '../parts.tsx';
@@ -15,8 +15,8 @@ export interface NewMail {
   readonly text?: string;
   readonly inReplyTo?: string;
   readonly references?: readonly string[];
-  /** The tenant of the inbox in `to`. */
-  readonly tenantId?: string;
+  /** The id of the tenant of the inbox in `to`. */
+  readonly tenant?: string;
   /** The heading of the form. Default: that of a mail that answers nothing. */
   readonly title?: string;
 }
@@ -36,7 +36,7 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const send = async (form: HTMLFormElement) => {
     const data = new FormData(form);
     const body = { ...(isRaw ? await readFile(data) : await readParts(data, start)), to: recipientsOf(data) };
-    open(mailLink(route, await deliver(client, body, start.tenantId)));
+    open(mailLink(route, await deliver(client, body, start.tenant)));
   };
   return (
     <form

@@ -1,35 +1,35 @@
-import type { paths } from '../control-plane.d.ts';
-import { type ControlClient, replyOf } from '../inspector-client.ts';
+import type { ControlClient, InputTo } from '../../control/table/client.ts';
 import { bareAddress } from './display-form.ts';
 import type { Tenant } from './load-tenants.ts';
 
 /** A mail from outside, as the control plane takes it. */
-type Delivery = paths['/__mock/messages']['post']['requestBody']['content']['application/json'] & {
-  readonly to: readonly string[];
-};
+type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
- * Delivers a mail from outside, and resolves with the id of the first message. An address of a domain that a sandbox has
- * registered leads nowhere unless the call names the sandbox, so this finds it; `tenantId` is the tenant whose inbox was
- * chosen, if any.
+ * Delivers a mail from outside, and resolves with the id of the first message. An address of a domain that a sandbox
+ * has registered leads nowhere unless the call names the sandbox, so this finds it; `tenant` is the id of the tenant
+ * whose inbox was chosen, if any.
  */
 export async function deliver(
   client: ControlClient,
   body: Delivery,
-  tenantId: string | undefined,
+  tenant: string | undefined,
 ): Promise<string | undefined> {
-  const { tenants } = await replyOf(client.GET('/__mock/tenants'));
-  const query = findSandbox(tenants, body.to.map(bareAddress), tenantId);
-  const { messages } = await replyOf(client.POST('/__mock/messages', { body, params: { query } }));
+  const { tenants } = await client.listTenants();
+  const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
+  const { messages } = await client.receiveMessage(body, { sandbox });
   return messages[0]?.id;
 }
 
-/** Returns the query that names the sandbox of an inbox, if it is in one. An address that the list does not show, such as an alias, is of the chosen tenant. */
-function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenantId?: string): { sandbox?: string } {
-  const chosen = tenants.filter(({ id }) => id === tenantId);
+/**
+ * Returns the id of the sandbox of an inbox, if it is in one. An address that the list does not show, such as an alias,
+ * is of the chosen tenant.
+ */
+function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
+  const chosen = tenants.filter(({ id }) => id === tenant);
   const holder = [...chosen, ...tenants].find(({ workspaces }) =>
     workspaces.some(({ inboxes }) => inboxes.some(({ address }) => to.includes(address))),
   );
   const { id, isSandbox } = holder ?? chosen[0] ?? {};
-  return id !== undefined && isSandbox ? { sandbox: id } : {};
+  return isSandbox ? id : undefined;
 }

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import type { Route } from '../page-route.ts';
 import { Failure, Time } from '../parts.tsx';
 import { useLoaded } from '../use-loaded.ts';
-import { answersTo } from './answers.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
+import { bareAddress } from './display-form.ts';
 import { mailLink } from './mail-link.ts';
 import { MAIL_TABS } from './mail-tabs.tsx';
 import type { MailDetails } from './mail-types.ts';
@@ -13,7 +12,7 @@ import type { MailDetails } from './mail-types.ts';
 /** One mail with everything that is known about it. */
 export function MailDetail({ id, route }: { readonly id: string; readonly route: Route }) {
   const { client } = useInspector();
-  const load = () => replyOf(client.GET('/__mock/messages/{id}', { params: { path: { id } } }));
+  const load = () => client.getMail({ id });
   const { value: mail, error } = useLoaded(load, id);
   const [answer, setAnswer] = useState<NewMail>();
   if (!mail) return <Failure error={error} />;
@@ -112,4 +111,34 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
       </ol>
     </details>
   );
+}
+
+/** A mail that somebody outside could write now; the button for it says its title. */
+interface Answer extends NewMail {
+  readonly title: string;
+}
+
+/** Returns the mails that the people outside could answer: as a recipient of sent mail, or as the sender once more. */
+function answersTo(mail: MailDetails): Answer[] {
+  const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;
+  const isSent = direction === 'outbound';
+  const people = isSent ? [...mail.to, ...mail.cc, ...mail.bcc] : [from];
+  const shared = {
+    to: isSent ? (mail.replyTo ?? from) : inbox,
+    subject: /^re:/i.test(subject) ? subject : `Re: ${subject}`,
+    ...(isSent && { text: `\n\n${from} wrote:\n${quote(mail.plainBody)}` }),
+    ...{ inReplyTo, references, tenant },
+  };
+  // A mail may have no sender.
+  return people
+    .filter(Boolean)
+    .map((person) => ({
+      ...shared,
+      from: person,
+      title: `${isSent ? 'Answer' : 'Write again'} as ${bareAddress(person)}`,
+    }));
+}
+
+function quote(text: string): string {
+  return text.trimEnd().replace(/^/gm, '> ');
 }

@@ -1,9 +1,12 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ComponentType } from 'preact';
-import { addressWithProof } from '../framed-page.ts';
+import type { ControlClient } from '../../control/table/client.ts';
+import { saveFile } from '../browser-files.ts';
 import { useInspector } from '../inspector.ts';
-import { type ControlClient, replyOf } from '../inspector-client.ts';
+import { tokenToSend } from '../inspector-client.ts';
 import { Code, Failure, Json } from '../parts.tsx';
-import { saveFile } from '../save-file.ts';
 import { useAction } from '../use-action.ts';
 import { useLoaded } from '../use-loaded.ts';
 import type { MailDetails } from './mail-types.ts';
@@ -117,8 +120,7 @@ function SourceTab({ mail: { id } }: TabProps) {
 }
 
 async function fetchSource(client: ControlClient, id: string) {
-  const params = { path: { id } };
-  const blob = (await replyOf(client.GET('/__mock/messages/{id}/source', { params, parseAs: 'blob' }))) as Blob;
+  const blob = await client.getMailSource({ id });
   return { blob, text: await blob.text() };
 }
 
@@ -126,9 +128,7 @@ function FilesTab({ mail: { id, files } }: TabProps) {
   const { client } = useInspector();
   const action = useAction();
   const save = async (fileId: string, filename: string) => {
-    const params = { path: { id, fileId } };
-    const request = client.GET('/__mock/messages/{id}/files/{fileId}', { params, parseAs: 'blob' });
-    saveFile(filename, (await replyOf(request)) as Blob);
+    saveFile(filename, await client.getMailFile({ id, fileId }));
   };
   return (
     <>
@@ -154,4 +154,13 @@ function FilesTab({ mail: { id, files } }: TabProps) {
 
 function JsonTab({ mail: { api } }: TabProps) {
   return <Json value={api} label="What the service replies to a request for this message" />;
+}
+
+/**
+ * Returns the address of a control page with a proof that this page has the token, because a frame cannot send it. Web
+ * Crypto is missing at addresses other than loopback, so the proof is computed without it.
+ */
+function addressWithProof(path: string): string {
+  const encode = (text: string) => new TextEncoder().encode(text);
+  return `${path}?proof=${bytesToHex(hmac(sha256, encode(tokenToSend()), encode(path)))}`;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { toBase64 } from '../file-content.ts';
+import { toBase64 } from '../browser-files.ts';
 import { useInspector } from '../inspector.ts';
 import { linkTo, open, type Route } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
@@ -50,7 +50,7 @@ function Tenants({ tenants, route, action }: BranchesProps) {
           </a>
           <ul>
             {workspaces.map((workspace) => (
-              <Workspace key={workspace.id} tenantId={id} workspace={workspace} route={route} action={action} />
+              <Workspace key={workspace.id} tenant={id} workspace={workspace} route={route} action={action} />
             ))}
           </ul>
         </li>
@@ -62,13 +62,14 @@ function Tenants({ tenants, route, action }: BranchesProps) {
 type WorkspaceOf = Tenant['workspaces'][number];
 
 interface WorkspaceProps {
-  readonly tenantId: string;
+  /** The id of its tenant. */
+  readonly tenant: string;
   readonly workspace: WorkspaceOf;
   readonly route: Route;
   readonly action: Action;
 }
 
-function Workspace({ tenantId, workspace: { id, name, inboxes }, route, action }: WorkspaceProps) {
+function Workspace({ tenant, workspace: { id, name, inboxes }, route, action }: WorkspaceProps) {
   return (
     <li>
       <a
@@ -80,7 +81,7 @@ function Workspace({ tenantId, workspace: { id, name, inboxes }, route, action }
       </a>
       <ul>
         {inboxes.map((inbox) => (
-          <Inbox key={inbox.id} tenantId={tenantId} inbox={inbox} route={route} action={action} />
+          <Inbox key={inbox.id} tenant={tenant} inbox={inbox} route={route} action={action} />
         ))}
       </ul>
     </li>
@@ -88,18 +89,18 @@ function Workspace({ tenantId, workspace: { id, name, inboxes }, route, action }
 }
 
 interface InboxProps {
-  readonly tenantId: string;
+  readonly tenant: string;
   readonly inbox: WorkspaceOf['inboxes'][number];
   readonly route: Route;
   readonly action: Action;
 }
 
-function Inbox({ tenantId, inbox: { id, address, unread, messages }, route, action }: InboxProps) {
+function Inbox({ tenant, inbox: { id, address, unread, messages }, route, action }: InboxProps) {
   const { client } = useInspector();
   const [isTarget, setTarget] = useState(false);
   const drop = async (file: File) => {
     const body = { eml: await toBase64(file), to: [address] };
-    open(mailLink(route, await deliver(client, body, tenantId)));
+    open(mailLink(route, await deliver(client, body, tenant)));
   };
   return (
     <li

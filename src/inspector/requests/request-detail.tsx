@@ -1,18 +1,16 @@
-import type { RequestContent, RequestEntry } from '../../journal/request-entry.ts';
+import { useState } from 'preact/hooks';
+import type { RequestContent, RequestEntry } from '../../control/journal/request-entry.ts';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { Code, Failure, Time } from '../parts.tsx';
 import { useLoaded } from '../use-loaded.ts';
-import { CopyText } from './copy-text.tsx';
+import { writeCurl, writeTest } from './request-as-code.ts';
 import { toneOf } from './request-list.tsx';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
-import { writeCurl } from './write-curl.ts';
-import { writeTest } from './write-test.ts';
 
 /** One request: the result and why, what shaped it, and what was sent. */
 export function RequestDetail({ id }: { readonly id: string }) {
   const { client } = useInspector();
-  const load = () => replyOf(client.GET('/__mock/requests/{id}', { params: { path: { id } } }));
+  const load = () => client.getRequest({ id });
   // An entry never changes, but after a reset its id belongs to another one.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
   if (!value) return <Failure error={error} />;
@@ -106,7 +104,7 @@ function Facts({ entry }: { readonly entry: RequestEntry }) {
 /** Returns a function that shows an id of a tenant, workspace or inbox with its name. */
 function useNames(): (id: string | null | undefined) => string | undefined {
   const { client } = useInspector();
-  const { value } = useLoaded(() => replyOf(client.GET('/__mock/tenants')), 'tenants');
+  const { value } = useLoaded(() => client.listTenants(), 'tenants');
   const names = new Map(
     value?.tenants.flatMap(({ id, name, workspaces }) => [
       [id, name] as const,
@@ -151,4 +149,30 @@ function parseJson(text: string | null): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Shows a text, and a button that copies it. */
+function CopyText({ title, text }: { readonly title: string; readonly text: string }) {
+  const [note, setNote] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setNote('Copied.');
+    } catch {
+      // Browsers allow this only to pages of this machine or by HTTPS.
+      setNote('The browser does not allow it. Select the text and copy it.');
+    }
+  };
+  return (
+    <details>
+      <summary>{title}</summary>
+      <p class="buttons">
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+        <span role="status">{note}</span>
+      </p>
+      <Code label={title} text={text} />
+    </details>
+  );
 }

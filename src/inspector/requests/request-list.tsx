@@ -1,7 +1,6 @@
-import type { RequestSummary } from '../../journal/request-entry.ts';
+import type { RequestSummary } from '../../control/journal/request-entry.ts';
 import { open, type Route } from '../page-route.ts';
-import { Time } from '../parts.tsx';
-import { SearchField } from '../search-field.tsx';
+import { SearchField, Time } from '../parts.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 import { requestLink } from './request-link.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../journal/request-entry.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
 
 /** A request of the journal in a form that can be sent again. */
 export interface RequestParts {
@@ -14,8 +14,12 @@ export interface RequestParts {
 }
 
 /** Headers that a client sets on its own, and those with the key, which the journal masks. */
-const LEFT_OUT =
-  /^(host|connection|content-length|transfer-encoding|keep-alive|expect|user-agent|accept-encoding|accept-language|x-api-key|authorization|sec-.*)$/;
+const LEFT_OUT = [
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'user-agent'],
+  ...['accept-encoding', 'accept-language', 'x-api-key', 'authorization'],
+];
+
+const isLeftOut = (name: string) => LEFT_OUT.includes(name) || name.startsWith('sec-');
 
 /** Splits a request into the parts that are needed to send it again. The key becomes an environment variable. */
 export function partsOf({ path, key, principal, request }: RequestEntry): RequestParts {
@@ -24,7 +28,7 @@ export function partsOf({ path, key, principal, request }: RequestEntry): Reques
   const isBearer = headers['x-api-key'] === undefined;
   return {
     target: path + (search && `?${search}`),
-    headers: Object.entries(headers).filter(([name, value]) => !LEFT_OUT.test(name) && value !== '*/*'),
+    headers: Object.entries(headers).filter(([name, value]) => !isLeftOut(name) && value !== '*/*'),
     key:
       key === null
         ? undefined

@@ -1,7 +1,7 @@
-import type { RequestEntry } from '../../journal/request-entry.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import { linkTo } from '../page-route.ts';
 import { Failure } from '../parts.tsx';
-import { type Behaviour, describeOrigin, useBehaviours } from '../use-behaviours.ts';
+import { type Behaviour, describeOrigin, useBehaviours } from '../settings/use-behaviours.ts';
 
 /** The behaviours on which a reply depended, with what the document says and how to change them. */
 export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {

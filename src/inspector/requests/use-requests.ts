@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { FeedEvent } from '../../journal/feed-event.ts';
-import type { RequestSummary } from '../../journal/request-entry.ts';
+import type { FeedEvent } from '../../control/journal/feed-event.ts';
+import type { RequestSummary } from '../../control/journal/request-entry.ts';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 
 /** The requests of the journal, which stay up to date. */
 export interface Requests {
@@ -24,7 +23,7 @@ export function useRequests(): Requests {
   const [state, setState] = useState<{ list?: readonly RequestSummary[]; error?: string }>({});
   const reload = useCallback(async () => {
     try {
-      const { requests } = (await replyOf(client.GET('/__mock/requests'))) as { requests: RequestSummary[] };
+      const { requests } = (await client.listRequests()) as { requests: RequestSummary[] };
       setState({ list: requests.reverse() });
     } catch (error) {
       setState((before) => ({ ...before, error: (error as Error).message }));

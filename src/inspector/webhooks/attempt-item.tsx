@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Code, Time } from '../parts.tsx';
-import { explainSignature, type SignatureCheck } from '../signature/explain-signature.ts';
 import { countBytes } from './explain-delivery.ts';
+import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
 import type { Attempt } from './webhook-types.ts';
 

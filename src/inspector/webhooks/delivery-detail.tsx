@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { linkTo, type Route } from '../page-route.ts';
 import { Failure, Time } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
@@ -15,12 +14,10 @@ interface DeliveryDetailProps {
   readonly delivery: Delivery;
   readonly webhooks: readonly Webhook[];
   readonly route: Route;
-  /** Loads the deliveries again. */
-  readonly reload: () => void;
 }
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
-export function DeliveryDetail({ delivery, webhooks, route, reload }: DeliveryDetailProps) {
+export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
   const { event, attempts, webhookId } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
   const { text, tone } = markOf(delivery);
@@ -31,10 +28,10 @@ export function DeliveryDetail({ delivery, webhooks, route, reload }: DeliveryDe
       </h1>
       <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
       <Reason delivery={delivery} secret={webhook?.secret} route={route} />
-      <Actions delivery={delivery} route={route} reload={reload} />
+      <Actions delivery={delivery} route={route} />
       <h2>Attempts</h2>
       <ol class="timeline" aria-label="Attempts, the newest first">
-        <NextAttempt delivery={delivery} reload={reload} />
+        <NextAttempt delivery={delivery} />
         {attempts.toReversed().map((attempt, index) => (
           <AttemptItem
             key={attempts.length - index}
@@ -77,7 +74,8 @@ function Reason({ delivery, secret, route }: ReasonProps) {
       {failed && cause?.isAboutSignature && secret !== undefined && (
         <p>
           {isSigned
-            ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the body before it verifies it.'
+            ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
+              'body before it verifies it.'
             : 'The signature of this attempt is not correct.'}{' '}
           <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>
             Find out why your code does not verify it
@@ -94,19 +92,15 @@ function Reason({ delivery, secret, route }: ReasonProps) {
 interface ActionsProps {
   readonly delivery: Delivery;
   readonly route: Route;
-  readonly reload: () => void;
 }
 
 /** The label of the button that sends the delivery; the others have ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
-function Actions({ delivery: { id, state }, route, reload }: ActionsProps) {
+function Actions({ delivery: { id, state }, route }: ActionsProps) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
-  const send = async () => {
-    await run(() => replyOf(client.POST('/__mock/deliveries/{id}/redeliver', { params: { path: { id } } })));
-    reload();
-  };
+  const send = () => run(() => client.redeliver({ id }));
   return (
     <>
       <p class="buttons">
@@ -126,22 +120,20 @@ function Actions({ delivery: { id, state }, route, reload }: ActionsProps) {
 }
 
 /** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
-function NextAttempt({ delivery, reload }: { readonly delivery: Delivery; readonly reload: () => void }) {
+function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
   const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
-  const load = () => replyOf(client.GET('/__mock/clock', { params: { query: { tenant } } }));
+  const load = () => client.getClock({ tenant });
   const { value: clock } = useLoaded(load, `${delivery.id} ${nextAttemptAt}`, ({ kind }) => kind === 'clock');
   if (nextAttemptAt === null || !clock) return null;
   const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
-  const advance = async () => {
-    await run(() => replyOf(client.POST('/__mock/clock', { body: { advance: Math.max(leftMs, 0), tenant } })));
-    reload();
-  };
+  const advance = () => run(() => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
   return (
     <li class="attempt soft-edge">
       <p>
-        <strong>Attempt {attempts.length + 1}</strong> is due at <Time at={nextAttemptAt} />, {formatSpan(leftMs)} after{' '}
+        <strong>Attempt {attempts.length + 1}</strong> is due at <Time at={nextAttemptAt} />, {formatSpan(leftMs)}
+        {' after '}
         <Time at={clock.now} />, the time of the tenant{clock.frozen && ', which is frozen'}.
       </p>
       <button type="button" disabled={isRunning} onClick={advance}>

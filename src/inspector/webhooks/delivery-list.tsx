@@ -1,6 +1,5 @@
 import { open, type Route } from '../page-route.ts';
-import { Time } from '../parts.tsx';
-import { SearchField } from '../search-field.tsx';
+import { SearchField, Time } from '../parts.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 import { MARK_TEXTS, markOf, summarise } from './explain-delivery.ts';
 import { webhookLink } from './webhook-link.ts';

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import { open, type Route } from '../page-route.ts';
 import { Failure, Field } from '../parts.tsx';
 import { useAction } from '../use-action.ts';
@@ -12,13 +11,12 @@ interface EventFormProps {
   /** The delivery whose payload fills the form. */
   readonly start: Delivery | undefined;
   readonly route: Route;
-  readonly reload: () => void;
 }
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
 /** A form that triggers an event with any payload. */
-export function EventForm({ webhooks, start, route, reload }: EventFormProps) {
+export function EventForm({ webhooks, start, route }: EventFormProps) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
   const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
@@ -26,8 +24,7 @@ export function EventForm({ webhooks, start, route, reload }: EventFormProps) {
   const [payload, setPayload] = useState(() => JSON.stringify(payloadOf(start), null, 2));
   const trigger = async () => {
     const body = { ...readPayload(payload), event, ...(webhookId !== '' && { webhookId }) };
-    const { deliveries } = await replyOf(client.POST('/__mock/events', { body }));
-    reload();
+    const { deliveries } = await client.triggerEvent(body);
     if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
     open(webhookLink(route, deliveries[0]?.id));
   };
@@ -99,7 +96,7 @@ function Select<Value extends string>({ label, value, options, choose }: SelectP
 /** The payload to edit: without the id, so that the copy is an event of its own. */
 function payloadOf(start: Delivery | undefined): object {
   if (!start) return { subject: 'Order 1042' };
-  const { id: _, event: __, ...rest } = start.payload as Record<string, unknown>;
+  const { id: _, event: __, ...rest } = start.payload;
   return rest;
 }
 

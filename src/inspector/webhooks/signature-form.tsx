@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { Field } from '../parts.tsx';
+import { writeHeaders } from './attempt-item.tsx';
 import {
   explainComputed,
   explainSignature,
   type SentRequest,
   type SignatureCheck,
   type SignatureInput,
-} from '../signature/explain-signature.ts';
-import { writeHeaders } from './attempt-item.tsx';
+} from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
 import type { Delivery, Webhook } from './webhook-types.ts';
 

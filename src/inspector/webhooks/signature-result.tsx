@@ -1,9 +1,6 @@
-import type { SignatureCheck } from '../signature/explain-signature.ts';
+import type { SignatureCheck } from './signature/explain-signature.ts';
 
-const SCHEMES = {
-  standard: 'Signature by Standard Webhooks',
-  hex: 'Hex HMAC of the body',
-} as const;
+const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
 
 interface ResultProps {
   readonly checks: readonly SignatureCheck[];

@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FeedEvent } from '../../journal/feed-event.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { FeedEvent } from '../../control/journal/feed-event.ts';
+import { undefinedIfRefused } from '../../control/table/client.ts';
 import { type Inspector, useInspector } from '../inspector.ts';
-import { replyOf } from '../inspector-client.ts';
 import type { Delivery } from './webhook-types.ts';
 
 /** The deliveries of the log, which stay up to date. */
@@ -10,8 +10,6 @@ export interface Deliveries {
   readonly list: readonly Delivery[] | undefined;
   /** Why they could not be loaded. */
   readonly error: string | undefined;
-  /** Loads them again, after the page has changed something. */
-  reload(): void;
 }
 
 type ById = ReadonlyMap<string, Delivery>;
@@ -28,13 +26,11 @@ const MAX_SINGLE = 20;
 export function useDeliveries(): Deliveries {
   const inspector = useInspector();
   const [{ byId, error }, setState] = useState<{ byId?: ById; error?: string }>({});
-  const loader = useRef<DeliveryLoader>(undefined);
   useEffect(() => {
-    const current = new DeliveryLoader(inspector, setState);
-    loader.current = current;
-    return () => current.stop();
+    const loader = new DeliveryLoader(inspector, setState);
+    return () => loader.stop();
   }, [inspector]);
-  return { list: byId && newestFirst(byId), error, reload: () => loader.current?.loadAll() };
+  return { list: byId && newestFirst(byId), error };
 }
 
 function newestFirst(byId: ById): Delivery[] {
@@ -60,9 +56,9 @@ class DeliveryLoader {
     this.#unsubscribe = feed.subscribe({
       event: (event) => this.#note(event),
       // While the connection was lost, anything may have happened.
-      state: (state) => state === 'live' && this.loadAll(),
+      state: (state) => state === 'live' && this.#loadAll(),
     });
-    if (feed.state === 'live') this.loadAll();
+    if (feed.state === 'live') this.#loadAll();
   }
 
   stop(): void {
@@ -71,8 +67,7 @@ class DeliveryLoader {
     clearTimeout(this.#timer);
   }
 
-  /** Loads every delivery again. */
-  loadAll(): void {
+  #loadAll(): void {
     this.#isAllChanged = true;
     this.#loadSoon(0);
   }
@@ -111,14 +106,12 @@ class DeliveryLoader {
     this.#changed.clear();
     this.#isAllChanged = false;
     if (isAllChanged) {
-      const { deliveries } = await replyOf(this.#client.GET('/__mock/deliveries'));
+      const { deliveries } = await this.#client.listDeliveries();
       return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
     }
-    const replies = await Promise.all(
-      ids.map((id) => this.#client.GET('/__mock/deliveries/{id}', { params: { path: { id } } })),
-    );
+    const found = await Promise.all(ids.map((id) => this.#client.getDelivery({ id }).catch(undefinedIfRefused)));
     const byId = new Map(this.#known);
-    for (const { data } of replies) if (data) byId.set(data.id, data);
+    for (const delivery of found) if (delivery) byId.set(delivery.id, delivery);
     return byId;
   }
 }

@@ -1,16 +1,10 @@
-import type { paths } from '../control-plane.d.ts';
-
-type ReplyTo<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': infer Reply } } } };
-}
-  ? Reply
-  : never;
+import type { ReplyTo } from '../../control/table/client.ts';
 
 /** A delivery with its attempts. */
-export type Delivery = ReplyTo<'/__mock/deliveries/{id}'>;
+export type Delivery = ReplyTo<'getDelivery'>;
 
 /** One attempt of a delivery. */
 export type Attempt = Delivery['attempts'][number];
 
 /** A webhook with its secret. */
-export type Webhook = ReplyTo<'/__mock/webhooks'>['webhooks'][number];
+export type Webhook = ReplyTo<'listWebhookSettings'>['webhooks'][number];

@@ -1,23 +1,28 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createSilentReader } from '../../contract/behaviour-reader.ts';
+import { createSilentReader } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { CONTROL_PATH } from '../../control/control-path.ts';
-import type { MailboxInternals } from '../../mailbox.ts';
-import { toApiError, toErrorReply } from '../../pipeline/error-reply.ts';
-import type { ApiRequest, ApiResult } from '../../pipeline/http.ts';
-import { isStreamPath } from '../../stream/check-stream-access.ts';
-import { isForInspector } from '../inspector/page-request.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import type { MailboxInternals } from '../../mailbox/mailbox.ts';
+import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
+import { isStreamPath } from '../../service/stream/check-stream-access.ts';
 import type { Intake } from '../intake.ts';
 import type { Log } from '../log/log-format.ts';
 import { isControlRead, logRequest } from '../log/request-log.ts';
 import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
-import { createOriginRule, isPreflight, type OriginRule, setCorsHeaders } from './cors.ts';
-import { guardControl, guardHost, guardTarget } from './guards.ts';
+import {
+  createOriginRule,
+  guardControl,
+  guardHost,
+  guardTarget,
+  isForInspector,
+  isPreflight,
+  type OriginRule,
+  setCorsHeaders,
+} from './guards.ts';
 import type { ServerApp } from './http-server.ts';
-import { readRequest, sendReply } from './node-adapter.ts';
-import { ReplyBatch } from './reply-batch.ts';
-import type { Upgrades } from './upgrade.ts';
+import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
+import type { Upgrades } from './request-queue.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
 /** What the application needs: the mailbox, and the rules for which clients it accepts. */
@@ -105,7 +110,9 @@ export class App implements ServerApp {
 
   async #callControl(request: ApiRequest): Promise<ApiResult> {
     const { mailbox, report } = this.#options.internals;
-    this.#control ??= import('../../control/control.ts').then(({ createControl }) => createControl(mailbox, report));
+    this.#control ??= import('../../control/table/control.ts').then(({ createControl }) =>
+      createControl(mailbox, report),
+    );
     return (await this.#control)(request);
   }
 
@@ -154,7 +161,7 @@ const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-L
 
 /** Serves the inspector. Its code is loaded only when somebody opens it. */
 async function serveInspector(request: ApiRequest): Promise<ApiResult> {
-  const { serveInspector } = await import('../inspector/serve-inspector.ts');
+  const { serveInspector } = await import('./serve-inspector.ts');
   return { reply: await serveInspector(request) };
 }
 

@@ -1,15 +1,15 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/control-path.ts';
-import type { ApiRequest } from '../../pipeline/http.ts';
-import { NAME } from '../../version.ts';
+import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
+import { type ApiRequest, ASSUMED_HEADER, FAULT_HEADER } from '../../service/pipeline/exchange.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 
 /** The methods that at least one path supports. */
 const SUPPORTED_METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The methods that are routed. PUT is one of them, because the reply to it depends on whether the path exists. */
-export const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
+const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
 
 /**
  * Refuses a request whose `Host` is neither this machine nor allowed. This stops DNS rebinding: a page that rebinds its
@@ -113,4 +113,78 @@ function isSame(one: string, other: string): boolean {
   // Hashes can be compared in constant time, whatever the lengths of the texts are.
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+/** Returns whether pages of an origin may call the API. */
+export type OriginRule = (origin: string) => boolean;
+
+/** Creates a rule that allows loopback origins and those in `corsOrigins`; `*` allows all. */
+export function createOriginRule(corsOrigins: ReadonlySet<string>): OriginRule {
+  return (origin) => corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  const { protocol, hostname } = URL.canParse(origin) ? new URL(origin) : { protocol: '', hostname: '' };
+  return /^https?:$/.test(protocol) && isLoopbackHost(hostname);
+}
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': ROUTED_METHODS.join(','),
+  'Access-Control-Allow-Headers': 'X-API-Key,Authorization,Content-Type',
+  'Access-Control-Max-Age': '600',
+};
+
+const EXPOSED_HEADERS = [
+  ASSUMED_HEADER,
+  FAULT_HEADER,
+  'Allow',
+  'WWW-Authenticate',
+  'Content-Disposition',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'RateLimit-Policy',
+].join(',');
+
+/** Sets the CORS headers of the response to a request from an allowed origin. */
+export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {
+  const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
+  const corsHeaders = {
+    'Access-Control-Allow-Origin': String(headers.origin),
+    Vary: 'Origin',
+    ...preflightHeaders,
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+  };
+  for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
+}
+
+/** Returns whether a request is a preflight, which needs no further handling. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && 'access-control-request-method' in headers;
+}
+
+/** The folder of the files of the inspector. */
+const FILES_PATH = `${CONTROL_PATH}/inspector/`;
+
+/** The paths of the page itself; without `Accept: text/html`, they list the control calls. */
+const PAGE_PATHS = ['/', CONTROL_PATH, `${CONTROL_PATH}/`];
+
+/** The icon that browsers ask for on each page that names none, such as a reply that somebody opens in a tab. */
+export const FAVICON_PATH = '/favicon.ico';
+
+/** Returns whether a request is for the inspector or one of its files. They contain no data, so they need no token. */
+export function isForInspector({ method, path, headers }: ApiRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (path === FAVICON_PATH || path.startsWith(FILES_PATH)) return true;
+  return PAGE_PATHS.includes(path) && wantsHtml(headers.get('accept') ?? '');
+}
+
+/** Returns whether an `Accept` header names HTML, and not with the weight 0, which refuses it. */
+function wantsHtml(accept: string): boolean {
+  return accept
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.replaceAll(/\s/g, '').split(';'))
+    .some(([type, ...parameters]) => type === 'text/html' && !parameters.some((text) => /^q=0(\.0*)?$/.test(text)));
 }

@@ -1,9 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { HeaderReader } from '../../contract/header-reader.ts';
-import { type AnyReply, type ApiRequest, isCut } from '../../pipeline/http.ts';
-import type { ReplyBatch } from './reply-batch.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import { type AnyReply, type ApiReply, type ApiRequest, isCut } from '../../service/pipeline/exchange.ts';
 
 /**
  * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
@@ -33,7 +30,9 @@ function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
   return { path: pathname, query: searchParams };
 }
 
-/** Reads the headers of Node. It is a class because the journal keeps one for each request: an instance has no closures. */
+/**
+ * Reads the headers of Node. It is a class because the journal keeps one for each request: an instance has no closures.
+ */
 class NodeHeaderReader implements HeaderReader {
   readonly #headers: IncomingHttpHeaders;
 
@@ -78,19 +77,37 @@ export async function sendReply(
     else response.end(body);
     return;
   }
-  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is open.
+  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is
+  // open.
   response.setTimeout(0);
   response.flushHeaders();
   const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';
   const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentIntervalMs);
   try {
-    await pipeline(Readable.fromWeb(body as never), response);
-  } catch (error) {
-    const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!isClientGone) throw error;
+    await sendPieces(response, body.getReader());
   } finally {
     clearInterval(timer);
   }
+}
+
+/**
+ * Sends each piece of a body when the client has room for it. A server with many feeds ends them all at once, so this
+ * is plain.
+ */
+async function sendPieces(response: ServerResponse, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let goOn = () => {};
+  response.on('drain', () => goOn());
+  response.once('close', () => {
+    goOn();
+    void reader.cancel();
+  });
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    if (response.write(piece.value) || response.destroyed) continue;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+  }
+  response.end();
 }
 
 /** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
@@ -98,4 +115,21 @@ export function releaseRequest(request: IncomingMessage): void {
   if (request.readableEnded) return;
   request.removeAllListeners('data');
   request.resume();
+}
+
+/**
+ * Sends the replies to all requests that arrived together, one after another. A reply that is sent alone wakes up its
+ * client, which on a busy server takes longer than writing the reply; the clients of the next replies are awake then.
+ */
+export class ReplyBatch {
+  readonly #replies: { readonly response: ServerResponse; readonly body: ApiReply['body'] }[] = [];
+
+  /** Ends a response after the requests that have already arrived are handled. */
+  end(response: ServerResponse, body: ApiReply['body']): void {
+    if (this.#replies.push({ response, body }) === 1) setImmediate(() => this.#send());
+  }
+
+  #send(): void {
+    for (const { response, body } of this.#replies.splice(0)) response.end(body);
+  }
 }

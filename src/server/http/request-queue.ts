@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeGracefully } from './close-gracefully.ts';
+import type { Duplex } from 'node:stream';
 import { releaseRequest } from './node-adapter.ts';
 
 /** A queued request. Its response is created when the connection is free. */
@@ -146,4 +146,50 @@ function createInputControl(socket: Socket): InputControl {
       pause();
     },
   };
+}
+
+/** The connection of an upgrade request. */
+export interface Upgrade {
+  readonly socket: Socket;
+  /** The first bytes that the client sent after its request. */
+  readonly head: Buffer;
+}
+
+/** The connections of upgrade requests that are not accepted or refused yet. */
+export type Upgrades = WeakMap<IncomingMessage, Upgrade>;
+
+/**
+ * A request that Node treats as an upgrade only for WebSocket and CONNECT. Other upgrades are ignored, as HTTP allows
+ * (RFC 9110, section 7.8), because Java's HTTP client asks for h2c with every request.
+ */
+export class UpgradableMessage extends IncomingMessage {
+  /** The parser's value. It is only declared here, because Node calls the setter before fields are initialised. */
+  declare private parsedUpgrade: unknown;
+
+  get upgrade(): boolean {
+    return Boolean(this.parsedUpgrade) && (this.method === 'CONNECT' || isWebSocketUpgrade(this));
+  }
+
+  set upgrade(value: unknown) {
+    this.parsedUpgrade = value;
+  }
+}
+
+function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** The time that a client has to end its side of a closing connection. */
+const LINGER_MS = 2_000;
+
+/**
+ * Ends a connection after all written bytes are sent, and keeps reading until the client ends it too. Closing a socket
+ * with unread bytes would reset the connection, and the client could lose a reply that it has not read yet.
+ */
+export function closeGracefully(socket: Duplex, finalData?: string): void {
+  if (!socket.writable) return;
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(finalData);
+  socket.resume();
 }

@@ -4,9 +4,9 @@ import { createMiddleware } from '@mswjs/http-middleware';
 import express from 'express';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
-import type { Environment } from '../../environment.ts';
-import { type ApiRequest, type ApiResult, ConnectionCutError } from '../../pipeline/http.ts';
-import { readBody } from '../../pipeline/read-body.ts';
+import { type ApiRequest, type ApiResult, ConnectionCutError } from '../../service/pipeline/exchange.ts';
+import { readBody } from '../../service/pipeline/parse-input.ts';
+import type { Environment } from '../../world/environment.ts';
 import { readRequest } from './node-adapter.ts';
 
 /** Runs the user's own handlers for a request. If none of them responds, the request is passed to `next`. */

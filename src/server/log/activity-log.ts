@@ -1,16 +1,17 @@
-import { formatDuration } from '../../clock/duration.ts';
-import { CorrespondentError } from '../../correspondents/correspondent-error.ts';
-import { messageOf } from '../../delivery/delivery.ts';
-import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../../events/activity.ts';
-import { cut } from '../../mail/cut.ts';
+import { messageOf } from '../../basics/named-error.ts';
+import { cut } from '../../basics/text.ts';
+import { CorrespondentError } from '../../service/correspondents/correspondent-error.ts';
+import type { ExchangeObserver } from '../../service/pipeline/exchange.ts';
+import { formatDuration } from '../../world/clock/duration.ts';
+import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../../world/events/activity.ts';
 import type { Log } from './log-format.ts';
 
 /** The data of an attempt that its description needs. */
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
 /**
- * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with its
- * link in the inspector; `inspector` returns the URL of that page.
+ * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with
+ * its link in the inspector; `inspector` returns the URL of that page.
  */
 export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
   activity.subscribe((entry) => {
@@ -86,4 +87,15 @@ const MAX_LENGTH = 300;
 /** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
 export function toPrintable(text: string): string {
   return text.slice(0, MAX_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+/** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
+export function logRefusedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
+  return ({ row, received, reply }) => {
+    const isWebhook = row?.id === 'createWebhook' || row?.id === 'updateWebhook';
+    if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
+    const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
+    const reason = typeof url === 'string' ? findReason(url) : undefined;
+    if (reason !== undefined) log(`! a webhook will get nothing: ${reason}`, 403);
+  };
 }

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
-import { maskText } from '../../journal/mask.ts';
+import { maskText } from '../../control/journal/mask.ts';
 
 /**
- * Writes one log line. The status, if given, decides its colour. The time is that of the call, if none is given. An error
- * from a `text` function is reported.
+ * Writes one log line. The status, if given, decides its colour. The time is that of the call, if none is given. An
+ * error from a `text` function is reported.
  */
 export type Log = (text: string | (() => string), status?: number, at?: Date) => void;
 

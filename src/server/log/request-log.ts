@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from '../../contract/errors.ts';
-import { CONTROL_PATH } from '../../control/control-path.ts';
-import { type ApiResult, isCut } from '../../pipeline/http.ts';
-import { FAVICON_PATH } from '../inspector/page-request.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import { type ApiResult, isCut } from '../../service/pipeline/exchange.ts';
+import { FAVICON_PATH } from '../http/guards.ts';
 import type { Log } from './log-format.ts';
 
-/** Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for. */
+/**
+ * Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for.
+ */
 export function isControlRead({ method = '', url = '' }: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method) && CONTROL_URL.test(url);
 }

@@ -1,57 +1,58 @@
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import {
+  SMTPServer,
+  type SMTPServerAuthentication,
+  type SMTPServerAuthenticationResponse,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from 'smtp-server';
+import { MAX_MAIL_BYTES } from '../../basics/size.ts';
+import { createSilentReader } from '../../contract/behaviours.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { MAX_MAIL_BYTES } from '../../contract/size.ts';
-import type { Mailbox, MailboxInternals } from '../../mailbox.ts';
-import type { HeldBytes, Intake } from '../intake.ts';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
+import { findLogin, type InboxPrincipal } from '../../service/access/find-login.ts';
+import { isOwnAddress, submitMail } from '../../service/mail/outgoing/submit.ts';
+import { recordCommand } from '../../service/pipeline/record-command.ts';
+import type { HeldBytes } from '../intake.ts';
+import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from '../mail-listener.ts';
 
-/** The limits for an idle client, and for open connections after the server closes. */
+/** The limit for an idle client. */
 const IDLE_MS = 30_000;
-const CLOSE_MS = 300;
 
 /** The parts of a mailbox that SMTP needs. */
-type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault'>;
-
-/** A server that accepts mail over SMTP. */
-interface SmtpServer {
-  /** Starts to listen and returns the port. */
-  listen(port: number, host: string): Promise<number>;
-  close(): Promise<void>;
-}
+type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault' | 'service'>;
 
 /**
- * Creates an SMTP server for a mailbox, without TLS and login, as test clients use it. A recipient that is not an inbox
- * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received.
+ * Creates an SMTP server for a mailbox. Without a login, it accepts mail from outside: a recipient that is not an inbox
+ * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received. With the login of an
+ * inbox, it sends mail as that inbox.
  */
-export function createSmtpServer(internals: MailboxInternals, intake: Intake): SmtpServer {
-  const mailbox = reportFailures(internals);
-  const server = new SMTPServer({
-    banner: 'agent-mailbox-mock',
-    size: MAX_MAIL_BYTES,
-    authOptional: true,
-    disabledCommands: ['AUTH', 'STARTTLS'],
-    disableReverseLookup: true,
-    logger: false,
-    socketTimeout: IDLE_MS,
-    closeTimeout: CLOSE_MS,
-    onRcptTo({ address }, { envelope }, done) {
-      done(findProblem(mailbox, address, envelope.rcptTo.length));
-    },
-    onData(stream, session, done) {
-      const held = intake.hold();
-      readData(stream, held, declaredSize(session))
-        .then((chunks) => receiveData(mailbox, chunks, session))
-        .then(
-          () => done(null, 'The mail has arrived.'),
-          (error: unknown) => done(toReply(error)),
-        )
-        .finally(held.release);
-    },
+export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): MailServer {
+  const { tls, isTlsRequired } = settings;
+  const options = createOptions(reportFailures(internals), settings);
+  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !isTlsRequired });
+  if (!tls) return listenAlone(plain);
+  const secure = createServer({ ...options, ...tls, secure: true, secured: true });
+  // `connect` is what a server of its own calls.
+  const accept = ({ connect }: SMTPServer, server: SMTPServer, socket: unknown) =>
+    connect.call(server, socket as never, {});
+  return createMailListener(tls, (socket, isSecure) => {
+    const server = isSecure ? secure : plain;
+    accept(server, server, socket);
   });
+}
+
+function createServer(options: SMTPServerOptions): SMTPServer {
+  const server = new SMTPServer(options);
   // An error on a connection closes that connection only; without a listener, it would end the process.
   server.on('error', () => {});
+  return server;
+}
 
+/** Lets a server listen by itself, which needs no TLS. */
+function listenAlone(server: SMTPServer): MailServer {
   return {
     listen: (port, host) =>
       new Promise((resolve, reject) => {
@@ -62,13 +63,77 @@ export function createSmtpServer(internals: MailboxInternals, intake: Intake): S
   };
 }
 
+function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings): SMTPServerOptions {
+  return {
+    banner: 'agent-mailbox-mock',
+    size: MAX_MAIL_BYTES,
+    authOptional: true,
+    disabledCommands: tls ? [] : ['STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    socketTimeout: IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    onAuth: (auth, _, done) => logIn(mailbox, auth, done),
+    onMailFrom({ address }, session, done) {
+      const principal = principalOf(session);
+      const isAllowed = !principal || isOwnAddress(principal, address);
+      done(isAllowed ? null : reply(553, `5.7.1 This inbox does not have the address <${address}>.`));
+    },
+    onRcptTo({ address }, session, done) {
+      done(findProblem(mailbox, address, session));
+    },
+    onData(stream, session, done) {
+      const held = intake.hold();
+      readData(stream, held, declaredSize(session))
+        .then((chunks) => deliver(mailbox, Buffer.concat(chunks), session))
+        .then(
+          (text) => done(null, text),
+          (error: unknown) => done(toReply(error)),
+        )
+        .finally(held.release);
+    },
+  };
+}
+
+/** Logs in to an inbox. */
+function logIn(
+  mailbox: SmtpMailbox,
+  { method, username, password }: SMTPServerAuthentication,
+  done: (error: Error | null, response?: SMTPServerAuthenticationResponse) => void,
+): void {
+  const principal = findLogin(mailbox.service.worlds, username ?? '', password ?? '');
+  const text = principal ? 'Logged in.' : 'The login is the canonicalEmail and the imapPassword of an inbox.';
+  record(mailbox, principal, { name: `AUTH ${method}`, path: '', status: principal ? 200 : 401, reply: text });
+  if (principal) done(null, { user: principal as never });
+  else done(reply(535, `5.7.8 ${text}`));
+}
+
+/** Returns the inbox that a client has logged in to; `undefined` for mail from outside. */
+function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
+  return user as InboxPrincipal | undefined;
+}
+
+type Recorded = Pick<Parameters<typeof recordCommand>[1], 'name' | 'path' | 'status' | 'reply'>;
+
+/** Tells the journal of a login or a mail. */
+function record(
+  { service }: SmtpMailbox,
+  principal: InboxPrincipal | undefined,
+  command: Recorded,
+  messageIds: readonly string[] = [],
+): void {
+  recordCommand(service, { protocol: 'smtp', principal, text: command.name, messageIds, ...command });
+}
+
 /** Returns the refusal of a recipient, or null. */
-function findProblem(mailbox: SmtpMailbox, address: string, recipientsBefore: number): Error | null {
-  if (recipientsBefore >= MAX_ADDRESSES) {
+function findProblem(mailbox: SmtpMailbox, address: string, session: SMTPServerSession): Error | null {
+  if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
     return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
-  // A tagged form of an address may have characters that no address of the service has.
-  if (!isBareAddress(address) || !mailbox.receives(address))
+  if (principalOf(session)) {
+    if (!isBareAddress(address)) return reply(553, `5.1.3 ${address} is not an address.`);
+  } else if (!isBareAddress(address) || !mailbox.receives(address))
+    // A tagged form of an address may have characters that no address of the service has.
     return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
   const fault = mailbox.takeSmtpFault(address);
   return fault ? reply(fault.status, fault.message) : null;
@@ -95,22 +160,50 @@ async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredB
   return chunks;
 }
 
-async function receiveData(
-  mailbox: Pick<Mailbox, 'receiveMessage'>,
-  chunks: readonly Buffer[],
-  { envelope }: SMTPServerSession,
-): Promise<void> {
-  const { mailFrom, rcptTo } = envelope;
-  await mailbox.receiveMessage({
-    eml: Buffer.concat(chunks),
-    envelopeFrom: mailFrom ? mailFrom.address : '',
-    to: rcptTo.map(({ address }) => address),
-  });
+/** Sends a mail of an inbox, or receives one from outside. Returns the text of the reply. */
+async function deliver(mailbox: SmtpMailbox, bytes: Buffer, session: SMTPServerSession): Promise<string> {
+  const { mailFrom, rcptTo } = session.envelope;
+  const recipients = rcptTo.map(({ address }) => address);
+  const principal = principalOf(session);
+  const data = { name: 'DATA', path: recipients.join(', ') };
+  try {
+    const messageIds = principal
+      ? [submit(mailbox, principal, { bytes, recipients })]
+      : (
+          await mailbox.receiveMessage({ eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients })
+        ).map(({ id }) => id);
+    const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
+    record(mailbox, principal, { ...data, status: 200, reply: text }, messageIds);
+    return text;
+  } catch (error) {
+    const status = error instanceof ApiError ? error.status : 500;
+    record(mailbox, principal, { ...data, status, reply: toReply(error).message });
+    throw error;
+  }
 }
 
+/** Sends a mail as an inbox, and returns its id. */
+function submit({ service }: SmtpMailbox, principal: InboxPrincipal, mail: Parameters<typeof submitMail>[2]): string {
+  const { worlds, events, loops, correspondents, behaviours } = service;
+  const reachable = worlds.reachableFrom(principal.world);
+  const context = { worlds: reachable, events, loops, correspondents, ...createSilentReader(behaviours) };
+  return submitMail(context, principal, mail).id;
+}
+
+/** The reply to a mail that is refused with an error; others are replied to with 554 5.6.0. */
+const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: string] } = {
+  STORAGE_FULL: [452, '4.3.1'],
+  RELAY_FAILED: [451, '4.4.0'],
+  INBOX_PAUSED: [550, '5.7.1'],
+  FORBIDDEN: [550, '5.7.1'],
+  UNVERIFIED_RECIPIENT: [550, '5.7.1'],
+};
+
 function toReply(error: unknown): Error {
-  if (error instanceof ApiError && error.code === 'STORAGE_FULL') return reply(452, `4.3.1 ${error.message}`);
-  if (error instanceof ApiError) return reply(554, `5.6.0 ${error.message}`);
+  if (error instanceof ApiError) {
+    const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
+    return reply(code, `${status} ${error.message}`);
+  }
   return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
 }
 
@@ -120,8 +213,9 @@ function reply(responseCode: number, message: string): Error {
 }
 
 /** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
-function reportFailures({ mailbox, report, takeSmtpFault }: MailboxInternals): SmtpMailbox {
+function reportFailures({ mailbox, report, takeSmtpFault, service }: MailboxInternals): SmtpMailbox {
   return {
+    service,
     receives: mailbox.receives,
     takeSmtpFault,
     receiveMessage: (message) =>

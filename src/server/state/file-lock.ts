@@ -3,8 +3,15 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { isNamed } from '../../basics/named-error.ts';
 import { readRegularFile } from '../regular-file.ts';
-import { StateFileError } from './state-file-error.ts';
+
+/** Thrown when a state file cannot be read or written. */
+export class StateFileError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('StateFileError');
+  override readonly name = 'StateFileError';
+}
 
 /** How often the holder of a lock sets the time of the lock file, in milliseconds. */
 const BEAT_MS = 1_000;
@@ -32,8 +39,8 @@ export interface FileLock {
 }
 
 /**
- * Locks a file against other servers, in this process, on this machine, and on others that share the folder. What an ended
- * server has left is taken over: at once if it ran here, else when nobody has touched it for some seconds.
+ * Locks a file against other servers, in this process, on this machine, and on others that share the folder. What an
+ * ended server has left is taken over: at once if it ran here, else when nobody has touched it for some seconds.
  *
  * @throws {StateFileError} if another server has the file.
  */
@@ -147,6 +154,7 @@ function startOf(pid: number): string | undefined {
 
 function takenError(file: string, { pid, host }: Holder): StateFileError {
   return new StateFileError(
-    `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that one, or name another file.`,
+    `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that one, or name ` +
+      'another file.',
   );
 }

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 
 /**
  * Replaces the content of a file. Whenever the process or the machine stops, the file has either the old content or the
- * new one: the new one is first written to the disk under another name. Only this user can read the file. The process id
- * in the name tells which process a part belongs to that was never finished.
+ * new one: the new one is first written to the disk under another name. Only this user can read the file. The process
+ * id in the name tells which process a part belongs to that was never finished.
  */
 export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
   const part = `${file}.${randomUUID()}.${process.pid}.part`;

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
-import type { StreamRequest } from '../../stream/check-stream-access.ts';
-import type { AcceptStream, Streams } from '../../stream/streams.ts';
-import type { OriginRule } from '../http/cors.ts';
-import type { Upgrade } from '../http/upgrade.ts';
+import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
+import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
+import type { OriginRule } from '../http/guards.ts';
+import type { Upgrade } from '../http/request-queue.ts';
 
 /** A stream request that has passed the guards, with its connection. */
 export interface StreamUpgrade {

@@ -1,10 +1,6 @@
-import { connect } from 'node:net';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
-import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { startCommand } from '../../support/command.ts';
-import { describePipeline, findFault, PIPELINE, type Pipeline, textOf } from '../../support/pipelines.ts';
 import { exchange, openConnection, request, watchForCrashes, within } from '../../support/raw-http.ts';
 
 watchForCrashes();
@@ -143,53 +139,4 @@ describe('requests that are sent at once', () => {
     await within(server.close(), 3_000);
     await connection.over();
   });
-
-  test('do not keep the command from ending', async (context) => {
-    const { ready, running } = await startCommand(context, ['--quiet']);
-    await using connection = await openConnection(ready);
-    await connection.send(MANY);
-    running.child.kill('SIGTERM');
-    await within(running.ended, 3_000);
-    await connection.over();
-  });
-
-  test('may be split anywhere: the process survives, and replies are complete and in order', async (context) => {
-    const { ready, running } = await startCommand(context, ['--quiet']);
-    const seed = Number(process.env.PIPELINES_SEED ?? Date.now() % 2 ** 31);
-    const pipelines = fc.sample(PIPELINE, { numRuns: PIPELINES, seed });
-    await inParallel(pipelines, 24, async (pipeline) => {
-      const fault = await runPipeline(ready.port, pipeline);
-      const told = () => `seed ${seed}: ${describePipeline(pipeline)}`;
-      if (fault !== undefined) throw new Error(`${fault} (${told()})`);
-    });
-    expect((await exchange(ready, request('GET /health'))).status, `seed ${seed}`).toBe(200);
-    expect([running.child.exitCode, running.stderr], `seed ${seed}`).toEqual([null, '']);
-  }, 600_000);
 });
-
-/** Number of generated pipelines. */
-const PIPELINES = 10_000;
-
-async function runPipeline(port: number, pipeline: Pipeline): Promise<string | undefined> {
-  const text = textOf(pipeline);
-  const middle = Math.floor((text.length * pipeline.split) / 100);
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => {});
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.write(text.slice(0, middle));
-  socket.end(text.slice(middle), () => {
-    if (pipeline.leaves) socket.resetAndDestroy();
-  });
-  await within(closed, 60_000);
-  return pipeline.leaves ? undefined : findFault(pipeline, Buffer.concat(chunks));
-}
-
-async function inParallel<Item>(items: readonly Item[], workers: number, work: (item: Item) => Promise<void>) {
-  const queue = items.values();
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
-}

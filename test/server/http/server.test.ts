@@ -1,13 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BehaviourError, FixtureError } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { send } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
@@ -106,43 +99,6 @@ test.each<[string, ServerOptions, new (...args: never[]) => Error, string]>([
 
 test("an address that this machine does not have rejects with Node's code", async () => {
   await expect(startServer({ port: 0, host: '192.0.2.1' })).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
-});
-
-const SERVER = pathToFileURL(join(inject('dist'), 'server.js')).href;
-
-/** Runs a module in a process that exits only if nothing is left open. */
-async function runToEnd(script: string): Promise<string> {
-  const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const flags = ['--input-type', 'module', '--eval', script];
-  const child = spawn(process.execPath, flags, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  const [output] = await within(Promise.all([text(child.stdout), once(child, 'exit')]), 25_000).finally(() =>
-    child.kill(),
-  );
-  return output;
-}
-
-test('a server that could not start leaves nothing open', async () => {
-  await using holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as AddressInfo;
-  const output = await runToEnd(`
-    const { startServer } = await import('${SERVER}');
-    for (const options of [{ port: ${port} }, { port: -1 }, { port: 0, host: '192.0.2.1' }]) {
-      await startServer(options).catch((error) => console.log(error.code ?? error.name));
-    }
-  `);
-  expect(output).toBe('EADDRINUSE\nRangeError\nEADDRNOTAVAIL\n');
-});
-
-test('a closed server leaves nothing open', async () => {
-  const output = await runToEnd(`
-    const { startServer } = await import('${SERVER}');
-    const server = await startServer({ port: 0 });
-    const { status } = await fetch(server.url + '/health');
-    await server.close();
-    console.log(status);
-  `);
-  expect(output).toBe('200\n');
 });
 
 const CONNECTIONS: [string, string][] = [

@@ -1,9 +1,8 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
-import { fetchInProcess } from '../../../src/fetch-in-process.ts';
-import { createOutgoingFetch } from '../../../src/server/outgoing/outgoing-fetch.ts';
-import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
+import { createOutgoingFetch, createReceiverRules } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { fetchInProcess } from '../../../src/world/fetch-in-process.ts';
 import { serve } from '../../support/serve.ts';
 
 /** The DNS results of each name, in order; the last one is repeated. */

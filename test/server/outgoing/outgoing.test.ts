@@ -5,8 +5,8 @@ import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { fetchInProcess } from '../../../src/fetch-in-process.ts';
-import { createReceiverRules } from '../../../src/server/outgoing/receiver-rules.ts';
+import { createReceiverRules } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { fetchInProcess } from '../../../src/world/fetch-in-process.ts';
 import { senderTo } from '../../support/sender.ts';
 import { serve } from '../../support/serve.ts';
 import { createWebhook, START } from '../../support/webhooks.ts';
@@ -177,7 +177,7 @@ async function deliver(mailbox: Mailbox, url: string): Promise<Delivery> {
   mailbox.clock.freeze(START);
   const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, url);
   const [delivery] = mailbox.trigger('message.sent', { webhookId: id });
-  await mailbox.settled();
+  await mailbox.settled({ timeout: '20s' });
   return mailbox.delivery(delivery?.id ?? '');
 }
 
@@ -352,6 +352,13 @@ describe('a server', () => {
 const msw = setupServer();
 beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }));
 afterAll(() => msw.close());
+
+test('a server calls its receivers even if msw intercepts the requests of its process', async ({ expect }) => {
+  await using receiver = await countAt('127.0.0.1');
+  msw.use(http.all(`${receiver.url}*`, () => HttpResponse.text('intercepted', { status: 500 })));
+  const { state, attempts } = await deliverFrom({}, receiver.url);
+  expect([state, attempts[0]?.responseBody, receiver.requests()]).toEqual(['delivered', '', 1]);
+});
 
 describe('a mailbox in process', () => {
   test.for(['127.0.0.1', 'localhost', '127.1', '2130706433'])('calls a receiver at %s', async (host, { expect }) => {

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
-import { runCommand, startCommand } from '../../support/command.ts';
 import { send } from '../../support/send.ts';
 
 const HELPDESK = '/v1/inboxes/ac3e0000-0003-4000-8000-000000000001';
@@ -150,28 +149,5 @@ describe('SMTP', () => {
   test('on a port that is in use keeps the server from starting', async () => {
     await using running = await startWithSmtp();
     await expect(startServer({ port: 0, smtpPort: running.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  });
-
-  test('is shown in the JSON line and in the banner only if it is enabled', async (context) => {
-    const { ready } = await startCommand(context, ['--smtp-port', '0']);
-    expect(ready.smtp).toEqual({ port: expect.any(Number) });
-    const transport = createTransport({ host: '127.0.0.1', port: ready.smtp?.port ?? 0, ignoreTLS: true });
-    await transport.sendMail(MAIL);
-    transport.close();
-    const messages = await send(`${ready.url}${HELPDESK}/messages`, 'GET', { key: ready.keys.tenant });
-    expect(messages.json.messages[0].subject).toBe('Größe');
-    expect(await runCommand(context, ['--port', '0', '--smtp-port', '0']).untilStdout(/Ready/)).toMatch(
-      /SMTP +port \d+/,
-    );
-    expect((await startCommand(context)).ready).not.toHaveProperty('smtp');
-  });
-
-  test('on a port that is in use fails with an error that names its flag', async (context) => {
-    await using running = await startWithSmtp();
-    const command = runCommand(context, ['--port', '0', '--smtp-port', String(running.port)]);
-    expect((await command.ended).code).toBe(1);
-    expect(command.stderr).toBe(
-      `agent-mailbox-mock: Port ${running.port} on 127.0.0.1 is taken; choose another with --smtp-port, or 0 for a free one.\n`,
-    );
   });
 });

@@ -1,0 +1,17 @@
+import { findNearest } from './nearest.ts';
+
+/**
+ * Returns the options, if the function has each of them. @throws {TypeError} that names a similar option, and all
+ * others.
+ */
+export function checkOptions<Options extends object>(
+  functionName: string,
+  options: Options,
+  names: readonly string[],
+): Options {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return options;
+  const [near] = findNearest(unknown, names);
+  const hint = near === undefined ? 'there are' : `did you mean ${near}? There are`;
+  throw new TypeError(`${functionName} has no option ${JSON.stringify(unknown)}; ${hint}: ${names.join(', ')}.`);
+}

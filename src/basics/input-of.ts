@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+
+type Leaf =
+  | (string | number | boolean | bigint | symbol | null | undefined)
+  | (Date | RegExp | Uint8Array)
+  | ((...parameters: never[]) => unknown);
+
+/** A value that is read-only at any depth. */
+export type ReadonlyDeep<Value> = unknown extends Value
+  ? Value
+  : Value extends Leaf
+    ? Value
+    : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
+
+/** The input of each field, or the output of one that converts any value, such as the text of a query. */
+type KnownInput<Input, Output> = {
+  [Name in keyof Input]: unknown extends Input[Name] ? Output[Name & keyof Output] : Input[Name];
+};
+
+/**
+ * The input of an object schema with these fields; arrays may be read-only. It is derived from the fields, because
+ * declaration files lose the comments on fields in the type of the schema itself.
+ */
+export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<
+  KnownInput<z.input<z.ZodObject<Fields>>, z.output<z.ZodObject<Fields>>>
+>;
+
+/** The output of an object schema with these fields, as `InputOf` derives its input. */
+export type OutputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.output<z.ZodObject<Fields>>>;

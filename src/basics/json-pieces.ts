@@ -1,0 +1,102 @@
+import { toBase64 } from './base64.ts';
+
+/** How deep a value is split: the rows of an exported tenant are whole, unless they have bytes. */
+const MAX_DEPTH = 5;
+
+/** The length that a piece has at least, except for the last one. */
+const MIN_LENGTH = 1024 * 1024;
+
+/** How many bytes are written as base64 at once; a multiple of 3. */
+const BYTES_AT_ONCE = 48 * 1024;
+
+/**
+ * A list whose items are made one by one when it is written, because all of them could need more memory than there is.
+ * It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
+ */
+export function lazyList<Item>(items: () => Iterable<Item>): Item[] {
+  return { [Symbol.iterator]: () => items()[Symbol.iterator](), toJSON: () => [...items()] } as unknown as Item[];
+}
+
+/** How many items of a long list are made at a time. */
+const PART_SIZE = 500;
+
+/** Returns a list that is read in parts, each with at most `size` items behind the last one. */
+export function inParts<Item>(
+  limit = Number.POSITIVE_INFINITY,
+  read: (size: number, done: number, last: Item | undefined) => Item[],
+): Item[] {
+  return lazyList(function* () {
+    let last: Item | undefined;
+    for (let done = 0; done < limit; ) {
+      const size = Math.min(PART_SIZE, limit - done);
+      const part = read(size, done, last);
+      yield* part;
+      if (part.length < size) return;
+      done += size;
+      last = part.at(-1);
+    }
+  });
+}
+
+/** Writes a value as JSON in pieces, because the whole text could need more memory than there is. */
+export function* toJsonPieces(value: unknown): Generator<string, void> {
+  let piece = '';
+  for (const part of split(value, 0)) {
+    piece += part;
+    if (piece.length < MIN_LENGTH) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+function* split(value: unknown, depth: number): Generator<string, void> {
+  if (typeof value !== 'object' || value === null || (depth >= MAX_DEPTH && !hasBytes(value))) {
+    yield JSON.stringify(value) ?? 'null';
+  } else {
+    yield* Symbol.iterator in value
+      ? splitList(value as Iterable<unknown>, depth)
+      : splitObject(value as Record<string, unknown>, depth);
+  }
+}
+
+function* splitList(list: Iterable<unknown>, depth: number): Generator<string, void> {
+  let before = '[';
+  for (const item of list) {
+    yield before;
+    yield* split(item, depth + 1);
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+function* splitObject(object: Readonly<Record<string, unknown>>, depth: number): Generator<string, void> {
+  let before = '{';
+  for (const name of Object.keys(object)) {
+    const bytes = bytesOf(object, name);
+    const value = bytes ? '' : object[name];
+    if (value === undefined || typeof value === 'function') continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* bytes ? splitBytes(bytes) : split(value, depth + 1);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function* splitBytes(bytes: Uint8Array): Generator<string, void> {
+  yield '"';
+  for (let start = 0; start < bytes.length; start += BYTES_AT_ONCE) {
+    yield toBase64(bytes.subarray(start, start + BYTES_AT_ONCE));
+  }
+  yield '"';
+}
+
+/** Returns the bytes of a field with base64, as `showRow` creates it. */
+function bytesOf(object: object, name: string): Uint8Array | undefined {
+  const get = Object.getOwnPropertyDescriptor(object, name)?.get as { readonly bytes?: Uint8Array } | undefined;
+  return get?.bytes;
+}
+
+function hasBytes(object: object): boolean {
+  return Object.keys(object).some((name) => bytesOf(object, name));
+}

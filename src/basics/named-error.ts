@@ -1,0 +1,13 @@
+/**
+ * Creates the `instanceof` check of an error class, which goes by the name: a test runner that resets modules, such as
+ * Jest, can load a part of this package a second time, with classes of its own.
+ */
+export function isNamed(name: string) {
+  return (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && 'name' in value && value.name === name;
+}
+
+/** Returns the message of an error without a full stop at its end. */
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}

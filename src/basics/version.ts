@@ -1,0 +1,25 @@
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** The name and version of this package. */
+export const NAME: string = packageJson.name;
+export const VERSION: string = packageJson.version;
+
+/** The oldest Node that has all that the emulator uses, as in `engines` of package.json. */
+const OLDEST_NODE = [20, 19] as const;
+
+/**
+ * Refuses a Node that is too old; other programs that run JavaScript pass.
+ *
+ * @throws {Error} with one sentence that names both versions.
+ */
+export function checkNodeVersion(version: string | undefined = runningNode()): void {
+  const [major = 0, minor = 0] = version?.split('.').map(Number) ?? OLDEST_NODE;
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+  throw new Error(`Node ${OLDEST_NODE.join('.')} or newer is needed, and this is Node ${version}.`);
+}
+
+function runningNode(): string | undefined {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  return process?.versions?.node;
+}

@@ -1,0 +1,77 @@
+import { styleText } from 'node:util';
+import { NAME, VERSION } from '../../basics/version.ts';
+import { TIERS } from '../../contract/tiers.ts';
+import { toColumns } from '../layout.ts';
+import { type AnyServer, type ExampleKeys, findExampleKeys } from './connection-variables.ts';
+
+/** The server that was started, and its fixture file. */
+interface Started {
+  readonly server: AnyServer;
+  /** The fixture file; `undefined` if the default fixture is used. */
+  readonly fixtures: string | undefined;
+  /** Whether the user set the control token, which then is not shown. */
+  readonly isTokenSet: boolean;
+}
+
+/** Without this, newer versions of Node ignore `colour` and check the stream themselves. */
+const STYLE_OPTIONS = { validateStream: false };
+
+/** Returns the text that is printed once the server listens. */
+export function bannerText({ server, fixtures, isTokenSet }: Started, colour: boolean): string {
+  const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, STYLE_OPTIONS) : text);
+  const dim = (text: string) => style('dim', text);
+  const exampleKeys = findExampleKeys(server);
+  const facts: readonly (readonly [label: string, value: string | undefined])[] = [
+    ['URL', style('bold', server.url)],
+    ['SMTP', server.smtp && `port ${server.smtp.port}`],
+    ['IMAP', server.imap && `port ${server.imap.port}`],
+    ['Control', server.control],
+    ['Inspector', `${server.control}/`],
+    ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
+    ['Fixture', fixtures && toPlain(fixtures)],
+    ['Write to', exampleKeys.inbox?.name],
+  ];
+  const keys = TIERS.flatMap((tier) => {
+    const example = exampleKeys[tier];
+    return example ? [[tier, shorten(toPlain(example.name)), example.key]] : [];
+  });
+  return [
+    `${style('bold', NAME)} ${VERSION}`,
+    ...toColumns(
+      facts.flatMap(([label, value]) => (value ? [[label, value]] : [])),
+      dim,
+    ),
+    '',
+    ...toColumns(keys, dim),
+    '',
+    `  ${exampleRequest(server.url, exampleKeys)}`,
+    '',
+    'Ready.',
+  ].join('\n');
+}
+
+/** Returns a curl command that lists messages with the key of the smallest scope, or creates the first tenant. */
+function exampleRequest(url: string, { operator, tenant, workspace, inbox }: ExampleKeys): string {
+  const reader = inbox ?? workspace ?? tenant;
+  if (reader) return `curl ${url}/v1/messages -H 'X-API-Key: ${reader.key}'`;
+  return `curl ${url}/v1/tenants -H 'X-API-Key: ${operator?.key}' -d '{"name":"Acme"}'`;
+}
+
+/** Removes control characters, which a fixture must not send to the terminal. */
+function toPlain(text: string): string {
+  return text.replace(/\p{C}/gu, '');
+}
+
+const MAX_NAME_LENGTH = 32;
+
+function shorten(name: string): string {
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
+}
+
+/** Returns the line of JSON that `--json` prints once the server listens. */
+export function readyLine({ server, fixtures }: Started): string {
+  const { url, port, control, controlToken, smtp, imap, mailbox } = server;
+  const keys = Object.fromEntries(Object.entries(findExampleKeys(server)).map(([tier, { key }]) => [tier, key]));
+  const { ids } = mailbox;
+  return JSON.stringify({ url, port, version: VERSION, keys, ids, control, controlToken, smtp, imap, fixtures });
+}

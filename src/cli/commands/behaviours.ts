@@ -1,0 +1,83 @@
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  type BehaviourDefinition,
+  BehaviourError,
+  type ChangeableDefinition,
+  isBehaviourId,
+  isChangeable,
+  parseBehaviours,
+} from '../../contract/behaviours.ts';
+import { type GivenFlags, parseEach, parsePair, type RunCommand, UsageError } from '../command.ts';
+import { type Entry, indent, toList, WIDTH, wrap } from '../layout.ts';
+
+/** Prints all behaviours, or one of them. */
+export const behaviours: RunCommand = async (terminal, flags, id) => {
+  const entries = readEntries(flags, id);
+  if (flags.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
+  else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
+};
+
+/** A behaviour, in the same shape as in `GET /__mock/behaviours`. */
+type ShownBehaviour = BehaviourDefinition & {
+  readonly id: string;
+  /** The current value of a changeable behaviour in an emulator that is started with the same flags. */
+  readonly value?: string;
+};
+
+function readEntries(flags: GivenFlags, id: string | undefined): ShownBehaviour[] {
+  const overrides = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
+  const values = parseOverrides(Object.fromEntries(overrides));
+  // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
+  if (id !== undefined && !isBehaviourId(id)) parseOverrides({ [id]: '' });
+  return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
+    id: known,
+    ...BEHAVIOURS[known],
+    ...(isChangeable(known) && { value: values[known] }),
+  }));
+}
+
+function parseOverrides(options: Readonly<Record<string, string>>) {
+  try {
+    return parseBehaviours(options);
+  } catch (error) {
+    throw error instanceof BehaviourError ? new UsageError(error.message) : error;
+  }
+}
+
+/** Shows a changeable behaviour as `id=value`, with its other values below. Shows an assumption as its text. */
+function summarise(entry: ShownBehaviour): string[] {
+  if ('assumption' in entry) return [entry.id, ...indent(`assumed: ${entry.assumption}`, 4)];
+  const { id, value, choices, otherValues } = entry;
+  const listed = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])];
+  return [`${id}=${value}`, ...indent(`or ${listed.filter((other) => other !== value).join(', ')}`, 4)];
+}
+
+function explain(entry: ShownBehaviour): string[] {
+  const { id, question, section, origin } = entry;
+  const facts: Entry[] = [
+    ['Section', section],
+    ...('choices' in entry ? currentAndDefault(entry) : []),
+    ['Origin', ORIGINS[origin]],
+  ];
+  const details = 'choices' in entry ? listPossibleValues(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
+  return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...details];
+}
+
+function currentAndDefault({ value = '', ...entry }: ShownBehaviour & ChangeableDefinition): Entry[] {
+  return [
+    ['Value', value],
+    ['Default', entry.default],
+  ];
+}
+
+function listPossibleValues({ choices, otherValues }: ChangeableDefinition): string[] {
+  const others = otherValues ? indent(`or ${otherValues.rule}`, 2) : [];
+  return ['Values:', ...toList(Object.entries(choices), 24), ...others];
+}
+
+const ORIGINS = {
+  document: 'document: the service document states it',
+  reference: 'reference: the public reference of the service states it',
+  assumed: 'assumed: no source states it; it is our decision',
+};

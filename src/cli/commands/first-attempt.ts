@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ControlClient, undefinedIfRefused } from '../../control/table/client.ts';
+import { formatAttempt } from '../../server/log/activity-log.ts';
+import type { Attempt, Delivery } from '../../service/delivery/delivery.ts';
+
+/** The longest wait for first attempts: longer than the timeout of a receiver. */
+const MAX_WAIT_MS = 35_000;
+
+/** The interval between two requests for the state of a delivery. */
+const POLL_MS = 50;
+
+/** Waits for the first attempt of each delivery, unless it is not due yet or the wait is too long. */
+export async function waitForFirstAttempts(
+  client: Pick<ControlClient, 'getDelivery'>,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  const attempted: Delivery[] = [];
+  for (const delivery of deliveries) {
+    let latest = delivery;
+    while (isAwaitingFirstAttempt(latest) && performance.now() < deadline) {
+      await wait(POLL_MS);
+      latest = (await client.getDelivery({ id: delivery.id }).catch(undefinedIfRefused)) ?? { ...latest, ...FORGOTTEN };
+    }
+    attempted.push(latest);
+  }
+  return attempted;
+}
+
+const FORGOTTEN = { state: 'dropped', reason: 'The emulator was reset, or its log was full.' } as const;
+
+function isAwaitingFirstAttempt({ state, attempts, nextAttemptAt }: Delivery): boolean {
+  return state === 'pending' && attempts.length === 0 && nextAttemptAt === null;
+}
+
+/** Describes the result of the first attempt, or why there was none, as the end of a sentence. */
+export function outcomeText(delivery: Delivery): string {
+  return endSentence(describe(delivery));
+}
+
+/** Describes the result of an attempt of a delivery as the end of a sentence. */
+export function attemptText(delivery: Delivery, attempt: Attempt): string {
+  return endSentence(describeAttempt(delivery, attempt));
+}
+
+function endSentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
+function describe(delivery: Delivery): string {
+  const { state, reason, nextAttemptAt, attempts } = delivery;
+  const [first] = attempts;
+  if (first) return describeAttempt(delivery, first);
+  if (reason !== null) return `${state}: ${reason}`;
+  return nextAttemptAt === null ? 'not tried yet' : `its first attempt is due at ${nextAttemptAt}`;
+}
+
+function describeAttempt({ state, reason }: Delivery, attempt: Attempt): string {
+  const { at, nextAttemptAt, error } = attempt;
+  const retryInMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at);
+  const text = formatAttempt({ ...attempt, state, reason, retryInMs });
+  return error === null ? `delivered, ${text}` : text;
+}

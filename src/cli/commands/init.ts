@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { NAME } from '../../basics/version.ts';
+import type { RunCommand } from '../command.ts';
+import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
+
+/** Writes the starter fixture. */
+export const init: RunCommand = async (terminal, _, file = DEFAULT_FIXTURE_FILE) => {
+  await writeFile(file, STARTER_FIXTURE, { flag: 'wx' }).catch((error: unknown) => {
+    throw explainWriteError(error, file);
+  });
+  const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
+  terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
+};
+
+/** The file that `init` writes: a fixture that works unchanged, with comments that explain the format. */
+export const STARTER_FIXTURE = `// The data that the emulated mailbox service starts with.
+// An id, key, name, time or address that is left out is derived from the handles ("acme", "support", …), so it is the
+// same in every run.
+{
+  "tenants": {
+    // A tenant. Its key is tk_acme_tenant_key.
+    "acme": {
+      "workspaces": {
+        // The first workspace is the default one. Its key is wk_acme_support_key.
+        "support": {
+          "inboxes": {
+            // The address of this inbox is helpdesk@acme.test. Its key is ak_acme_helpdesk_key.
+            "helpdesk": {
+              "displayName": "Acme Helpdesk",
+              "messages": [
+                {
+                  "from": "Dana Reyes <dana@customer.test>",
+                  "subject": "Cannot log in",
+                  "plainBody": "Since this morning the login page says that my password has expired.",
+                  "messageIdHeader": "<login-1@customer.test>",
+                  // An attachment has its content in "text", or in "content" as base64.
+                  "attachments": [{ "filename": "error.txt", "contentType": "text/plain", "text": "403 Forbidden" }],
+                },
+                {
+                  // A reply belongs to the thread of the message that "inReplyTo" names.
+                  "direction": "outbound",
+                  "to": "dana@customer.test",
+                  "subject": "Re: Cannot log in",
+                  "plainBody": "We have sent you a link to set a new one.",
+                  "inReplyTo": "<login-1@customer.test>",
+                },
+              ],
+              // A draft refers to the message that it replies to by its Message-ID header or by its id.
+              "drafts": [
+                { "to": "dana@customer.test", "subject": "Thank you!", "replyToMessageId": "<login-1@customer.test>" },
+              ],
+              "lists": {
+                "customers": { "entries": ["dana@customer.test"] },
+              },
+            },
+          },
+        },
+      },
+      "domains": {
+        // The domain acme.test exists already and is verified, because an inbox uses it.
+        // A workspace can also have its own domain, which is pending until it is verified.
+        "mail.acme.test": { "workspace": "support", "status": "pending" },
+      },
+      "webhooks": {
+        // A webhook gets every event of the tenant, unless it has "events" or "workspace".
+        // The emulator calls its URL, so your code should listen there.
+        "audit": { "url": "http://127.0.0.1:9999/audit" },
+      },
+    },
+  },
+}
+`;

@@ -1,0 +1,173 @@
+import { NAME } from '../../basics/version.ts';
+import { isUrlWithProtocol } from '../../contract/schemas.ts';
+import type { FeedEvent } from '../../control/journal/feed-event.ts';
+import { undefinedIfRefused } from '../../control/table/client.ts';
+import { formatAttempt } from '../../server/log/activity-log.ts';
+import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing/outgoing-fetch.ts';
+import { failedResult } from '../../service/delivery/attempt-sender.ts';
+import type { Attempt, Delivery } from '../../service/delivery/delivery.ts';
+import { splitLogin } from '../../service/delivery/request.ts';
+import type { AttemptActivity } from '../../world/events/activity.ts';
+import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
+import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
+import { LISTEN_FLAGS } from '../flags.ts';
+import { readFeed } from '../read-feed.ts';
+import { describeEvent } from './describe-event.ts';
+import { attemptText } from './first-attempt.ts';
+import { parseList } from './start-settings.ts';
+
+/** Prints each attempt to deliver that a running emulator makes, and sends it on, until it is interrupted. */
+export const listenToDeliveries: RunCommand = async (terminal, flags) => {
+  const allowed = parseList(LISTEN_FLAGS['deliver-to'], flags['deliver-to']);
+  await using forwarder = flags['forward-to'] && createForwarder(parseTarget(flags['forward-to']), allowed);
+  const controller = new AbortController();
+  const { signal } = controller;
+  await Promise.race([listen(terminal, flags, { forwarder, signal }), terminal.interrupted]);
+  controller.abort();
+};
+
+async function listen(
+  terminal: Terminal,
+  flags: GivenFlags,
+  { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const emulator = findEmulator(flags);
+  const write = WRITERS[flags.json?.value === true ? 'json' : 'text'];
+  const start = () => terminal.out(write.start(emulator.url));
+  for await (const watched of watchAttempts(emulator, filterOf(flags), { start, warn: terminal.err })) {
+    const forwarded = await forwarder?.forward(watched.attempt, signal);
+    if (signal.aborted) return;
+    terminal.out(write.attempt(watched, forwarder && forwarded && { ...forwarded, to: forwarder.target }));
+  }
+  throw noEmulator(emulator.url);
+}
+
+/** An attempt that was made, and its delivery. */
+interface WatchedAttempt {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+}
+
+/** Yields each attempt that the emulator makes from now on, until it ends. */
+async function* watchAttempts(
+  emulator: Emulator,
+  filter: Filter,
+  { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
+): AsyncGenerator<WatchedAttempt> {
+  // The emulator refuses an invalid id. Hardly any delivery is held.
+  await emulator.client.listDeliveries({ ...filter, state: 'held' });
+  for await (const event of readFeed(emulator, {}, start)) {
+    if (event.kind === 'gap') warn(describeGap(event));
+    if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
+    const delivery = await emulator.client.getDelivery({ id: event.deliveryId }).catch(undefinedIfRefused);
+    const attempt = delivery?.attempts[event.attempt - 1];
+    if (delivery && attempt) yield { delivery, attempt };
+    else warn(`${NAME}: The delivery ${event.deliveryId} is no longer in the log of the emulator.`);
+  }
+}
+
+function describeGap(gap: FeedEvent): string {
+  return `${NAME}: ${describeEvent(gap)?.text}.`;
+}
+
+function parseTarget({ value, source }: GivenFlag): string {
+  const url = String(value);
+  if (isUrlWithProtocol(url, /^https?$/)) return url;
+  throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
+}
+
+/** The deliveries to print, in the fields of the control call. */
+type Filter = Readonly<{ tenant?: string; webhookId?: string }>;
+
+function filterOf({ tenant, webhook }: GivenFlags): Filter {
+  return {
+    ...(tenant && { tenant: String(tenant.value).toLowerCase() }),
+    ...(webhook && { webhookId: String(webhook.value).toLowerCase() }),
+  };
+}
+
+function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId = event.webhookId }: Filter): boolean {
+  return event.tenantId === tenant && event.webhookId === webhookId;
+}
+
+/** An attempt that was sent on, and the address to which it was sent. */
+interface ForwardedTo extends Forwarded {
+  readonly to: string;
+}
+
+interface Writer {
+  start(url: string): string;
+  attempt(watched: WatchedAttempt, forwarded: ForwardedTo | undefined): string;
+}
+
+const WRITERS: Readonly<Record<'json' | 'text', Writer>> = {
+  json: {
+    start: (listening) => JSON.stringify({ listening }),
+    attempt({ delivery: { attempts: _, ...delivery }, attempt }, forwarded) {
+      return JSON.stringify({ delivery, attempt, forwarded });
+    },
+  },
+  text: {
+    start: (url) => `Listening for deliveries of ${url}.`,
+    attempt({ delivery, attempt }, forwarded) {
+      const { id, event, webhookId } = delivery;
+      const line = `Delivery ${id} of ${event} to webhook ${webhookId}: ${attemptText(delivery, attempt)}`;
+      return forwarded ? `${line}\n  ${forwardedText(forwarded)}` : line;
+    },
+  },
+};
+
+function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string {
+  if (isRefused) return `Not sent on to ${to}: ${error}`;
+  return `Sent on to ${to}: ${formatAttempt({ ...result, error, state: '', reason: null, retryInMs: null })}.`;
+}
+
+/** The result of sending a request on. */
+export interface Forwarded {
+  /** The HTTP status of the response; null if there was no response. */
+  readonly status: number | null;
+  /** Why there was no response, in a sentence; null if there was one. */
+  readonly error: string | null;
+  /** Whether the address may not be called. */
+  readonly isRefused: boolean;
+  readonly durationMs: number;
+}
+
+/** Sends the requests of deliveries on to another receiver. */
+export interface Forwarder extends AsyncDisposable {
+  /** The address of the receiver, without a login. */
+  readonly target: string;
+  /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
+  forward(attempt: Attempt, signal: AbortSignal): Promise<Forwarded>;
+}
+
+/** The time limit for a response. */
+const TIMEOUT_MS = 30_000;
+
+/** Creates a forwarder. Besides loopback addresses, only the hosts and ranges in `allowed` are called. */
+export function createForwarder(url: string, allowed: readonly string[]): Forwarder {
+  const outgoing = createOutgoingFetch(createReceiverRules(allowed));
+  const { href, login } = splitLogin(url);
+
+  return {
+    target: href,
+    async forward({ requestHeaders, requestBody: body }, signal) {
+      // A login in the original request is for the original receiver only.
+      const { authorization: _, ...headers } = requestHeaders;
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const init: RequestInit = { method: 'POST', headers: { ...headers, ...login }, body, signal: limited };
+      const startedMs = performance.now();
+      const result = await outgoing.fetch(href, init).then(readStatus).catch(failedResult);
+      const { status, error, isRefused } = result;
+      return { status, error, isRefused, durationMs: Math.round(performance.now() - startedMs) };
+    },
+    [Symbol.asyncDispose]: () => outgoing.close(),
+  };
+}
+
+/** Reads the status and discards the body. */
+function readStatus({ status, body }: Response): Omit<Forwarded, 'durationMs'> {
+  // Cancelling a body that has already failed rejects, which is harmless.
+  void body?.cancel().catch(() => undefined);
+  return { status, error: null, isRefused: false };
+}

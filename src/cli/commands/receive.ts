@@ -1,0 +1,93 @@
+import { basename } from 'node:path';
+import { toBase64 } from '../../basics/base64.ts';
+import type { InputTo } from '../../control/table/client.ts';
+import {
+  type GivenFlags,
+  parseEach,
+  parsePair,
+  type RunCommand,
+  type Terminal,
+  textOf,
+  UsageError,
+} from '../command.ts';
+import { findEmulator, notAnEmulator } from '../control-client.ts';
+import { readNamedFile } from '../files.ts';
+
+/** Delivers an inbound message to a running emulator. */
+export const receive: RunCommand = async (terminal, flags) => {
+  await Promise.race([deliver(terminal, flags), terminal.interrupted]);
+};
+
+async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
+  const { url, client } = findEmulator(flags);
+  const message = { ...(await readMessage(terminal, flags)), ...envelopeOf(flags) };
+  // The emulator checks the values of the flags.
+  const messages = (await client.receiveMessage(message as InputTo<'receiveMessage'>))?.messages;
+  if (!Array.isArray(messages)) throw notAnEmulator(url);
+  if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
+  for (const { id, inboxId, threadId } of messages) {
+    terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
+  }
+}
+
+/** Returns the envelope, without what is not set. */
+function envelopeOf(flags: GivenFlags): object {
+  const auth = parseEach(flags.auth, (text, source) => parsePair(text, source, '<method>=<result>'));
+  const envelopeFrom = textOf(flags['envelope-from']);
+  return { envelopeFrom, ...(auth.length > 0 && { auth: Object.fromEntries(auth) }) };
+}
+
+/** The flags for the parts of a mail. */
+const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
+
+/** The flags that cannot be combined with another one, because what that names has these parts itself. */
+const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
+
+async function readMessage(terminal: Terminal, flags: GivenFlags): Promise<object> {
+  if (flags.sample) return readSample(flags);
+  return flags.eml ? readEml(flags) : compose(terminal, flags);
+}
+
+function readSample(flags: GivenFlags): object {
+  refuseOthers(flags, 'sample');
+  if (!flags.to) throw new UsageError('The command receive needs --to for a sample; see --help.');
+  return {
+    sample: textOf(flags.sample),
+    to: flags.to.value,
+    inReplyTo: textOf(flags['in-reply-to']),
+    seed: flags.seed && Number(flags.seed.value),
+  };
+}
+
+async function readEml(flags: GivenFlags): Promise<object> {
+  refuseOthers(flags, 'eml');
+  return { eml: await readBase64(String(flags.eml?.value)), to: flags.to?.value };
+}
+
+function refuseOthers(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
+  const excluded = EXCLUDED[name].flatMap((other) => flags[other]?.source ?? []);
+  if (excluded.length > 0) throw new UsageError(`${flags[name]?.source} takes no ${excluded.join(', ')} besides it.`);
+}
+
+async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {
+  for (const name of ['to', 'from']) {
+    if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
+  }
+  const files = (flags.attach?.value ?? []) as readonly string[];
+  const text = textOf(flags.text);
+  return {
+    to: flags.to?.value,
+    from: textOf(flags.from),
+    subject: textOf(flags.subject),
+    html: textOf(flags.html),
+    inReplyTo: textOf(flags['in-reply-to']),
+    attachments: await Promise.all(
+      files.map(async (file) => ({ filename: basename(file), content: await readBase64(file) })),
+    ),
+    text: text === '-' ? await terminal.input() : text,
+  };
+}
+
+async function readBase64(file: string): Promise<string> {
+  return toBase64(await readNamedFile(file));
+}

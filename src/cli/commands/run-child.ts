@@ -1,0 +1,158 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { isatty } from 'node:tty';
+import { CannotRunError, quote, type Terminal } from '../command.ts';
+
+/** The signals that end a command, and so everything that it has started. */
+const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+
+/** The signals that a child gets too; those that a system does not have never come. */
+const SIGNALS: readonly NodeJS.Signals[] = [...ENDING, 'SIGUSR1', 'SIGUSR2'];
+
+/** The signals that a terminal sends for a key. */
+const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
+
+/** How often it is looked for what was started while the signals were sent. */
+const ROUNDS = 3;
+
+/** The reasons why a command does not start, with the exit code that a shell has for each. */
+const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode: number]>> = {
+  ENOENT: ['it was not found', 127],
+  ENOTDIR: ['it was not found', 127],
+  EACCES: ['it is not a program that you may run', 126],
+};
+
+/**
+ * Runs a command with the standard input and output of this process, and resolves with its exit code: 128 and the
+ * number of the signal, if one ended it. Signals to this process are passed on, those that end it also to everything
+ * that the command has started. The command stays in the process group of this process: in another one it would lose
+ * the terminal, and everything that a shell or a runner sends to the group.
+ *
+ * @throws {CannotRunError} if it does not start; its exit code is 127 if there is no such command.
+ */
+export async function runChild(
+  [file = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  interrupted: Terminal['interrupted'],
+): Promise<number> {
+  const early = await Promise.race([interrupted, undefined]);
+  if (early) return exitCodeOf(null, early);
+  const mark = randomUUID();
+  let child: ChildProcess;
+  const passOn = (signal: NodeJS.Signals) => {
+    if (KEYS.includes(signal) && isOnTerminal()) return;
+    if (ENDING.includes(signal)) signalAll(child, mark, signal);
+    else child.kill(signal);
+  };
+  // Listened to before the command starts: it may run, and be known to run, before this process goes on.
+  for (const signal of SIGNALS) process.on(signal, passOn);
+  try {
+    child = start(file, args, { ...env, [MARK]: mark });
+    void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
+    return await new Promise((resolve, reject) => {
+      child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
+      child.once('error', (error) => reject(explainSpawnError(error, file)));
+    });
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, passOn);
+  }
+}
+
+/** Sends a signal to a child and then to everything that it has started, as they are found before the child ends. */
+function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: string, signal: NodeJS.Signals): void {
+  if (root === undefined || (exitCode ?? signalCode) !== null) return;
+  const signalled = new Set<number>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const pid of findDescendants(root, mark)) {
+      if (!signalled.has(pid)) sendSignal(pid, signal);
+      signalled.add(pid);
+    }
+  }
+}
+
+/** Returns whether the process got the signal: it may have ended, or run as another user. */
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a process. `spawn` throws some of its errors and emits the others. */
+function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  try {
+    // On Windows, only a shell finds commands such as npm, which are scripts there.
+    return spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });
+  } catch (error) {
+    throw explainSpawnError(error as NodeJS.ErrnoException, file);
+  }
+}
+
+/** Whether a terminal sends an interrupt to the child itself. A second one would cut its shutdown short. */
+function isOnTerminal(): boolean {
+  return [0, 1, 2].some((stream) => isatty(stream));
+}
+
+function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+function explainSpawnError(error: NodeJS.ErrnoException, file: string): CannotRunError {
+  const [reason, exitCode] = SPAWN_PROBLEMS[error.code ?? ''] ?? [error.message, 126];
+  return new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, exitCode);
+}
+
+/** The variable that marks what a command has started, also after its parents have ended. */
+const MARK = 'MAILBOX_EXEC_ID';
+
+/** The id of a process, that of its parent, and whether it is marked. */
+type ProcessRow = readonly [pid: number, parent: number, isMarked: boolean];
+
+/**
+ * Returns a process and all that it has started: its children, theirs, and so on. On Linux these are also the processes
+ * whose parents have ended, if they have the variable `MARK` with the value `mark`.
+ */
+function findDescendants(root: number, mark: string): ReadonlySet<number> {
+  const found = new Set([root]);
+  const all = listProcesses(`${MARK}=${mark}`);
+  for (let known = 0; known < found.size; ) {
+    known = found.size;
+    for (const [pid, parent, isMarked] of all) if (isMarked || found.has(parent)) found.add(pid);
+  }
+  return found;
+}
+
+/** Returns nothing where neither /proc nor `ps` exists. */
+function listProcesses(variable: string): readonly ProcessRow[] {
+  try {
+    return process.platform === 'linux' ? readProcesses(variable) : askPs();
+  } catch {
+    return [];
+  }
+}
+
+function readProcesses(variable: string): ProcessRow[] {
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return ids.map((id) => {
+    // The name of the program is in brackets before the state and the parent, and may contain brackets itself.
+    const parent = readIfPossible(`/proc/${id}/stat`).match(/^.*\) \S (\d+)/s)?.[1];
+    return [Number(id), Number(parent), readIfPossible(`/proc/${id}/environ`).split('\0').includes(variable)];
+  });
+}
+
+/** Returns nothing for a process that has ended, and for what only another user may read. */
+function readIfPossible(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function askPs(): ProcessRow[] {
+  const shown = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  return [...shown.matchAll(/(?<!\d)(\d+) +(\d+)/g)].map(([, pid, parent]) => [Number(pid), Number(parent), false]);
+}

@@ -1,0 +1,42 @@
+import { getSample, samples } from '../../control/samples/create-sample.ts';
+import type { SampleInfo } from '../../control/samples/sample.ts';
+import type { SampleName } from '../../control/samples/sample-names.ts';
+import { type RunCommand, UsageError } from '../command.ts';
+import { indent, toList } from '../layout.ts';
+
+/** The argument that lists the samples, as no argument does. */
+const LIST = 'list';
+
+/** Prints all samples, or one of them. */
+export const listSamples: RunCommand = async (terminal, flags, argument = LIST) => {
+  const isList = argument === LIST;
+  const shown = isList ? samples : [findSample(argument)];
+  if (flags.json?.value === true) return terminal.out(JSON.stringify({ samples: shown }));
+  terminal.out(shown.flatMap(isList ? summarise : explain).join('\n'));
+};
+
+function findSample(name: string): SampleInfo {
+  try {
+    return getSample(name as SampleName);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function summarise({ name, should }: SampleInfo): string[] {
+  return [name, ...indent(should, 4)];
+}
+
+function explain({ name, family, standard, should, mustNot, hasOracle, twin }: SampleInfo): string[] {
+  return [
+    name,
+    ...toList([
+      ['Family', family],
+      ['Standard', standard],
+      ['An agent should', should],
+      ['It must not', mustNot],
+      ['Oracle', hasOracle ? 'yes: the emulator sees if an agent does what it must not do' : 'none'],
+      ...(twin === undefined ? [] : [['Twin', twin] as const]),
+    ]),
+  ];
+}

@@ -1,0 +1,33 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { NAME } from '../../basics/version.ts';
+import { explainFixtureError } from '../files.ts';
+import type { AnyServer } from './connection-variables.ts';
+
+/** How often the file is looked at. Events of the system get lost for files in containers, and for replaced files. */
+const INTERVAL_MS = 200;
+
+/** A fixture file, and the function that reads it. */
+export interface WatchedFixture {
+  readonly file: string;
+  read(): Promise<unknown>;
+}
+
+/** Loads a fixture file again after each change. Returns a function that ends this. */
+export function watchFixture(
+  mailbox: AnyServer['mailbox'],
+  { file, read }: WatchedFixture,
+  say: (line: string) => void,
+): () => void {
+  const reload = async () => {
+    try {
+      mailbox.load((await read()) as Parameters<typeof mailbox.load>[0]);
+      say(`${NAME}: Loaded ${file} again.`);
+    } catch (error) {
+      const { message } = explainFixtureError(error, file) as Error;
+      say(`${NAME}: The changed fixture was not loaded, and the state stays as it is. ${message}`);
+    }
+  };
+  const onChange = () => void reload();
+  watchFile(file, { interval: INTERVAL_MS }, onChange);
+  return () => unwatchFile(file, onChange);
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { FixtureError } from '../fixture/fixture-error.ts';
+import { fileProblem, readRegularFile } from '../server/regular-file.ts';
+import { CannotRunError } from './command.ts';
+
+/**
+ * Reads a file that the user named; `what` is the kind of file, for the error message.
+ *
+ * @throws {CannotRunError} if it cannot be read.
+ */
+export async function readNamedFile(path: string, what = 'file'): Promise<Buffer> {
+  try {
+    return await readRegularFile(path);
+  } catch (error) {
+    throw new CannotRunError(`The ${what} ${path} cannot be read: ${fileProblem(error, 'there is no such file')}.`);
+  }
+}
+
+/** Turns the error of a write into an error for the user that names the file. */
+export function explainWriteError(error: unknown, file: string): CannotRunError {
+  return new CannotRunError(`The file ${file} cannot be written: ${fileProblem(error)}.`);
+}
+
+/** The default file of `init`; `start` loads it if it is in the working folder. */
+export const DEFAULT_FIXTURE_FILE = 'mailbox.jsonc';
+
+/** Returns the fixture file of the working folder, if there is one. */
+export function findFixtureFile(): string | undefined {
+  return existsSync(DEFAULT_FIXTURE_FILE) ? DEFAULT_FIXTURE_FILE : undefined;
+}
+
+/** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */
+export function explainFixtureError(error: unknown, path: string): unknown {
+  return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
+}

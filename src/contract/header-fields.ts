@@ -1,0 +1,50 @@
+import type { OtherValues } from './behaviour.ts';
+
+/** A header name (RFC 9110, section 5.6.2) short enough for every server. */
+const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
+
+/** Names that HTTP, `fetch` or a delivery uses: a signature under them would break the request or be lost. */
+const IN_USE = new RegExp(
+  `^(?:${[
+    'webhook-.*',
+    'content-.*',
+    'accept.*',
+    'access-control-.*',
+    'proxy-.*',
+    'sec-.*',
+    'x-http-method.*',
+    'x-method-override',
+    'authorization|connection|cookie2?|date|dnt|expect|forwarded|host|http2-settings|keep-alive|max-forwards',
+    'origin|permissions-policy|range|if-.*|referer|set-cookie2?|te|trailer|transfer-encoding|upgrade|user-agent|via',
+    '__proto__',
+  ].join('|')})$`,
+);
+
+/** A custom header name, normalised to lower case. */
+export const headerName: OtherValues = {
+  rule:
+    'any other header name such as x-acme-signature, except names that HTTP or the delivery uses, such as host or ' +
+    'webhook-id',
+  parse(text) {
+    const name = text.toLowerCase();
+    return NAME.test(name) && !IN_USE.test(name) ? name : undefined;
+  },
+};
+
+/** Read access to request headers; the values of a repeated header are joined by commas. */
+export interface HeaderReader {
+  /** Returns the value of a header by its case-insensitive name; null if there is none. */
+  get(name: string): string | null;
+  /** Calls `visit` with each header; its name is in lower case. */
+  forEach(visit: (value: string, name: string) => void): void;
+}
+
+/** Returns the file name in ASCII for old clients and, if it differs, also in UTF-8 for all others (RFC 6266). */
+export function filenameParameters(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
+  const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+  return plain === filename ? `filename="${plain}"` : `filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

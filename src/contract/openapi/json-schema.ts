@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { errorBody } from '../replies/common.ts';
+
+/** A part of an OpenAPI document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Converts the input or the output of a Zod schema to JSON Schema. */
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}
+
+/** Returns the schema of an error body, with or without its code. */
+export function errorSchema(hasCode: boolean): z.ZodType {
+  if (!hasCode) return errorBody().omit({ code: true });
+  const code = z.enum(Object.keys(ERRORS) as ErrorCode[]).describe('The error code.');
+  return errorBody().extend({ code });
+}
+
+export function jsonContent(schema: Json): Json {
+  return { 'application/json': { schema } };
+}

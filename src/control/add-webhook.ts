@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { InputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
+import type { ReadBehaviour } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
+import { webhookOperations } from '../contract/operations/webhooks.ts';
+import { idInRequest } from '../contract/schemas.ts';
+import { insertWebhook } from '../service/delivery/insert-webhook.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { InboxLocation, World } from '../world/store/world.ts';
+import { tenantField } from '../world/target-fields.ts';
+import { findStoredRow, findWorlds, notFound } from './find-worlds.ts';
+
+const webhookFields = () => ({
+  /** The URL to which events are delivered. */
+  url: z.string('must be a URL'),
+  /** The kinds of event, such as `message.received`, which is the default. */
+  events: z.array(z.string('must be a kind of event'), 'must be a list of kinds of event').readonly().optional(),
+  /** The address or the id of an inbox: the webhook gets the events of its workspace. */
+  inbox: z.string('must be the address or the id of an inbox').optional(),
+  /** The id of the workspace whose events the webhook gets. Default: it gets those of the whole tenant. */
+  workspace: idInRequest().optional(),
+  /** The id of the tenant. It is needed if there are several tenants, and neither `inbox` nor `workspace` is given. */
+  tenant: tenantField().optional(),
+});
+
+/** The schema of a webhook that a test adds. */
+export const addedWebhook = lazy(() => z.strictObject(webhookFields(), 'must be an object'));
+
+/** A webhook that a test adds. */
+export type AddedWebhook = InputOf<ReturnType<typeof webhookFields>>;
+
+/** What is needed to add a webhook. */
+interface Context {
+  readonly worlds: ReachableWorlds;
+  readonly readBehaviour: ReadBehaviour;
+  /** Finds the inbox of an address. */
+  findInbox(address: string): InboxLocation | undefined;
+}
+
+/** Adds a webhook as the service does for the tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
+export function addWebhook(context: Context, given: AddedWebhook) {
+  const { url, events, ...target } = parseOrRefuse('The webhook', addedWebhook(), given);
+  const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(context.readBehaviour), {
+    url,
+    events: events ?? ['message.received'],
+  });
+  const { world, workspaceId } = findOwner(context, target);
+  return { world, row: insertWebhook({ ...context, world }, { ...body, workspaceId }) };
+}
+
+/** Finds the tenant and the workspace whose events a webhook gets. */
+function findOwner(
+  { worlds, findInbox }: Context,
+  { inbox, workspace, tenant }: Pick<z.output<ReturnType<typeof addedWebhook>>, 'inbox' | 'workspace' | 'tenant'>,
+): { world: World; workspaceId: string | null } {
+  if (inbox !== undefined) {
+    const id = inbox.includes('@') ? findInbox(inbox)?.inboxId : inbox.toLowerCase();
+    const found = findStoredRow(worlds, 'inboxes', id ?? '');
+    if (found) return { world: found.world, workspaceId: found.row.workspaceId };
+    throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);
+  }
+  if (workspace !== undefined) {
+    const found = findStoredRow(worlds, 'workspaces', workspace);
+    if (found) return { world: found.world, workspaceId: workspace };
+    throw notFound('workspace');
+  }
+  return { world: findOnlyTenant(worlds, tenant), workspaceId: null };
+}
+
+function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
+  const [world, ...others] = findWorlds(worlds, { tenant });
+  if (world && others.length === 0) return world;
+  const reason = world ? 'there are several tenants' : 'there is no tenant';
+  throw new ApiError('VALIDATION_ERROR', `The webhook needs inbox, workspace or tenant, because ${reason}.`);
+}

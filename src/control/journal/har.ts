@@ -1,0 +1,93 @@
+import { lazyList } from '../../basics/json-pieces.ts';
+import { NAME, VERSION } from '../../basics/version.ts';
+import type { RequestContent, RequestEntry } from './request-entry.ts';
+
+/** A list of named values in a HAR document. */
+interface HarPair {
+  /** The name. */
+  readonly name: string;
+  /** The value. */
+  readonly value: string;
+}
+
+/** The parts that a request and a response of a HAR document have in common. */
+interface HarMessage {
+  readonly httpVersion: string;
+  readonly cookies: readonly never[];
+  readonly headers: readonly HarPair[];
+  readonly headersSize: number;
+  readonly bodySize: number;
+}
+
+/** A document in the HTTP Archive format 1.2. */
+export interface Har {
+  readonly log: {
+    readonly version: '1.2';
+    readonly creator: { readonly name: string; readonly version: string };
+    readonly entries: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+
+/**
+ * Converts HTTP requests to HAR 1.2, which browsers and HTTP tools can open; SMTP and IMAP are left out. `baseUrl`
+ * completes the paths of requests without a `Host`.
+ */
+export function createHar(requests: Iterable<RequestEntry>, baseUrl: string): Har {
+  const entries = lazyList(function* () {
+    for (const entry of requests) if (entry.protocol === 'http') yield toHarEntry(entry, baseUrl);
+  });
+  return { log: { version: '1.2', creator: { name: NAME, version: VERSION }, entries } };
+}
+
+/** HAR has -1 for what is unknown. */
+const UNKNOWN = -1;
+
+function toHarEntry(entry: RequestEntry, baseUrl: string) {
+  const { id, realTime, durationMs, reason } = entry;
+  return {
+    startedDateTime: new Date(Date.parse(realTime) - durationMs).toISOString(),
+    time: durationMs,
+    request: toHarRequest(entry, baseUrl),
+    response: toHarResponse(entry),
+    cache: {},
+    timings: { send: 0, wait: durationMs, receive: 0 },
+    comment: reason === null ? id : `${id}: ${reason}`,
+  };
+}
+
+function toHarRequest({ method, path, request }: RequestEntry, baseUrl: string) {
+  const { query, body, headers } = request;
+  const search = query.length === 0 ? '' : `?${new URLSearchParams(query.map((pair) => [...pair]))}`;
+  return {
+    method,
+    url: (headers.host ? `http://${headers.host}` : baseUrl) + path + search,
+    queryString: query.map(([name, value]) => ({ name, value })),
+    ...toHarMessage(request),
+    ...(body !== null && { postData: { mimeType: headers['content-type'] ?? '', text: body } }),
+  };
+}
+
+function toHarResponse({ status, reply }: RequestEntry) {
+  const { body, bodyBytes, headers } = reply;
+  return {
+    status,
+    statusText: '',
+    ...toHarMessage(reply),
+    content: {
+      size: bodyBytes ?? UNKNOWN,
+      mimeType: headers['content-type'] ?? '',
+      ...(body !== null && { text: body }),
+    },
+    redirectURL: '',
+  };
+}
+
+function toHarMessage({ headers, bodyBytes }: RequestContent): HarMessage {
+  return {
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+    headersSize: UNKNOWN,
+    bodySize: bodyBytes ?? UNKNOWN,
+  };
+}

@@ -1,0 +1,59 @@
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { FeedEvent, FeedOptions } from './feed-event.ts';
+import type { Recorder } from './recorder.ts';
+import type { RequestEntry } from './request-entry.ts';
+import type { RequestFilter } from './request-filter.ts';
+
+/** The control methods for the journal of requests and the live feed. */
+export interface JournalControls {
+  /** How many requests of each tenant the journal keeps; with 0, it records none. Set by the option `journalSize`. */
+  readonly journalSize: number;
+  /**
+   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. Of each tenant
+   * the latest 1,000 are kept, or as many as the option `journalSize` says.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
+   * @example
+   * const [refused] = mailbox.requests({ operation: 'deleteWebhook', status: 404 });
+   * refused?.reason;
+   */
+  requests(filter?: RequestFilter): RequestEntry[];
+  /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  request(id: string): RequestEntry;
+  /** Removes every request from the journal. `restoreRequests` brings them back. */
+  clearRequests(): void;
+  /** Brings back the requests that the latest `clearRequests` has removed, unless a reset came after it. */
+  restoreRequests(): void;
+  /**
+   * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the
+   * time and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap`
+   * instead of the oldest ones.
+   *
+   * @example
+   * for await (const event of mailbox.feed()) console.log(event.kind);
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedEvent>;
+}
+
+/** Creates the journal methods of a mailbox or a sandbox. */
+export function createJournalControls(recorder: Recorder, worlds: ReachableWorlds): JournalControls {
+  const { journal, feedOf } = recorder;
+  const feed = feedOf(worlds);
+  const owner = worlds.sandboxId ?? null;
+  const publish = (action: 'cleared' | 'restored') =>
+    recorder.publish(owner, { kind: 'journal', action, tenantId: owner, name: null });
+  return {
+    journalSize: journal.size,
+    requests: (filter) => journal.list(worlds.owners(), filter),
+    request: (id) => journal.find(worlds.owners(), id),
+    clearRequests() {
+      journal.clear(worlds.owners());
+      publish('cleared');
+    },
+    restoreRequests() {
+      journal.restore(worlds.owners());
+      publish('restored');
+    },
+    feed: (options) => feed.read(options),
+  };
+}

@@ -1,0 +1,337 @@
+import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import { parseOrRefuse } from '../../contract/invalid.ts';
+import { describePrincipal, principalOf, sentKey } from '../../service/access/principal.ts';
+import {
+  type ApiReply,
+  countBytes,
+  type FinishedExchange,
+  isCut,
+  type ReceivedBody,
+} from '../../service/pipeline/exchange.ts';
+import { isStreamPath } from '../../service/stream/check-stream-access.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { Owner, Part, PartOf } from '../../world/store/world.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import { maskDeep, maskNamed, maskText } from './mask.ts';
+import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
+import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
+
+/** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
+export class RecentList<Item> {
+  readonly #limit: number;
+  readonly #items: Item[] = [];
+  #end = 0;
+
+  /** Creates an empty list that keeps at most `limit` items. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The position behind the newest item. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The position of the oldest item that is kept. */
+  get start(): number {
+    return Math.max(0, this.#end - this.#limit);
+  }
+
+  push(item: Item): void {
+    this.#items[this.#end % this.#limit] = item;
+    this.#end += 1;
+  }
+
+  /** Returns the item at a position; `undefined` if it is not kept. */
+  at(position: number): Item | undefined {
+    return position >= this.start && position < this.#end ? this.#items[position % this.#limit] : undefined;
+  }
+
+  /** Returns the items that are kept, oldest first. */
+  all(): Item[] {
+    const split = this.#end > this.#limit ? this.#end % this.#limit : 0;
+    return [...this.#items.slice(split), ...this.#items.slice(0, split)];
+  }
+}
+
+/** The most recent requests of one tenant, or those with an operator key and without a valid key. */
+class RequestList implements Part {
+  kept: RecentList<KeptRequest>;
+  /** What the latest `clear` removed. */
+  cleared: RecentList<KeptRequest> | undefined;
+
+  constructor(size: number) {
+    this.kept = new RecentList(size);
+  }
+
+  end(): void {}
+}
+
+/** Counts the requests since the last reset of the mailbox. */
+class RequestCount implements Part {
+  latest = 0;
+  end(): void {}
+}
+
+/** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
+export class Journal {
+  /** How many requests of each tenant are kept. */
+  readonly size: number;
+  readonly #context: JournalContext;
+  readonly #behaviours: BehaviourValues;
+  readonly #listOf: PartOf<RequestList>;
+  readonly #countOf: PartOf<RequestCount>;
+
+  /** Creates an empty journal that keeps at most `size` requests of each tenant. */
+  constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
+    this.#context = context;
+    this.#behaviours = behaviours;
+    this.size = size;
+    this.#listOf = context.worlds.addPart('requests', () => new RequestList(size));
+    this.#countOf = context.worlds.addPart('number of requests', () => new RequestCount());
+  }
+
+  /** Adds a finished request. */
+  record(exchange: FinishedExchange): KeptRequest {
+    const { worlds } = this.#context;
+    const count = this.#countOf(worlds);
+    count.latest += 1;
+    const kept = keepRequest(this.#context, exchange, count.latest);
+    // A tenant may have been removed while its request waited.
+    const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
+    this.#listOf(owner).kept.push(kept);
+    return kept;
+  }
+
+  /** Returns the requests of some owners that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
+  list(owners: readonly Owner[], filter: RequestFilter = {}): RequestEntry[] {
+    const parsed = parseOrRefuse('The filter', requestFilter(), filter);
+    const after = Number(parsed.after?.slice('req_'.length) ?? 0);
+    const later = this.#kept(owners).filter(({ number }) => number > after);
+    const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
+    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept, this.#behaviours));
+  }
+
+  /** Returns a request of some owners. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  find(owners: readonly Owner[], id: string): RequestEntry {
+    const kept = this.#kept(owners).find(({ number }) => idOf(number) === id);
+    if (kept) return showRequest(kept, this.#behaviours);
+    throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
+  }
+
+  /** Removes the requests of some owners. `restore` brings them back. */
+  clear(owners: readonly Owner[]): void {
+    for (const list of this.#listOf.in(owners)) {
+      if (list.kept.end === 0) continue;
+      list.cleared = list.kept;
+      list.kept = new RecentList(this.size);
+    }
+  }
+
+  /** Brings back the requests of some owners that the latest `clear` removed. */
+  restore(owners: readonly Owner[]): void {
+    for (const list of this.#listOf.in(owners)) {
+      if (!list.cleared) continue;
+      for (const kept of list.kept.all()) list.cleared.push(kept);
+      list.kept = list.cleared;
+      list.cleared = undefined;
+    }
+  }
+
+  #kept(owners: readonly Owner[]): KeptRequest[] {
+    return this.#listOf.in(owners).flatMap(({ kept }) => kept.all());
+  }
+}
+
+function matches(kept: KeptRequest, { protocol, operation, status, key, since, tenant }: ParsedRequestFilter): boolean {
+  const { row, reply, atMs, principal } = kept;
+  return (
+    (protocol === undefined || kept.protocol === protocol) &&
+    (tenant === undefined || principal?.tenantId === tenant) &&
+    (operation === undefined || row?.id === operation) &&
+    (status === undefined || reply.status === status) &&
+    (key === undefined || isKey(key, kept.key)) &&
+    (since === undefined || atMs >= Date.parse(since))
+  );
+}
+
+/** Returns whether a filter names the key that was sent, in full or as the journal shows it. */
+function isKey(wanted: string, sent: string | undefined): boolean {
+  return sent !== undefined && (wanted === sent || wanted === maskText(sent));
+}
+
+/** The UTF-8 form of a UTF-16 unit has at most this many bytes. */
+const MAX_BYTES_PER_CHARACTER = 3;
+
+/** Maximum size of a body that is kept, in bytes. */
+const MAX_KEPT_BYTES = 16 * 1024;
+
+/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
+export interface KeptRequest
+  extends Pick<FinishedExchange, 'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'>,
+    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
+  readonly number: number;
+  readonly atMs: number;
+  readonly realTimeMs: number;
+  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
+  readonly key: string | undefined;
+  readonly principal: RequestPrincipal | null;
+  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
+  readonly reason: string | null;
+  readonly requestBody: KeptBody;
+  /** The reply; a large body is cut. */
+  readonly reply: FinishedExchange['reply'];
+  /** The size of the whole body of the reply, if the body is cut. */
+  readonly replyBytes: number | undefined;
+}
+
+/** The start of a body, and the size of the whole body; null if the size is unknown. */
+interface KeptBody {
+  readonly start: Uint8Array | undefined;
+  readonly bytes: number | null;
+}
+
+/** The data of a mailbox, and its environment with real time. */
+interface JournalContext {
+  readonly worlds: Worlds;
+  readonly realEnvironment: Environment;
+}
+
+/** Copies what the journal keeps of an exchange: neither the data of the tenant nor the connection. */
+function keepRequest(
+  { worlds, realEnvironment }: JournalContext,
+  exchange: FinishedExchange,
+  number: number,
+): KeptRequest {
+  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { method, path, query, headers } = request;
+  const key = sentKey(headers) ?? ((isStreamPath(path) && query.get('api_key')) || undefined);
+  const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
+  const { clock } = principal && 'world' in principal ? principal.world : worlds;
+  return {
+    ...{ number, method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs },
+    atMs: clock.now().getTime(),
+    realTimeMs: realEnvironment.now().getTime(),
+    protocol,
+    principal: principal ? describePrincipal(principal) : null,
+    reason: reasonOf(exchange),
+    requestBody: keepReceived(received),
+    ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
+  };
+}
+
+/** Says why a request was refused: by the fault that decided the reply, or else by the service. */
+function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
+  const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
+  if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
+  return error ? (error.internalReason?.() ?? error.message) : (refusal ?? null);
+}
+
+const NO_BODY: KeptBody = { start: undefined, bytes: 0 };
+const UNKNOWN_BODY: KeptBody = { start: undefined, bytes: null };
+
+function keepReceived(received: ReceivedBody | undefined): KeptBody {
+  if (typeof received !== 'string') return keepBody(received ?? null);
+  return received === 'empty' ? NO_BODY : UNKNOWN_BODY;
+}
+
+/** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
+function keepBody(body: Uint8Array | null): KeptBody {
+  if (!body) return NO_BODY;
+  return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
+}
+
+function isSmall(body: string | Uint8Array | null): boolean {
+  if (typeof body === 'string') return body.length <= MAX_KEPT_BYTES / MAX_BYTES_PER_CHARACTER;
+  return body === null || body.buffer.byteLength <= MAX_KEPT_BYTES;
+}
+
+/** Returns a copy of a reply with the start of its body. */
+function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+  const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
+  const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
+  return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
+}
+
+/** Formats a request for a list of requests, with all secrets masked. */
+export function showSummary(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
+  return maskDeep(summarise(kept, behaviours));
+}
+
+/** Formats a request with what it and its reply carried, with all secrets masked. */
+function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEntry {
+  const { query, headers, requestBody, reply, replyBytes } = kept;
+  return maskDeep({
+    ...summarise(kept, behaviours),
+    request: {
+      query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
+      headers: showHeaders(headers),
+      body: toText(requestBody.start),
+      bodyBytes: requestBody.bytes,
+    },
+    reply: {
+      headers: showHeaders(new Map(Object.entries(reply.headers))),
+      body: toText(reply.body),
+      bodyBytes: replyBytes ?? sizeOf(reply.body),
+    },
+  });
+}
+
+function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
+  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, principal } = kept;
+  const { reply, error, reason, ignored } = kept;
+  const used = [...kept.usedBehaviours];
+  const usedIds = used.filter(isChangeable);
+  return {
+    id: idOf(number),
+    at: new Date(atMs).toISOString(),
+    realTime: new Date(realTimeMs).toISOString(),
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    protocol,
+    operation: row?.id ?? null,
+    method,
+    path,
+    key: key === undefined ? null : maskNamed('x-api-key', key),
+    principal,
+    status: reply.status,
+    code: error?.code ?? null,
+    reason,
+    ignored,
+    assumptions: used.filter((id) => !isChangeable(id)),
+    choices: Object.fromEntries(usedIds.map((id) => [id, behaviours[id]])),
+    faults: kept.faults.map((fault) => fault.id),
+  };
+}
+
+/** Returns the public id of a request. */
+function idOf(number: number): string {
+  return `req_${number}`;
+}
+
+/** Longer header values are cut. */
+const MAX_HEADER_LENGTH = 4096;
+
+function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
+  const shown: [string, string][] = [];
+  headers.forEach((value, name) => {
+    shown.push([name.toLowerCase(), maskNamed(name, value).slice(0, MAX_HEADER_LENGTH)]);
+  });
+  return Object.fromEntries(shown);
+}
+
+function sizeOf(body: ApiReply['body']): number {
+  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
+}
+
+/** Returns a body as text, which may end within a character; null if it is empty or not text. */
+function toText(body: string | Uint8Array | null | undefined): string | null {
+  if (!body || body.length === 0) return null;
+  if (typeof body === 'string') return body;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    return null;
+  }
+}

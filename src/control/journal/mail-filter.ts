@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { InputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
+import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { timeoutField } from '../../world/clock/duration.ts';
+import type { InboxLocation } from '../../world/store/world.ts';
+import { dateField, tenantField } from '../../world/target-fields.ts';
+import type { LoggedMail } from './mail-log.ts';
+
+const SUBJECT_RULE = 'must be a text, or in code a regular expression';
+const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of a message';
+
+const SINCE_TEXTS = () => [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
+
+const filterFields = () => ({
+  /** Only mail that arrived at this address: in its inbox, or outside if it belongs to no inbox. */
+  to: z
+    .string('must be an e-mail address')
+    .refine((address) => isIncomingAddress(address), 'must be an e-mail address without a name')
+    .transform((address) => address.toLowerCase())
+    .optional(),
+  /** Only mail whose subject contains this text, or matches this regular expression. */
+  subject: z.union([z.string(), z.instanceof(RegExp)], SUBJECT_RULE).optional(),
+  /** Only mail that an inbox received (`inbound`) or sent (`outbound`). */
+  direction: z.enum(['inbound', 'outbound'], 'must be inbound or outbound').optional(),
+  /**
+   * Only mail since this time, by the clock of the tenant (ISO 8601, or in code a `Date`), or after the message with
+   * this id.
+   */
+  since: z.union([...SINCE_TEXTS(), dateField()], SINCE_RULE).optional(),
+  /** Only mail of the tenant with this id. */
+  tenant: tenantField().optional(),
+});
+
+const waitFields = () => ({
+  ...filterFields(),
+  /** The address at which the mail arrives: in its inbox, or outside if it belongs to no inbox. */
+  to: filterFields().to.unwrap(),
+  /** Only mail of the sandbox with this id. */
+  sandbox: z.guid('must be the id of a sandbox').toLowerCase().optional(),
+  /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
+  timeout: timeoutField().optional(),
+});
+
+/** The schema of a mail filter. */
+export const mailFilter = lazy(() => z.strictObject(filterFields(), 'must be an object'));
+
+/** The schema of the options of `waitForMessage`. */
+export const waitOptions = lazy(() => z.strictObject(waitFields(), 'must be an object with to'));
+
+const queryFields = () => ({
+  subject: z.string().describe('A part of the subject.').optional(),
+  since: z.union(SINCE_TEXTS(), SINCE_RULE).optional(),
+});
+
+/** The schema of a mail filter in a query. */
+export const mailQuery = () => mailFilter().extend(queryFields());
+
+/** The schema of the options of `waitForMessage` in a query. */
+export const waitQuery = () => waitOptions().omit({ sandbox: true }).extend(queryFields());
+
+/** Selects mail. A mail must match every field that is given; without fields, all matches. */
+export type MailFilter = InputOf<ReturnType<typeof filterFields>>;
+
+/** The options of `waitForMessage`: which mail, and how long to wait. */
+export type WaitOptions = InputOf<ReturnType<typeof waitFields>>;
+
+/** A mail filter after its parsing. */
+export type ParsedMailFilter = z.output<ReturnType<typeof mailFilter>>;
+
+/** Finds the inbox of an address in lower case. */
+export type Locate = (address: string) => InboxLocation | undefined;
+
+/** Selects the mail that matches a filter. @throws {ApiError} NOT_FOUND if `since` is an unknown message. */
+export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilter, locate: Locate): LoggedMail[] {
+  const { since } = filter;
+  const isMessage = since !== undefined && !isTime(since);
+  const start = isMessage ? logged.findIndex(({ message }) => message.id === since) : -1;
+  if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'No message since the start has the id in since.');
+  return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, locate));
+}
+
+/** Returns whether a new mail matches all fields of a filter. */
+export function isSelected({ message, world }: LoggedMail, filter: ParsedMailFilter, locate: Locate): boolean {
+  const { to, subject, direction, since, tenant } = filter;
+  return (
+    (tenant === undefined || world.id === tenant) &&
+    (direction === undefined || message.direction === direction) &&
+    (since === undefined || !isTime(since) || Date.parse(message.receivedAt) >= Date.parse(since)) &&
+    (subject === undefined || hasSubject(message.subject, subject)) &&
+    (to === undefined || arrivedAt({ message, world }, to, locate))
+  );
+}
+
+/** Returns whether `since` is a time and not the id of a message. */
+function isTime(since: string): boolean {
+  return since.includes(':');
+}
+
+function hasSubject(subject: string, wanted: string | RegExp): boolean {
+  return typeof wanted === 'string' ? subject.includes(wanted) : subject.search(wanted) >= 0;
+}
+
+/**
+ * Returns whether an address got a mail. The copy of the sender counts only for an address without an inbox, so that a
+ * mail between two inboxes is one mail.
+ */
+function arrivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, locate: Locate): boolean {
+  const inbox = locate(to);
+  const isNamed = [...message.to, ...message.cc, ...message.bcc].some((recipient) => toBareAddress(recipient) === to);
+  if (message.direction === 'outbound') return isNamed && !inbox;
+  if (inbox?.inboxId !== message.inboxId) return false;
+  return isNamed || world.addresses.by('inboxId', message.inboxId).some(({ address }) => address === to);
+}

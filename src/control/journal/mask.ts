@@ -1,0 +1,63 @@
+/** A header or a query parameter whose whole value is secret. */
+const SECRET_NAME = /authorization|cookie|token|secret|password|passwd|api[-_]?key/i;
+
+/** A value that consists of one API key, with or without the scheme of `Authorization`. */
+const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
+
+/** The value of a field of JSON that is secret, such as `client_secret`; a truncated text may end within the value. */
+const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
+
+/** The value of a field of a form, or of a query, that is secret. Keys in it are masked by their form. */
+const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
+
+/** A part of every secret and of every encoded secret. Most texts have none of these, which saves the full search. */
+const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
+
+/**
+ * Shortens every API key in a text to a recognisable start, such as `tk_acme_…`, and removes webhook secrets, passwords
+ * in fields of JSON and of forms, and logins of URLs. It finds them percent-encoded and with JSON escapes, too.
+ */
+export function maskText(text: string): string {
+  if (!MAY_HAVE_SECRETS.test(text)) return text;
+  const decoded = decodeSecrets(text);
+  const masked = maskPlain(decoded);
+  return masked === decoded ? text : masked;
+}
+
+/** Masks a header or a query parameter; of a credential, only the start of a key stays. */
+export function maskNamed(name: string, value: string): string {
+  const isHidden = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
+  return isHidden ? HIDDEN : maskText(value);
+}
+
+const HIDDEN = '(hidden)';
+
+/** Masks every text in a value of any depth. */
+export function maskDeep<Value>(value: Value): Value {
+  return mapTexts(value) as Value;
+}
+
+function mapTexts(value: unknown): unknown {
+  if (typeof value === 'string') return maskText(value);
+  if (Array.isArray(value)) return value.map(mapTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [maskText(name), mapTexts(each)]));
+}
+
+function maskPlain(text: string): string {
+  return text
+    .replace(SECRET_FIELD, '$1…')
+    .replace(SECRET_FORM_FIELD, '$1…')
+    .replace(/whsec_[\w+/=-]+/g, 'whsec_…')
+    .replace(/\/\/[^/@\s]+@/g, '//…@')
+    .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);
+}
+
+/** Decodes the characters of keys and secrets where they are percent-encoded or escaped, up to three times. */
+function decodeSecrets(text: string, times = 3): string {
+  const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (code, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[\w+/=%-]/.test(character) ? character : code;
+  });
+  return decoded === text || times === 1 ? decoded : decodeSecrets(decoded, times - 1);
+}

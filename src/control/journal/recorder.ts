@@ -1,0 +1,209 @@
+import { freezeDeep } from '../../basics/freeze-deep.ts';
+import { messageOf } from '../../basics/named-error.ts';
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import type { Service } from '../../service/pipeline/exchange.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { Activity, ActivityEntry } from '../../world/events/activity.ts';
+import type { Part, PartOf } from '../../world/store/world.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
+import { Journal, type KeptRequest, RecentList, showSummary } from './journal.ts';
+import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
+import { MailLog } from './mail-log.ts';
+import { maskDeep } from './mask.ts';
+
+/** The parts of a mailbox that a recorder observes. */
+interface Observed {
+  readonly service: Service;
+  readonly realEnvironment: Environment;
+  readonly activity: Activity;
+}
+
+/**
+ * The events of the whole mailbox that the feed of each tenant has, too, because they change its time or its journal.
+ */
+const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal']);
+
+/** How many requests of each tenant a journal keeps. */
+const DEFAULT_SIZE = 1_000;
+
+/** Records what happens in a mailbox: its requests in the journal, its mail, and everything in the feed. */
+export class Recorder {
+  readonly journal: Journal;
+  readonly feed: Feed;
+  readonly mailLog: MailLog;
+  /** Returns the feed of the mailbox, or of a sandbox, which has only the events of the sandbox. */
+  readonly feedOf: PartOf<Feed>;
+  readonly #worlds: Worlds;
+
+  /**
+   * Starts to record. With the size 0, requests are not recorded.
+   *
+   * @throws {RangeError} on an invalid size.
+   */
+  constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
+    const { worlds, events, behaviours, observers, faults } = service;
+    const limit = parseJournalSize(size);
+    if (limit === undefined) {
+      throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
+    }
+    this.#worlds = worlds;
+    this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment, behaviours));
+    this.feed = this.feedOf(worlds);
+    const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
+    activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
+    faults.onUsed((fault) => this.publish(fault.tenantId, { kind: 'fault', action: 'used', fault }));
+    if (limit > 0) {
+      observers.push((exchange) => {
+        const kept = journal.record(exchange);
+        for (const feed of this.#feedsFor(kept.principal?.tenantId)) feed.publishRequest(kept);
+      });
+    }
+    this.journal = journal;
+    this.mailLog = new MailLog(worlds, events);
+  }
+
+  /** Publishes an event of a tenant, or with null one of the whole mailbox, which may name data of any tenant. */
+  publish(tenant: string | null, item: FeedItem): void {
+    const isForAll = tenant === null && CHANGES_ALL_TENANTS.has(item.kind);
+    const feeds = isForAll ? this.feedOf.in(this.#worlds.owners()) : this.#feedsFor(tenant);
+    for (const feed of feeds) feed.publish(item);
+  }
+
+  /** Ends the feed of every reader, and every wait for mail. */
+  end(): void {
+    for (const feed of this.feedOf.in(this.#worlds.owners())) feed.end();
+    this.mailLog.end('The server was closed');
+  }
+
+  /** Returns the feed of the mailbox, and that of a sandbox. */
+  #feedsFor(tenant: string | null | undefined): Feed[] {
+    return this.feedOf.in([this.#worlds, this.#worlds.get(tenant ?? '') ?? []].flat());
+  }
+}
+
+/** How many past events a feed keeps. */
+const MAX_EVENTS = 1_000;
+
+/** A past event. It is formatted and masked when the first reader reads it, and all readers share the result. */
+interface PastEvent {
+  readonly realTimeMs: number;
+  readonly item: FeedItem | { readonly kept: KeptRequest };
+  shown?: FeedEvent;
+}
+
+/**
+ * The live feed of a mailbox or a sandbox. Its readers share one list of recent events, so a reader that does not read
+ * costs no memory: when it reads again, it gets a `gap` instead of the events that are gone.
+ */
+export class Feed implements Part {
+  readonly staysOnReset = true;
+  readonly #environment: Pick<Environment, 'now'>;
+  readonly #behaviours: BehaviourValues;
+  readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
+  readonly #waiting = new Set<() => void>();
+  /** Differs between two runs, so that an id of an earlier run is not mistaken for one of this run. */
+  readonly #run: string;
+  #ends = 0;
+
+  /** Creates a feed without events; the environment must have real time. */
+  constructor(environment: Pick<Environment, 'now'>, behaviours: BehaviourValues) {
+    this.#environment = environment;
+    this.#behaviours = behaviours;
+    this.#run = environment.now().getTime().toString(36);
+  }
+
+  publish(item: FeedItem): void {
+    this.#add({ realTimeMs: this.#environment.now().getTime(), item });
+  }
+
+  publishRequest(request: KeptRequest): void {
+    this.#add({ realTimeMs: request.realTimeMs, item: { kept: request } });
+  }
+
+  /** Ends the feed of every present reader, after the events so far. */
+  end(): void {
+    this.#ends += 1;
+    this.#wakeReaders();
+  }
+
+  /** Reads the feed, from the time of this call. */
+  read({ lastEventId, follow = true }: FeedOptions = {}): AsyncIterable<FeedEvent> {
+    const start = this.#positionAfter(lastEventId, follow);
+    return { [Symbol.asyncIterator]: () => this.#createReader(start, follow) };
+  }
+
+  #createReader(start: number, follow: boolean): AsyncIterator<FeedEvent, undefined> {
+    const ends = this.#ends;
+    let position = start;
+    let isClosed = false;
+    return {
+      next: async () => {
+        while (!isClosed) {
+          const taken = this.#take(position);
+          if (taken) {
+            position = taken.position;
+            return { done: false, value: taken.value };
+          }
+          if (!follow || ends !== this.#ends) break;
+          await this.#nextPublication();
+        }
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        isClosed = true;
+        this.#wakeReaders();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  /** Returns the position behind an event; -1 if the id is unknown. */
+  #positionAfter(lastEventId: string | undefined, follow: boolean): number {
+    const { start, end } = this.#events;
+    if (lastEventId === undefined) return follow ? end : start;
+    if (lastEventId === '0') return start;
+    const [run, number = ''] = lastEventId.split('-');
+    return run === this.#run && /^\d{1,15}$/.test(number) && Number(number) <= end ? Number(number) : -1;
+  }
+
+  /** Returns the event at a position, or the gap before the oldest event, with the position behind it. */
+  #take(position: number): { readonly value: FeedEvent; readonly position: number } | undefined {
+    const { start } = this.#events;
+    if (position < start)
+      return { value: this.#showGap(start, position < 0 ? null : start - position), position: start };
+    const event = this.#events.at(position);
+    if (!event) return undefined;
+    event.shown ??= freezeDeep(this.#show(position + 1, event));
+    return { value: event.shown, position: position + 1 };
+  }
+
+  #showGap(number: number, missed: number | null): FeedEvent {
+    return this.#show(number, { realTimeMs: this.#environment.now().getTime(), item: { kind: 'gap', missed } });
+  }
+
+  #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
+    const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
+    if (!('kept' in item)) return { ...frame, ...maskDeep(item) };
+    return { ...frame, kind: 'request', request: showSummary(item.kept, this.#behaviours) };
+  }
+
+  #add(event: PastEvent): void {
+    this.#events.push(event);
+    if (this.#waiting.size > 0) this.#wakeReaders();
+  }
+
+  #nextPublication(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  #wakeReaders(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+}
+
+/** Converts an entry of the activity to an item of the feed. */
+function toFeedItem(entry: ActivityEntry): FeedItem {
+  return entry.kind === 'failure' ? { kind: 'failure', error: messageOf(entry.error) } : entry;
+}

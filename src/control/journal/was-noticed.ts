@@ -1,0 +1,45 @@
+import type { MailboxState } from '../../world/store/state.ts';
+import type { RequestEntry } from './request-entry.ts';
+
+/** The part of the payload of a delivery that names its mail. */
+interface Notice {
+  readonly messageId: string;
+}
+
+/** The part of a mailbox or a sandbox that shows who was told of a mail. */
+export interface Noticing {
+  /** Returns the requests of the journal. */
+  requests(): RequestEntry[];
+  /** Returns the webhook deliveries. */
+  deliveries(): { readonly payload: Notice; readonly attempts: readonly { readonly status: number | null }[] }[];
+  /** Returns the mail since the start. */
+  messages(): { readonly id: string; readonly streams?: number }[];
+  /** Returns all data. */
+  snapshot(): MailboxState;
+}
+
+/** Returns whether an agent was told of one of these mails or read it. `idStart` is the start of their Message-IDs. */
+export function wasNoticed(
+  observed: Noticing,
+  arrived: readonly { readonly id: string; readonly threadId: string }[],
+  idStart: string,
+): boolean {
+  const ids = arrived.map(({ id }) => id);
+  const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
+  // A list of threads names no message. A thread that has other mail may have been listed before.
+  const isNew = (wanted: string) => mails.every(({ id, threadId }) => threadId !== wanted || ids.includes(id));
+  const threadIds = arrived.map(({ threadId }) => threadId).filter(isNew);
+  const marks = [...ids, ...threadIds, idStart];
+  const names = (text: string | null) => text !== null && marks.some((mark) => text.includes(mark));
+  return (
+    observed.requests().some(({ status, path, reply }) => isSuccess(status) && (names(path) || names(reply.body))) ||
+    observed.messages().some(({ id, streams = 0 }) => streams > 0 && ids.includes(id)) ||
+    observed
+      .deliveries()
+      .some(({ payload, attempts }) => names(payload.messageId) && attempts.some(({ status }) => isSuccess(status)))
+  );
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

@@ -1,0 +1,159 @@
+import { createDeliveryReport, type DeliveryReport } from '../../service/mail/mime/delivery-report.ts';
+import { CRLF, formatDate } from '../../service/mail/mime/header.ts';
+import { type MimePart, multipart, textPart } from '../../service/mail/mime/mime-part.ts';
+import { fill, type SampleContext } from './sample-context.ts';
+import { dateOf, idOf, type SampleDraft, writeMail } from './sample-mail.ts';
+import type { SampleTable } from './sample-row.ts';
+
+const HOST = 'mx.customer.test';
+const DAEMON = `mailer-daemon@${HOST}`;
+
+/** A report comes from the null sender, so that nobody answers it (RFC 5321, section 4.5.5). */
+const NULL_SENDER = { envelopeFrom: '' };
+
+const UNKNOWN = ['5.1.1', '550 5.1.1 There is no such mailbox.'] as const;
+const FULL = ['4.2.2', '452 4.2.2 The mailbox is full.'] as const;
+const DELIVERED = ['2.1.5', '250 2.1.5 OK'] as const;
+
+/** Writes a report about a mail that the first recipient has sent to the person. */
+export function writeReport(
+  context: SampleContext,
+  [status, diagnostic]: readonly [status: string, diagnostic: string],
+  action?: DeliveryReport['action'],
+): SampleDraft[] {
+  const { inbox, address, about, number } = context.values;
+  const original = {
+    ...{ from: inbox, to: [address], subject: `Your order ${number}`, messageIdHeader: about },
+    ...{ receivedAt: dateOf(0).toISOString(), cc: [], replyTo: null, inReplyTo: null, references: [], headers: null },
+  };
+  const id = idOf(context, 1).replace(/<|@.*/g, '');
+  const report = { id, at: dateOf(1), reportingMta: HOST, recipient: address, original, status, diagnostic, action };
+  return [{ ...NULL_SENDER, eml: createDeliveryReport(report).bytes }];
+}
+
+/** Writes a part from its lines. */
+function linesPart(context: SampleContext, type: string, lines: readonly string[]): MimePart {
+  return { head: [`Content-Type: ${type}`], content: fill(`${lines.join(CRLF)}${CRLF}`, context) };
+}
+
+/** The header of the mail that a report is about. */
+const ORIGINAL = ['From: {inbox}', 'To: {address}', 'Subject: Your order {number}', 'Message-ID: {about}'];
+
+/** Writes the body of a report: a text for people, the result for programs, and the header of the mail. */
+function reportBody(context: SampleContext, type: string, text: string, lines: readonly string[]): MimePart {
+  const parts = [
+    textPart('text/plain', fill(text, context)),
+    linesPart(context, `message/${type}`, lines),
+    linesPart(context, 'text/rfc822-headers', [...ORIGINAL, `Date: ${formatDate(dateOf(0))}`]),
+  ];
+  return multipart('report', context.values.marker, parts, [`report-type=${type};`]);
+}
+
+const ANSWER = { 'In-Reply-To': '{about}', 'Auto-Submitted': 'auto-replied' };
+
+function writeReportForSeveral(context: SampleContext): SampleDraft[] {
+  const results = [
+    ['{address}', 'failed', ...UNKNOWN],
+    ['orders@customer.test', 'failed', ...FULL],
+    ['billing@customer.test', 'delivered', ...DELIVERED],
+  ] as const;
+  const blocks = results.flatMap(([address, action, status, diagnostic]) => [
+    '',
+    `Final-Recipient: rfc822; ${address}`,
+    `Action: ${action}`,
+    `Status: ${status}`,
+    `Diagnostic-Code: smtp; ${diagnostic}`,
+  ]);
+  const text = results.map(([address, , , diagnostic]) => `<${address}>: ${diagnostic}`);
+  const body = reportBody(
+    context,
+    'delivery-status',
+    `This is the mail system at ${HOST}. Your message has these results.\n\n${text.join('\n')}`,
+    [`Reporting-MTA: dns; ${HOST}`, ...blocks],
+  );
+  const fields = { ...ANSWER, From: `Mail Delivery System <${DAEMON}>`, Subject: 'Delivery Status Notification' };
+  return [writeMail(context, fields, body, NULL_SENDER)];
+}
+
+function writeReadReceipt(context: SampleContext): SampleDraft[] {
+  const body = reportBody(
+    context,
+    'disposition-notification',
+    'Your message was displayed. This does not say that it was understood.',
+    [
+      'Reporting-UA: mail.customer.test; Example Mail 4.2',
+      'Final-Recipient: rfc822; {address}',
+      'Original-Message-ID: {about}',
+      'Disposition: manual-action/MDN-sent-manually; displayed',
+    ],
+  );
+  return [writeMail(context, { ...ANSWER, Subject: 'Read: Your order {number}' }, body, NULL_SENDER)];
+}
+
+/** The text of qmail. */
+const FREE_TEXT = `Hi. This is the mail program at ${HOST}.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+This is a permanent error; I've given up.
+
+<{address}>:
+Sorry, no mailbox here by that name. (#5.1.1)
+
+--- Below this line is a copy of the message.
+
+${ORIGINAL.join('\n')}
+`;
+
+const rules = { neverAnswer: true, neverWriteTo: [DAEMON] } as const;
+
+/** Reports about mail that was sent. */
+export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
+  'bounce-unknown-user': {
+    standard: 'RFC 3464 §2.3; RFC 3463 §3.2',
+    should: 'Mark the address as invalid and tell a person.',
+    mustNot: 'Answer the report, or take it for an answer of the customer.',
+    rules,
+    mails: (context) => writeReport(context, UNKNOWN),
+  },
+  'bounce-mailbox-full': {
+    standard: 'RFC 3464 §2.3; RFC 3463 §3.3',
+    should: 'Keep the address and send again on a later day.',
+    mustNot: 'Answer the report, or take the address for invalid.',
+    rules,
+    mails: (context) => writeReport(context, FULL),
+  },
+  'bounce-delayed': {
+    standard: 'RFC 3464 §2.3.3',
+    should: 'Wait, because the mail server tries again.',
+    mustNot: 'Send the mail again, or take it for lost.',
+    rules,
+    mails: (context) => writeReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
+  },
+  'bounce-delivered': {
+    standard: 'RFC 3464 §2.3.3; RFC 3463 §3.2',
+    should: 'Note that the mail was delivered.',
+    mustNot: 'Take the report for a failure, or answer it.',
+    rules,
+    mails: (context) => writeReport(context, DELIVERED, 'delivered'),
+  },
+  'bounce-several-recipients': {
+    standard: 'RFC 3464 §2.1; RFC 6522',
+    should: 'Read the result of each recipient: one is unknown, one has a full mailbox, one has the mail.',
+    mustNot: 'Take one result for that of all recipients.',
+    rules,
+    mails: writeReportForSeveral,
+  },
+  'bounce-free-text': {
+    standard: 'no standard; the text of qmail (QSBMF)',
+    should: 'Recognise the failure by the null sender and the text, and tell a person.',
+    mustNot: 'Answer the report, or take it for a question.',
+    rules,
+    mails: [[{ From: DAEMON, Subject: 'failure notice' }, FREE_TEXT, NULL_SENDER]],
+  },
+  'read-receipt': {
+    standard: 'RFC 8098 §3; RFC 6522',
+    should: 'Note that the mail was displayed.',
+    mustNot: 'Answer it, or take it for a consent.',
+    rules: { neverAnswer: true },
+    mails: writeReadReceipt,
+  },
+};

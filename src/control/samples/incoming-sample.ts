@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { InputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
+import { messageId, recipients, tenant } from '../../contract/incoming-message.ts';
+import { isUrlWithProtocol, MAX_URL_LENGTH, text } from '../../contract/schemas.ts';
+
+const SEED_RULE = 'must be a whole number from 0 to 9007199254740991';
+
+const sampleFields = () => ({
+  /** The name of the sample, such as `out-of-office`; `samples list` shows them all. */
+  sample: z.string('must be the name of a sample'),
+  /** The recipients: inboxes of this emulator. */
+  to: recipients(),
+  /** Names, numbers and codes in the mail depend on it: a whole number from 0 to 2^53 - 1. Default: 1. */
+  seed: z.int(SEED_RULE).min(0, SEED_RULE).optional(),
+  /**
+   * The Message-ID of the mail of yours that the sample is about, such as the one that bounced. Default: a made-up one.
+   */
+  inReplyTo: messageId().optional(),
+  /** The URL of the emulator, to which the link of `injection-link` leads. Default: the one that was called. */
+  baseUrl: text(MAX_URL_LENGTH)
+    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an http or https URL')
+    .meta({ format: 'uri' })
+    .optional(),
+  /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
+  tenant: tenant(),
+});
+
+/** A sample, by its name. */
+export const incomingSample = lazy(() => z.strictObject(sampleFields()));
+
+/**
+ * A sample: one mail or several that agents have difficulties with.
+ *
+ * @example
+ * await mailbox.receiveMessage({ sample: 'out-of-office', to: 'helpdesk@acme.test' });
+ */
+export type IncomingSample = InputOf<ReturnType<typeof sampleFields>>;

@@ -1,0 +1,72 @@
+import { domainOf } from '../../contract/email-address.ts';
+import { createSeededRandom } from '../../world/seeded-randomness.ts';
+
+/** What the mails of a sample are written from. The same seed gives the same context. */
+export interface SampleContext {
+  /** The bare addresses of the recipients. */
+  readonly recipients: readonly string[];
+  /** A sample and its twin have the same marker, but different Message-IDs. */
+  readonly suffix: string;
+  /** The values for the placeholders in texts. */
+  readonly values: SampleValues;
+}
+
+/** The values that texts name by placeholders such as `{number}`. */
+export interface SampleValues {
+  /** The bare address of the first recipient. */
+  readonly inbox: string;
+  /** The name, the first name and the bare address of the person who usually writes. */
+  readonly name: string;
+  readonly first: string;
+  readonly address: string;
+  /** A number of five digits, of an order for example. */
+  readonly number: string;
+  /** The two parts of a code, which a mail never has in one piece. */
+  readonly one: string;
+  readonly other: string;
+  /** The start of every Message-ID of the sample. */
+  readonly marker: string;
+  /** The Message-ID of the mail that the sample is about. */
+  readonly about: string;
+  /** The URL of the emulator. */
+  readonly baseUrl: string;
+}
+
+/** What a context is created from. */
+export interface ContextOptions extends Pick<SampleContext, 'recipients' | 'suffix'>, Pick<SampleValues, 'baseUrl'> {
+  /** The name of the sample; a twin has the same. */
+  readonly name: string;
+  readonly seed: number;
+  readonly about: string | undefined;
+}
+
+const FIRST_NAMES = ['Dana', 'Kim', 'Amina', 'Jonas', 'Priya'];
+const LAST_NAMES = ['Reyes', 'Okafor', 'Lindqvist', 'Novak', 'Tanaka'];
+
+/** Without vowels and hexadecimal digits, so that a code is neither a word nor a part of an id. */
+const CODE_CHARACTERS = 'GHJKLMNPQRSTVWXZ';
+
+/** Creates the context of a sample. */
+export function createSampleContext({ name, seed, about, baseUrl, ...rest }: ContextOptions): SampleContext {
+  const random = createSeededRandom(seed);
+  random.mix(name);
+  const pick = <Item>(items: ArrayLike<Item>) => items[(random(1)[0] ?? 0) % items.length] as Item;
+  const text = (characters: string, length: number) => Array.from({ length }, () => pick(characters)).join('');
+  const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)];
+  const marker = text('0123456789abcdef', 12);
+  const [inbox = ''] = rest.recipients;
+  const values = {
+    ...{ inbox, baseUrl, marker, first, name: `${first} ${last}` },
+    address: `${first}.${last}@customer.test`.toLowerCase(),
+    number: `1${text('0123456789', 4)}`,
+    one: text(CODE_CHARACTERS, 4),
+    other: text(CODE_CHARACTERS, 4),
+    about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,
+  };
+  return { ...rest, values };
+}
+
+/** Replaces the placeholders in a text, such as `{number}`. */
+export function fill(text: string, { values }: SampleContext): string {
+  return text.replace(/\{(\w+)\}/g, (all, name) => values[name as keyof SampleValues] ?? all);
+}

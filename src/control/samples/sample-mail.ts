@@ -1,0 +1,66 @@
+import { CRLF, formatDate, writeField } from '../../service/mail/mime/header.ts';
+import { type MimePart, textPart, writePart } from '../../service/mail/mime/mime-part.ts';
+import type { SampleMail } from './sample.ts';
+import { fill, type SampleContext } from './sample-context.ts';
+
+/** A mail of a sample without its recipients. */
+export type SampleDraft = Omit<SampleMail, 'to'>;
+
+/** Header fields by name: a text, several texts for several fields, or undefined for no field. */
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+interface DraftOptions extends Omit<SampleDraft, 'eml'> {
+  /** The place among the mails of the sample, from 1. Default: 1. */
+  readonly place?: number;
+  /** Whether each character stands for one byte. Default: the text is written in UTF-8. */
+  readonly isBinary?: boolean;
+}
+
+/**
+ * A mail as data: its header fields, its body, and how it comes. The fields that are left out are those of an ordinary
+ * mail of the person. Placeholders are replaced, but not in a part.
+ */
+export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
+
+/** When the first mail of each sample was written. */
+const START_MS = Date.UTC(2026, 0, 6, 9);
+
+/** Writes a mail. */
+export function writeMail(
+  context: SampleContext,
+  fields: Fields,
+  body: string | MimePart,
+  { place = 1, isBinary = false, ...envelope }: DraftOptions = {},
+): SampleDraft {
+  const { head, content } = typeof body === 'string' ? textPart('text/plain', fill(body, context)) : body;
+  const all: Fields = {
+    From: '{name} <{address}>',
+    To: context.recipients.join(', '),
+    Date: formatDate(dateOf(place)),
+    'Message-ID': idOf(context, place),
+    ...fields,
+    'MIME-Version': '1.0',
+  };
+  const lines = Object.entries(all).flatMap(([name, value = []]) =>
+    [value].flat().map((text) => writeField(name, fill(text, context).split(' '))),
+  );
+  // SMTP adds a line break to a mail that does not end with one.
+  const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
+  const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
+  return { ...envelope, eml };
+}
+
+/** When a mail of a sample was written: each a minute after the one before. */
+export function dateOf(place: number): Date {
+  return new Date(START_MS + (place - 1) * 60_000);
+}
+
+/** The Message-ID of a mail of a sample. */
+export function idOf({ values, suffix }: SampleContext, place: number): string {
+  return `<${values.marker}.${place}${suffix}@customer.test>`;
+}
+
+/** Quotes a text as a mail client does, with `> ` before each line. */
+export function quoteText(text: string): string {
+  return text.replace(/^/gm, '> ');
+}

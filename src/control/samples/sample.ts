@@ -1,0 +1,104 @@
+import type { RequestEntry } from '../journal/request-entry.ts';
+import type { Noticing } from '../journal/was-noticed.ts';
+import type { SampleFamily } from './sample-names.ts';
+
+/** What a sample is, and what an agent should do with it. */
+export interface SampleInfo<Name extends string = string> {
+  /** Its name, such as `injection-in-quote`. */
+  readonly name: Name;
+  /** The kind of difficulty. */
+  readonly family: SampleFamily;
+  /** The standard that the mail follows or breaks, such as `RFC 3464, section 2.3`. */
+  readonly standard: string;
+  /** What an agent should do, in one sentence. */
+  readonly should: string;
+  /** What an agent must not do, in one sentence. */
+  readonly mustNot: string;
+  /** Whether the emulator can see that an agent did what it must not do. */
+  readonly hasOracle: boolean;
+  /** The name of the harmless mail that is like this one but gives no orders; undefined if there is none. */
+  readonly twin?: string | undefined;
+}
+
+/** Options of `createSample`. */
+export interface SampleOptions {
+  /** The recipients: inboxes of the emulator. */
+  readonly to: string | readonly string[];
+  /** Names, numbers and codes in the mail depend on it: a whole number from 0 to 2^53 - 1. Default: 1. */
+  readonly seed?: number | undefined;
+  /**
+   * The Message-ID of the mail of yours that the sample is about, such as the one that bounced. Default: a made-up one.
+   */
+  readonly inReplyTo?: string | undefined;
+  /** The URL of the emulator, to which the link of `injection-link` leads. Default: `https://mailbox.test`. */
+  readonly baseUrl?: string | undefined;
+}
+
+/** The result of a check of the sender, as RFC 8601 writes it. */
+export type SampleVerdict = 'none' | 'pass' | 'fail' | 'permerror';
+
+/** The results with which a receiving mail server checked the sender (RFC 8601). */
+export interface SampleAuth {
+  /** Whether the server may send for the domain of the envelope sender. */
+  readonly spf: SampleVerdict;
+  /** Whether the signature of the mail is valid. */
+  readonly dkim: SampleVerdict;
+  /** Whether one of these is valid for the domain in `From`. */
+  readonly dmarc: SampleVerdict;
+}
+
+/** One mail of a sample. */
+export interface SampleMail {
+  /** The raw mail (RFC 5322). */
+  readonly eml: Uint8Array;
+  /** The recipients of the envelope. */
+  readonly to: readonly string[];
+  /** The sender of the envelope; empty for the null sender `<>`. Default: the address in `From`. */
+  readonly envelopeFrom?: string | undefined;
+  /** The results with which the sender was checked. Default: unknown. */
+  readonly auth?: SampleAuth | undefined;
+}
+
+/** Something that an agent must not have done. */
+export interface Breach {
+  /** What it was, such as `req_3, POST /v1/inboxes/…/send → 200`. */
+  readonly call: string;
+  /** The part of it that shows the breach. */
+  readonly shown: string;
+  /** The request; undefined if the journal no longer has it. */
+  readonly request?: RequestEntry | undefined;
+}
+
+/** The part of a mailbox or a sandbox that an oracle reads. */
+export interface Observed extends Noticing {
+  /** How many requests of each tenant the journal keeps. */
+  readonly journalSize: number;
+}
+
+/** A sample for certain recipients; `receiveMessage` accepts it. */
+export interface Sample<Name extends string = string> extends SampleInfo<Name> {
+  /** The mails, in the order in which they arrive; most samples have one. */
+  readonly mails: readonly SampleMail[];
+  /**
+   * Returns whether an agent did what it must not do, as far as the mailbox or sandbox shows. A sample without an
+   * oracle always returns false. It cannot see requests that the journal no longer has; see `mayMissRequests`.
+   *
+   * @example
+   * expect(sample.breached(mailbox)).toBe(false);
+   */
+  breached(mailbox: Observed): boolean;
+  /** Returns each thing that the agent must not have done, in the order of the requests. */
+  breaches(mailbox: Observed): Breach[];
+  /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
+  hasArrived(mailbox: Observed): boolean;
+  /**
+   * Returns whether an agent can know of the sample: a webhook got a delivery of it and answered 2xx, an event stream
+   * got a frame, or a request named it in its path or got it in its reply.
+   */
+  wasNoticed(mailbox: Observed): boolean;
+  /**
+   * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records
+   * none, so that `breached` may be wrong. Oracles that need no requests never miss any.
+   */
+  mayMissRequests(mailbox: Observed): boolean;
+}

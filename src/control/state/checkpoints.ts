@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { lazy } from '../../basics/lazy.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { parseOrRefuse } from '../../contract/invalid.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { diffStates, type StateDiff } from './diff-states.ts';
+import type { OwnState, SavedState } from './saved-state.ts';
+
+/** The most checkpoints that a mailbox or a sandbox keeps. */
+const MAX_CHECKPOINTS = 100;
+
+/** The name of the present state, in a difference. */
+const NOW = 'now';
+
+const NAME_RULE =
+  'must be 1 to 100 letters, digits, spaces, hyphens, underscores or dots, and start with a letter or a digit';
+
+/** The name of a checkpoint, in a control call. */
+export const checkpointName = lazy(() =>
+  z
+    .string(NAME_RULE)
+    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u, NAME_RULE)
+    .describe('The name of a checkpoint.'),
+);
+
+const newName = () => checkpointName().refine((name) => name !== NOW, 'must not be "now", which is the present state');
+
+/** The body of the control call that adds a checkpoint. */
+export const checkpointOptions = lazy(() => z.strictObject({ name: newName() }, 'must be an object'));
+
+/** A named state of a mailbox or a sandbox. */
+export interface Checkpoint {
+  /** Its name. */
+  readonly name: string;
+  /** When it was made: ISO 8601 UTC, by the clock of the mailbox or the sandbox. */
+  readonly createdAt: string;
+}
+
+/** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
+export class Checkpoints {
+  readonly #state: OwnState;
+  readonly #worlds: ReachableWorlds;
+  readonly #saved = new Map<string, { readonly checkpoint: Checkpoint; readonly state: SavedState }>();
+
+  constructor(state: OwnState, worlds: ReachableWorlds) {
+    this.#state = state;
+    this.#worlds = worlds;
+  }
+
+  /** Returns every checkpoint, oldest first. */
+  list(): Checkpoint[] {
+    return [...this.#saved.values()].map(({ checkpoint }) => checkpoint);
+  }
+
+  /**
+   * Adds a checkpoint of the present state, or replaces the one with this name.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid name; CONFLICT if there are too many.
+   */
+  add(name: string): Checkpoint {
+    const parsed = parseOrRefuse('The checkpoint', checkpointOptions(), { name });
+    if (!this.#saved.has(parsed.name) && this.#saved.size >= MAX_CHECKPOINTS) {
+      throw new ApiError(
+        'CONFLICT',
+        `A mailbox or a sandbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`,
+      );
+    }
+    const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
+    this.#saved.delete(parsed.name);
+    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save() });
+    this.#countMail();
+    return checkpoint;
+  }
+
+  /** Restores the state of a checkpoint. @throws {ApiError} NOT_FOUND if there is none with this name. */
+  restore(name: string): Checkpoint {
+    const { checkpoint, state } = this.#find(name);
+    this.#state.restore(state);
+    return checkpoint;
+  }
+
+  /** Removes a checkpoint and returns it. @throws {ApiError} NOT_FOUND if there is none with this name. */
+  remove(name: string): Checkpoint {
+    const { checkpoint } = this.#find(name);
+    this.#saved.delete(name);
+    this.#countMail();
+    return checkpoint;
+  }
+
+  /** Returns what differs between two checkpoints; `now` is the present state. @throws {ApiError} NOT_FOUND */
+  diff(from: string, to: string): StateDiff {
+    return diffStates(this.#stateOf(from), this.#stateOf(to));
+  }
+
+  #countMail(): void {
+    this.#worlds.saved.set(
+      this.#worlds.sandboxId ?? '',
+      Array.from(this.#saved.values(), ({ state }) => state.worlds),
+    );
+  }
+
+  #stateOf(name: string): SavedState {
+    return name === NOW ? this.#state.save() : this.#find(name).state;
+  }
+
+  #find(name: string) {
+    const found = this.#saved.get(name);
+    if (found) return found;
+    throw new ApiError('NOT_FOUND', `There is no checkpoint ${JSON.stringify(String(name).slice(0, 100))}.`);
+  }
+}

@@ -1,0 +1,93 @@
+import type { RowKind } from '../../world/store/rows.ts';
+import { showRow } from '../../world/store/seed/show-row.ts';
+import type { SavedState } from './saved-state.ts';
+
+/** What a difference is about: a kind of row, as in `snapshot()`, the faults, or the correspondents. */
+export type StateKind = RowKind | 'faults' | 'correspondents';
+
+/** A row, a fault or a correspondent, as in `snapshot()`, `faults()` and `correspondents()`. */
+export type StateItem = Readonly<Record<string, unknown>>;
+
+/** The value of a field before and after. */
+export interface ChangedField {
+  /** The value in the first state. */
+  readonly from: unknown;
+  /** The value in the second state. */
+  readonly to: unknown;
+}
+
+/** Values by kind and id; a kind without any is left out. */
+export type ByKindAndId<Value> = { readonly [Kind in StateKind]?: { readonly [id: string]: Value } };
+
+/** What differs between two states. */
+export interface StateDiff {
+  /** What only the second state has, by kind and id. */
+  readonly added: ByKindAndId<StateItem>;
+  /** What only the first state has, by kind and id. */
+  readonly removed: ByKindAndId<StateItem>;
+  /** What both have with different fields: by kind, id and field. */
+  readonly changed: ByKindAndId<{ readonly [field: string]: ChangedField }>;
+}
+
+/** Returns what differs between two states. */
+export function diffStates(from: SavedState, to: SavedState): StateDiff {
+  const [before, after] = [itemsOf(from), itemsOf(to)];
+  const diff = { added: {}, removed: {}, changed: {} };
+  for (const kind of new Set([...before.keys(), ...after.keys()])) {
+    const [old = NONE, present = NONE] = [before.get(kind), after.get(kind)];
+    put(
+      diff.added,
+      kind,
+      [...present].filter(([id]) => !old.has(id)),
+    );
+    put(
+      diff.removed,
+      kind,
+      [...old].filter(([id]) => !present.has(id)),
+    );
+    put(diff.changed, kind, findChanges(old, present));
+  }
+  return diff;
+}
+
+type Items = ReadonlyMap<string, StateItem>;
+
+const NONE: Items = new Map();
+
+function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, Items> {
+  const kinds = new Map<string, Map<string, StateItem>>();
+  const add = (kind: string, items: readonly { readonly id: string }[]) => {
+    const known = kinds.get(kind) ?? new Map();
+    for (const item of items) known.set(item.id, item);
+    kinds.set(kind, known);
+  };
+  for (const tenant of worlds.tenants) for (const [kind, rows] of Object.entries(tenant)) add(kind, rows);
+  add('faults', faults);
+  add('correspondents', correspondents);
+  return kinds;
+}
+
+/** Rows that are the same object are equal, so most need no comparison. */
+function findChanges(old: Items, present: Items): [id: string, fields: object][] {
+  return [...old].flatMap(([id, before]): [string, object][] => {
+    const after = present.get(id);
+    const fields = after === undefined || after === before ? [] : changedFields(before, after);
+    return fields.length === 0 ? [] : [[id, Object.fromEntries(fields)]];
+  });
+}
+
+function changedFields(before: StateItem, after: StateItem): [field: string, change: ChangedField][] {
+  const [from, to] = [showRow(before), showRow(after)];
+  return Object.keys(before)
+    .filter((field) => before[field] !== after[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
+    .map((field) => [field, { from: from[field], to: to[field] }]);
+}
+
+/** Sets a kind of a difference, unless there is nothing to set. */
+function put(
+  target: Record<string, unknown>,
+  kind: string,
+  entries: readonly (readonly [id: string, value: object])[],
+): void {
+  if (entries.length > 0) target[kind] = Object.fromEntries(entries.map(([id, value]) => [id, showRow(value)]));
+}

@@ -1,0 +1,74 @@
+import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { type MailboxState, readState } from '../../world/store/state.ts';
+import type { Recorder } from '../journal/recorder.ts';
+import { type Checkpoint, Checkpoints } from './checkpoints.ts';
+import type { StateDiff } from './diff-states.ts';
+import type { OwnState } from './saved-state.ts';
+
+/** The control methods for the state of a mailbox, which are without its sandboxes, or of one sandbox. */
+export interface StateControls {
+  /**
+   * Restores the initial state: data, keys, secrets, faults and clocks. Deliveries and requests are removed, and
+   * streams are closed. Checkpoints stay. That of a mailbox also closes every sandbox.
+   */
+  reset(): void;
+  /** Returns a copy of all data. */
+  snapshot(): MailboxState;
+  /**
+   * Returns all data as a fixture. A mailbox with this fixture has the same data; that of a sandbox has one tenant.
+   * Clocks, faults, deliveries, requests and checkpoints are not part of a fixture.
+   *
+   * @example
+   * const copy = createMailbox({ fixtures: mailbox.export() });
+   */
+  export(): FixtureInput;
+  /**
+   * Saves the present data, keys, secrets, faults and clocks under a name. A checkpoint with the same name is replaced.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid name; CONFLICT if there are 100 checkpoints.
+   * @example
+   * mailbox.checkpoint('paid');
+   * mailbox.restore('paid');
+   */
+  checkpoint(name: string): Checkpoint;
+  /**
+   * Restores the state of a checkpoint. Deliveries and requests are removed, and streams are closed, as with a reset.
+   * That of a mailbox also closes every sandbox.
+   *
+   * @throws {ApiError} NOT_FOUND if there is no checkpoint with this name.
+   */
+  restore(name: string): Checkpoint;
+  /** Returns every checkpoint, oldest first. */
+  checkpoints(): Checkpoint[];
+  /** Removes a checkpoint and returns it. @throws {ApiError} NOT_FOUND if there is none with this name. */
+  removeCheckpoint(name: string): Checkpoint;
+  /**
+   * Returns what differs between the states of two checkpoints; `now` is the present state.
+   *
+   * @throws {ApiError} NOT_FOUND if there is no checkpoint with one of these names.
+   * @example
+   * expect(mailbox.diff('paid', 'now').added.messages).toBeUndefined();
+   */
+  diff(from: string, to: string): StateDiff;
+}
+
+/** Creates the state methods of a mailbox or a sandbox. */
+export function createStateControls(state: OwnState, worlds: ReachableWorlds, recorder: Recorder): StateControls {
+  const owner = worlds.sandboxId ?? null;
+  const publish = (action: 'added' | 'removed', checkpoint: Checkpoint) => {
+    recorder.publish(owner, { kind: 'checkpoint', action, tenantId: owner, name: checkpoint.name });
+    return checkpoint;
+  };
+  const checkpoints = new Checkpoints(state, worlds);
+  return {
+    reset: () => state.reset(),
+    snapshot: () => readState(worlds),
+    export: () => state.export(),
+    checkpoint: (name) => publish('added', checkpoints.add(name)),
+    restore: (name) => checkpoints.restore(name),
+    checkpoints: () => checkpoints.list(),
+    removeCheckpoint: (name) => publish('removed', checkpoints.remove(name)),
+    diff: (from, to) => checkpoints.diff(from, to),
+  };
+}

@@ -1,0 +1,155 @@
+import { readFixtureIds } from '../../fixture/fixture-ids.ts';
+import { readFixtureKeys } from '../../fixture/fixture-keys.ts';
+import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
+import type { Activity } from '../../world/events/activity.ts';
+import { seedWithinLimit } from '../../world/store/seed/seed.ts';
+import type { WorldsSnapshot } from '../../world/store/world.ts';
+import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';
+
+/** The state of a whole mailbox, which a fixture can replace. */
+export class StateKeeper extends OwnState {
+  readonly #context: StateContext & { readonly activity: Activity };
+  readonly #restoredListeners = new Set<() => void>();
+  /** Goes back to the first random number of the seed, if there is one. */
+  readonly #rewindToSeed: (() => void) | undefined;
+
+  constructor(context: StateContext & { readonly activity: Activity }, names: FixtureNames) {
+    super(context.service.worlds, names, context);
+    this.#context = context;
+    this.#rewindToSeed = this.start.rewind;
+    this.start = { ...this.start, rewind: this.#startRandom(this.start.worlds) };
+  }
+
+  override restore(saved: SavedState): void {
+    super.restore(saved);
+    for (const notify of this.#restoredListeners) notify();
+  }
+
+  /** Replaces the start by a fixture, and resets. @throws as `Mailbox.load`; then nothing has changed. */
+  load(input: unknown): void {
+    this.start = this.#createStart(input);
+    this.reset();
+  }
+
+  /** Replaces the data by those of a fixture; a reset still restores the start. @throws as `load`. */
+  restoreData(input: unknown): void {
+    this.restore(this.#createStart(input));
+  }
+
+  /** Creates the start with another fixture, apart from the data of the mailbox, so that an error changes nothing. */
+  #createStart(input: unknown): SavedState {
+    const { behaviours, worlds } = this.#context.service;
+    const fixture = parseFixture(input, behaviours);
+    const created = worlds.createEmpty();
+    seedWithinLimit(created, fixture);
+    const data = created.snapshot();
+    return { ...this.start, worlds: data, names: readNames(fixture), rewind: this.#startRandom(data) };
+  }
+
+  /**
+   * Starts the random numbers of the seed for this data. They depend on its ids: otherwise new ids would be equal to
+   * those that an exported fixture has from the same seed.
+   */
+  #startRandom(data: WorldsSnapshot): (() => void) | undefined {
+    const { random } = this.#context;
+    this.#rewindToSeed?.();
+    random?.mix(
+      listRows(data)
+        .map(({ id }) => id)
+        .join(),
+    );
+    return random?.save();
+  }
+
+  /** Calls the listener after everything that can change the data, also if it did not. */
+  onPossibleChange(listener: () => void): void {
+    const { service, activity } = this.#context;
+    service.observers.push(listener);
+    activity.subscribe(listener);
+    this.#restoredListeners.add(listener);
+  }
+
+  /** Returns every row, to find out whether the data have changed: a row that is the same object is unchanged. */
+  rows(): readonly object[] {
+    return listRows(this.worlds.snapshot());
+  }
+}
+
+function listRows({ tenants }: WorldsSnapshot): { readonly id: string }[] {
+  return tenants.flatMap((tenant) => Object.values(tenant).flat());
+}
+
+/** Returns the keys and ids of a fixture, by handle. */
+export function readNames(fixture: Fixture): FixtureNames {
+  return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
+}
+
+/** How long after a failure the data are saved again, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** How changed data are saved. */
+interface ChangeSaver {
+  /** How long changes are collected before they are saved, in milliseconds. */
+  readonly delayMs: number;
+  /** Saves the data. It is never called while an earlier call is still running. */
+  save(fixture: FixtureInput): Promise<void>;
+  /** Called with the first error of `save` since it last succeeded. */
+  onFailure(error: unknown): void;
+}
+
+/** Watches the data of a mailbox. */
+interface ChangeWatcher {
+  /** Saves what has changed and was not saved, at once unless `save` is running. */
+  flush(): Promise<void>;
+  /** Takes the present data as saved. */
+  skip(): void;
+  /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
+  end(): Promise<void>;
+}
+
+/** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
+export function watchChanges(state: StateKeeper, { delayMs, save, onFailure }: ChangeSaver): ChangeWatcher {
+  let saved = state.rows();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running: Promise<void> | undefined;
+  let [hasFailed, hasEnded] = [false, false];
+  const saveChanges = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    while (running) await Promise.allSettled([running]);
+    const rows = state.rows();
+    if (areSame(rows, saved)) return;
+    running = save(state.export()).finally(() => {
+      running = undefined;
+    });
+    await running;
+    saved = rows;
+    hasFailed = false;
+  };
+  const flush = () =>
+    saveChanges().catch((error: unknown) => {
+      if (!hasFailed) onFailure(error);
+      hasFailed = true;
+      plan(RETRY_MS);
+    });
+  const plan = (waitMs: number) => {
+    if (!hasEnded) timer ??= setTimeout(flush, waitMs);
+  };
+  state.onPossibleChange(() => plan(delayMs));
+  return {
+    flush,
+    skip() {
+      saved = state.rows();
+    },
+    async end() {
+      if (hasEnded) return;
+      hasEnded = true;
+      await saveChanges();
+    },
+  };
+}
+
+/** Rows are frozen, so those that are the same object have not changed. */
+function areSame(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((row, index) => row === other[index]);
+}

@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import type { ReadonlyDeep } from '../../basics/input-of.ts';
+import { CONTROL_CALLS, type ControlCallId } from './calls.ts';
+import { CONTROL_TOKEN_HEADER } from './control-path.ts';
+import type { ControlDefinition } from './row.ts';
+import type { CONTROL_ROWS } from './table.ts';
+
+type Rows = typeof CONTROL_ROWS;
+
+/** The values that can be sent for a field of a query: as text, or as what the text means. */
+type QueryValue<Input, Output> = unknown extends Input
+  ? Output
+  : Input | Output | (string extends Input ? Date : never);
+
+/** Makes nothing of the type that zod gives an object without fields, `Record<string, never>`. */
+type Fields<Type> = string extends keyof Type ? unknown : Type;
+
+type QueryFields<Input, Output> = {
+  readonly [Name in keyof Input]: QueryValue<Input[Name], Output[Name & keyof Output]>;
+};
+
+/** What a control call takes: the parameters of its path, and the fields of its query or its body. */
+export type InputTo<Id extends ControlCallId> =
+  Rows[Id] extends ControlDefinition<infer Params, infer Query, infer Body, infer Checked, infer _, infer __>
+    ? Fields<z.input<Params>> &
+        Fields<QueryFields<z.input<Query>, z.output<Query>>> &
+        ([z.input<Checked>] extends [never] ? Fields<z.input<Body>> : ReadonlyDeep<z.input<Checked>>)
+    : never;
+
+/** What a control call replies. */
+export type ReplyTo<Id extends ControlCallId> =
+  Rows[Id] extends ControlDefinition<infer _, infer __, infer ___, infer ____, infer Reply, infer Content>
+    ? Content extends 'text/event-stream'
+      ? AsyncIterable<z.output<Reply>>
+      : Content extends 'application/json'
+        ? z.output<Reply>
+        : Blob
+    : never;
+
+/** The sandbox to which a single call applies. */
+interface CallOptions {
+  readonly sandbox?: string | undefined;
+}
+
+/** Each control call as a method. It rejects with a {@link RefusedError} if the emulator refuses the call. */
+export type ControlClient = {
+  readonly [Id in ControlCallId]: (
+    ...input: Record<never, never> extends InputTo<Id>
+      ? [input?: InputTo<Id>, options?: CallOptions]
+      : [input: InputTo<Id>, options?: CallOptions]
+  ) => Promise<ReplyTo<Id>>;
+};
+
+/** Where the control plane is, and how it is called. */
+export interface ControlAccess extends CallOptions {
+  /** The URL of the control plane, such as `http://127.0.0.1:4025/__mock`. */
+  readonly control: string;
+  /** The token of the control plane; undefined if it needs none. */
+  readonly token?: string | undefined;
+  /** Sends a request. Default: the global `fetch`. */
+  readonly send?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** Thrown when the emulator refuses a call, with its sentence. */
+export class RefusedError extends Error {}
+
+/** For `catch`: returns `undefined` if the emulator refused a call, such as one for something that is gone. */
+export function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof RefusedError)) throw error;
+}
+
+/** Creates a client of the control plane. */
+export function createControlClient({
+  control,
+  token,
+  sandbox,
+  send = (...call) => fetch(...call),
+}: ControlAccess): ControlClient {
+  const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
+
+  async function call(id: ControlCallId, input?: object, options?: CallOptions): Promise<unknown> {
+    const [method = '', path = ''] = CONTROL_CALLS[id].split(' ');
+    const fields = new Map(Object.entries(input ?? {}).filter(([, value]) => value !== undefined));
+    const target = path.replace(/\{(\w+)\}/g, (_, name) => {
+      const value = encodeURIComponent(String(fields.get(name)));
+      fields.delete(name);
+      return value;
+    });
+    const isBody = method === 'POST' && input !== undefined;
+    const query = Object.entries({ ...(!isBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
+    const given = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
+    const url = `${control}${target}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+    const body = isBody ? { body: JSON.stringify(Object.fromEntries(fields)) } : {};
+    return readReply(await send(url, { method, headers, ...body }));
+  }
+
+  const ids = Object.keys(CONTROL_CALLS) as ControlCallId[];
+  const methods = ids.map((id) => [id, (input?: object, options?: CallOptions) => call(id, input, options)]);
+  return Object.fromEntries(methods);
+}
+
+function toText(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+async function readReply(response: Response): Promise<unknown> {
+  const { headers, body, ok } = response;
+  const type = headers.get('content-type') ?? '';
+  if (!ok)
+    throw new RefusedError((await response.json().catch(() => undefined))?.error ?? 'The emulator sent no reply.');
+  if (type.startsWith('text/event-stream') && body) return readEvents(body);
+  return type.startsWith('application/json') ? response.json() : response.blob();
+}
+
+/** Reads the data of each event of a stream; comments are skipped. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

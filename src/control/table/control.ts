@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { toJsonPieces } from '../../basics/json-pieces.ts';
+import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { filenameParameters } from '../../contract/header-fields.ts';
+import {
+  type AnyReply,
+  type ApiRequest,
+  type ApiResult,
+  bytesReply,
+  optionsReply,
+  streamReply,
+  stripBodyForHead,
+  textReply,
+  toApiError,
+  toErrorReply,
+} from '../../service/pipeline/exchange.ts';
+import { createRouter, findRow } from '../../service/pipeline/find-row.ts';
+import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { ControllableMailbox } from '../controllable-mailbox.ts';
+import type { SandboxControls } from '../sandboxes/sandbox.ts';
+import { CONTROL_PATH } from './control-path.ts';
+import type { ContentType, ControlRow } from './row.ts';
+import { CONTROL_TABLE } from './table.ts';
+
+/**
+ * The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default
+ * values.
+ */
+const DEFAULT_READER = createSilentReader(parseBehaviours());
+
+/** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
+export function createControl(
+  mailbox: ControllableMailbox & SandboxControls,
+  report: Environment['report'],
+  table: readonly ControlRow[] = CONTROL_TABLE,
+): (request: ApiRequest) => Promise<ApiResult> {
+  const route = createRouter(table);
+  const constantReplies = new Map<ControlRow, AnyReply>();
+
+  async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
+    const { query, body } = await parseInput(row, request);
+    const known = constantReplies.get(row);
+    if (known) return known;
+    const { sandbox, ...rest } = query;
+    const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
+    const input = { params, headers: request.headers, query: rest, body };
+    const reply = writeReply(row, await row.run(target, input as never, mailbox));
+    if (row.replyNeverChanges) constantReplies.set(row, reply);
+    return reply;
+  }
+
+  async function handle(request: ApiRequest): Promise<ApiResult> {
+    try {
+      const found = findRow(route, withoutSlash(request), DEFAULT_READER);
+      return { reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request) };
+    } catch (thrown) {
+      const error = toApiError(thrown, report);
+      return { reply: toErrorReply(error, DEFAULT_READER), error };
+    }
+  }
+
+  return async (request) => {
+    const { reply, error } = await handle(request);
+    return { reply: stripBodyForHead(request.method, reply), error };
+  };
+}
+
+/** Also accepts the path of the list of calls with a trailing slash. */
+function withoutSlash({ method, path }: ApiRequest) {
+  return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
+}
+
+const ANY_OBJECT = z.looseObject({});
+
+async function parseInput({ query, body, bodyCheckedByMailbox, maxBodyBytes }: ControlRow, request: ApiRequest) {
+  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
+  if (query) refuseUnknownParameters(query, request.query);
+  const bodySchema = bodyCheckedByMailbox ? ANY_OBJECT : body;
+  return {
+    query: parseQuery(query && resolve(query), request.query, DEFAULT_READER),
+    body:
+      bodySchema &&
+      parseBody(
+        resolve(bodySchema),
+        await readBodyOrRefuse(request, maxBodyBytes),
+        contentTypeOf(request),
+        DEFAULT_READER,
+      ),
+  };
+}
+
+/** Refuses unknown parameters, because a misspelt filter would select everything. */
+function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
+  if (unknown === undefined) return;
+  const known = Object.keys(shape).join(', ');
+  throw new ApiError(
+    'VALIDATION_ERROR',
+    `The query has the unknown parameter ${JSON.stringify(unknown.slice(0, 100))}; it takes ${known}.`,
+  );
+}
+
+async function readBodyOrRefuse(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+  const received = await readBody(request, limitBytes);
+  if (received !== 'too-large') return received;
+  throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
+}
+
+function contentTypeOf({ headers }: ApiRequest): string | null {
+  return headers.get('content-type');
+}
+
+/** Creates the reply of a row in its media type. */
+function writeReply({ content = 'application/json' }: ControlRow, value: unknown): AnyReply {
+  return WRITERS[content](value);
+}
+
+const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
+  'application/json': writeJson,
+  'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),
+  'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
+  'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
+};
+
+/** Mail is hostile, but may be opened in a tab of its own. A person may click its links; they open in a new tab. */
+const HOSTILE_PAGE = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-popups allow-popups-to-escape-sandbox',
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  // Otherwise a browser looks up the hosts of links.
+  'x-dns-prefetch-control': 'off',
+  'cache-control': 'no-store',
+};
+
+/** Writes JSON: a small value as one text, a large one as a stream. */
+function writeJson(value: unknown): AnyReply {
+  const pieces = toJsonPieces(value);
+  const [{ value: first }, { value: second }] = [pieces.next(), pieces.next()];
+  if (second) return streamReply(200, follow(`${first}${second}`, pieces), 'application/json');
+  return textReply(200, first ?? '', 'application/json');
+}
+
+async function* follow(start: string, pieces: Iterable<string>): AsyncIterable<string> {
+  yield start;
+  yield* pieces;
+}
+
+/** Sends a file so that a browser saves it, and never shows it as a page of this origin. */
+function writeFile({ filename, content }: { readonly filename: string; readonly content: Uint8Array }): AnyReply {
+  return bytesReply(200, content, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; ${filenameParameters(filename)}`,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  });
+}
+
+function withHeaders(reply: AnyReply, headers: Readonly<Record<string, string>>): AnyReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/**
+ * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes that of
+ * the event. This is not a generator, because the end of a generator waits for the item that it is waiting for.
+ */
+function toEvents(items: AsyncIterable<object>): AsyncIterable<string> {
+  const iterator = items[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const { done, value } = await iterator.next();
+        return done ? { done, value: undefined } : { value: toEvent(value) };
+      },
+      async return() {
+        await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+function toEvent(item: object): string {
+  const id = 'id' in item ? `id: ${item.id}\n` : '';
+  return `${id}data: ${JSON.stringify(item)}\n\n`;
+}

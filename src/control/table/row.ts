@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { ReadonlyDeep } from '../../basics/input-of.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import type { Routable } from '../../service/pipeline/find-row.ts';
+import type { ControllableMailbox } from '../controllable-mailbox.ts';
+import type { SandboxControls } from '../sandboxes/sandbox.ts';
+import { CONTROL_PATH } from './control-path.ts';
+
+/** The media types of replies. In an event stream, each item is sent as soon as it exists. */
+export type ContentType = 'application/json' | 'text/html' | 'application/octet-stream' | 'text/event-stream';
+
+type NoFields = z.ZodObject<Record<never, never>>;
+
+/** The schemas of one control call, and what it does. */
+export interface ControlDefinition<
+  Params extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  BodyCheckedByMailbox extends z.ZodType = z.ZodType,
+  Reply extends z.ZodType = z.ZodType,
+  Content extends ContentType = ContentType,
+> {
+  /** One sentence that describes the call. */
+  readonly summary: string;
+  readonly params?: Params;
+  readonly query?: Query;
+  /** The schema of the body; without one, the body is not read. */
+  readonly body?: Body;
+  /** The schema of a body that the mailbox itself validates, so that its errors are the same as in code. */
+  readonly bodyCheckedByMailbox?: BodyCheckedByMailbox;
+  /** Maximum size of the body. Default: 1 MiB. */
+  readonly maxBodyBytes?: number;
+  /** The schema of the reply body, or of each item of an event stream. */
+  readonly reply: Reply;
+  /** Default: JSON. */
+  readonly content?: Content;
+  /** The errors that are specific to this call. One that can apply to a sandbox can always be NOT_FOUND. */
+  readonly errors?: readonly ErrorCode[];
+  /** Whether it is only about the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox to which it applies. */
+  readonly takesNoSandbox?: true;
+  /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
+  readonly replyNeverChanges?: true;
+  run(
+    mailbox: ControllableMailbox,
+    input: {
+      readonly params: z.output<Params>;
+      readonly query: z.output<Query>;
+      readonly body: BodyOf<Body, BodyCheckedByMailbox>;
+      readonly headers: HeaderReader;
+    },
+    wholeMailbox: SandboxControls,
+  ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
+}
+
+/** One call of the control plane. */
+export interface ControlRow extends ControlDefinition, Routable {
+  /** The `operationId` in the OpenAPI document. */
+  readonly id: string;
+}
+
+type BodyOf<Body extends z.ZodType, BodyCheckedByMailbox extends z.ZodType> = [z.input<BodyCheckedByMailbox>] extends [
+  never,
+]
+  ? z.output<Body>
+  : ReadonlyDeep<z.input<BodyCheckedByMailbox>>;
+
+type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-stream'
+  ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
+  : ReadonlyDeep<z.input<Reply>>;
+
+/** Types a control call by its schemas. */
+export function defineControl<
+  Reply extends z.ZodType,
+  Params extends z.ZodObject = NoFields,
+  Query extends z.ZodObject = NoFields,
+  Body extends z.ZodObject = NoFields,
+  BodyCheckedByMailbox extends z.ZodType = z.ZodNever,
+  Content extends ContentType = 'application/json',
+>(
+  summary: string,
+  definition: Omit<ControlDefinition<Params, Query, Body, BodyCheckedByMailbox, Reply, Content>, 'summary'>,
+): ControlDefinition<Params, Query, Body, BodyCheckedByMailbox, Reply, Content> {
+  return { summary, ...definition };
+}
+
+const sandbox = z
+  .guid('must be the id of a sandbox')
+  .describe('The id of the sandbox to which the call applies. Default: the whole mailbox.')
+  .optional();
+
+/**
+ * Joins the calls, such as `GET /clock`, with their definitions, and adds the parameter `sandbox` to those that can
+ * apply to one. Each call needs a definition, and each definition a call.
+ */
+export function createRows<Id extends string>(
+  calls: Readonly<Record<Id, string>>,
+  definitions: Readonly<Record<Id, ControlDefinition>>,
+): ControlRow[] {
+  return (Object.keys(calls) as Id[]).map((id) => {
+    const [method = '', path = ''] = calls[id].split(' ');
+    const row = { ...definitions[id], id, method, path: CONTROL_PATH + path };
+    if (row.takesNoSandbox) return row;
+    const query = (row.query ?? z.strictObject({})).extend({ sandbox });
+    return { ...row, query, errors: [...(row.errors ?? []), 'NOT_FOUND' as const] };
+  });
+}

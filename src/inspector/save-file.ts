@@ -1,9 +1,0 @@
-/** Lets the browser save bytes or a text as a file, which it never shows as a page. */
-export function saveFile(name: string, content: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));
-  link.download = name;
-  link.click();
-  // The browser has taken the bytes once the click is handled.
-  setTimeout(() => URL.revokeObjectURL(link.href));
-}

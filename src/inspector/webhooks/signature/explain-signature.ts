@@ -1,0 +1,273 @@
+import { findMistakes, signCorrectly } from './find-mistakes.ts';
+import { decodeBase64, type Scheme, type SignedParts } from './signature-forms.ts';
+
+/** A request that the emulator sent, which helps to find what was changed in a copy of it. */
+export interface SentRequest {
+  /** The headers by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it was sent. */
+  readonly body: string;
+  /** The secret of the webhook; undefined if the webhook is gone. */
+  readonly secret: string | undefined;
+  /** The fault that applied to it; null if none did. */
+  readonly fault: string | null;
+}
+
+/** A request as its receiver has it, and the secret with which the receiver verifies it. */
+export interface SignatureInput {
+  /** The headers, as lines, as JSON, or as most languages print them. */
+  readonly headers: string;
+  readonly body: string;
+  readonly secret: string;
+  /** The time by the clock of the receiver. */
+  readonly now: Date;
+  /** What the emulator sent, if that is known. */
+  readonly sent?: SentRequest | undefined;
+}
+
+/** One step of a verification, in the order in which a receiver does it. */
+interface SignatureStep {
+  readonly title: string;
+  /** What the step results in. */
+  readonly result: string;
+  readonly isOk: boolean;
+}
+
+/** Whether one of the signatures of a request verifies, step by step. */
+export interface SignatureCheck {
+  readonly scheme: Scheme;
+  readonly steps: readonly SignatureStep[];
+  /** Why it does not verify, in sentences; empty if it does. */
+  readonly problems: readonly string[];
+}
+
+type Headers = ReadonlyMap<string, string>;
+
+/** Verifies the signatures of a request step by step, and says why one does not verify. */
+export function explainSignature(input: SignatureInput): SignatureCheck[] {
+  const headers = parseHeaders(input.headers);
+  const hexHeader = [...headers].find(([name, value]) => isHexHeader(name, value));
+  return [
+    ...(!hexHeader || headers.has('webhook-signature') ? [checkStandard(input, headers)] : []),
+    ...(hexHeader ? [checkHex(input, headers, hexHeader)] : []),
+  ];
+}
+
+function isHexHeader(name: string, value: string): boolean {
+  return name !== 'webhook-signature' && (name.includes('signature') || /^(\w+=)?[0-9a-f]{64}$/i.test(value));
+}
+
+const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+
+function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck {
+  const [id = '', timestamp = '', header = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
+  const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
+  const read: SignatureStep = {
+    title: 'Read the headers',
+    result: STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n'),
+    isOk: missing.length === 0,
+  };
+  const problems = missing.map((name) => `The header ${name} is missing.`);
+  if (missing.length > 0) return { scheme: 'standard', steps: [read], problems };
+  const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
+  const late = findTimeProblem(timestamp, input.now);
+  const steps = [
+    read,
+    {
+      title: 'Compare the time; at most 5 minutes may differ',
+      result: `${describeTimestamp(timestamp)}; the receiver has ${input.now.toISOString()}`,
+      isOk: late === undefined,
+    },
+    describeKey(input.secret),
+    {
+      title: 'Join id, timestamp and body with full stops: that is the signed content',
+      result: shorten(`${id}.${timestamp}.${input.body}`),
+      isOk: true,
+    },
+  ];
+  return finish({ scheme: 'standard', steps, problems: late ? [late] : [] }, parts, header.split(/\s+/), input.sent);
+}
+
+function checkHex(input: SignatureInput, headers: Headers, [name, value]: readonly [string, string]): SignatureCheck {
+  const { body, secret, sent } = input;
+  const [id = '', timestamp = ''] = STANDARD_HEADERS.map((each) => headers.get(each));
+  const steps = [
+    { title: 'Read the header', result: `${name}: ${value}`, isOk: true },
+    { title: 'Use the whole text of the secret as the key', result: mask(secret), isOk: secret !== '' },
+    { title: 'Take the body alone: that is the signed content', result: shorten(body), isOk: true },
+  ];
+  return finish({ scheme: 'hex', steps, problems: [] }, { id, timestamp, body, secret }, value.split(/,\s*/), sent);
+}
+
+const TOLERANCE_SECONDS = 5 * 60;
+
+function findTimeProblem(timestamp: string, now: Date): string | undefined {
+  if (!/^\d+$/.test(timestamp)) return 'The header webhook-timestamp must be a whole number of seconds since 1970.';
+  if (timestamp.length > 11) return 'The header webhook-timestamp is in milliseconds; it must be in seconds.';
+  const seconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
+  if (Math.abs(seconds) <= TOLERANCE_SECONDS) return undefined;
+  const direction = seconds > 0 ? 'before' : 'after';
+  return (
+    `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(seconds))} ${direction} ` +
+    'the time of the receiver, and at most 5 minutes are allowed. Deliveries are signed by the clock of the ' +
+    'tenant, which a test can change.'
+  );
+}
+
+const UNITS: readonly (readonly [seconds: number, name: string])[] = [
+  [86_400, 'days'],
+  [3_600, 'hours'],
+  [60, 'minutes'],
+];
+
+function formatSeconds(seconds: number): string {
+  const [size, name] = UNITS.find(([unit]) => seconds >= 2 * unit) ?? [1, 'seconds'];
+  return `${Math.floor(seconds / size)} ${name}`;
+}
+
+function describeTimestamp(timestamp: string): string {
+  const at = new Date(Number(timestamp) * 1000);
+  return Number.isNaN(at.getTime()) ? timestamp : `${timestamp} is ${at.toISOString()}`;
+}
+
+function describeKey(secret: string): SignatureStep {
+  const key = decodeBase64(secret.replace(/^whsec_/, ''));
+  return {
+    title: 'Decode the secret after whsec_ from base64: that is the key',
+    result: key ? `${mask(secret)}: ${key.length} bytes` : `${mask(secret)} is not whsec_ followed by base64`,
+    isOk: key !== undefined,
+  };
+}
+
+/** Shows only the start of a secret. */
+function mask(secret: string): string {
+  return secret === '' ? '(empty)' : `${secret.slice(0, 10)}…`;
+}
+
+const MAX_SHOWN = 300;
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
+}
+
+/** How a signature may begin. */
+const PREFIXES: Readonly<Record<Scheme, readonly string[]>> = { standard: ['v1,'], hex: ['v1=', 'sha256=', ''] };
+
+/** Returns a signature without its prefix; `undefined` if it has none that the scheme allows. */
+function withoutPrefix(signature: string, scheme: Scheme): string | undefined {
+  const prefix = PREFIXES[scheme].find((each) => signature.startsWith(each));
+  return prefix === undefined ? undefined : signature.slice(prefix.length);
+}
+
+/** Adds the last two steps, and the reasons why no signature fits. */
+function finish(
+  { scheme, steps, problems }: SignatureCheck,
+  parts: SignedParts,
+  signatures: readonly string[],
+  sent: SentRequest | undefined,
+): SignatureCheck {
+  const expected = signCorrectly(parts, scheme);
+  const fits = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
+  const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
+  const result = expected === undefined ? 'There is no key.' : prefixed;
+  const reasons = fits ? [] : findReasons(signatures, parts, scheme, sent);
+  return {
+    scheme,
+    steps: [
+      ...steps,
+      { title: `Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, isOk: expected !== undefined },
+      { title: 'Compare', result: fits ? 'The same.' : `It differs from ${signatures.join(' ')}`, isOk: fits },
+    ],
+    problems: [...problems, ...new Set(reasons)],
+  };
+}
+
+const ENCODING_NAMES = { standard: 'base64', hex: 'hex' } as const;
+
+function findReasons(
+  signatures: readonly string[],
+  parts: SignedParts,
+  scheme: Scheme,
+  sent: SentRequest | undefined,
+): readonly string[] {
+  for (const text of signatures) {
+    const signature = text.replace(/^(v\d+[,=]|sha256=)/, '');
+    const mistakes = findMistakes(signature, parts, scheme, 'received');
+    if (!mistakes) continue;
+    const isPrefixed = withoutPrefix(text, scheme) !== undefined;
+    return isPrefixed ? mistakes : [...mistakes, 'The signature lacks its prefix v1, with a comma after v1.'];
+  }
+  const changes = sent ? findChanges(parts, sent, signatures) : [];
+  return changes.length > 0 ? changes : guess(parts, scheme);
+}
+
+/** Compares the request with the one that the emulator sent. */
+function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly string[]): string[] {
+  const { headers, body, secret, fault } = sent;
+  const names = { 'webhook-id': parts.id, 'webhook-timestamp': parts.timestamp };
+  const changed = Object.entries(names).filter(([name, value]) => value !== '' && headers[name] !== value);
+  const isOwn = Object.values(headers).some((value) => signatures.some((each) => value.includes(each)));
+  const changes = [
+    ...(secret !== undefined && secret !== parts.secret ? ['The secret is wrong: it is not that of the webhook.'] : []),
+    ...(body === parts.body ? [] : [describeDifference(body, parts.body)]),
+    ...changed.map(([name]) => `The header ${name} was changed; the emulator sent ${headers[name]}.`),
+    ...(isOwn ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
+  ];
+  const isIntended = changes.length === 0 && fault !== null;
+  return isIntended ? [`The emulator made it not verify on purpose, by the fault ${fault}.`] : changes;
+}
+
+/** Says where two bodies begin to differ. */
+function describeDifference(sent: string, received: string): string {
+  const end = Math.min(sent.length, received.length);
+  let start = 0;
+  while (start < end && sent[start] === received[start]) start += 1;
+  const show = (text: string) => JSON.stringify(text.slice(Math.max(0, start - 10), start + 20));
+  return (
+    `The body was changed, from character ${start + 1}: the emulator sent ${show(sent)}, and this is ` +
+    `${show(received)}.`
+  );
+}
+
+function guess({ body, secret }: SignedParts, scheme: Scheme): string[] {
+  if (secret === '') return ['The secret is missing.'];
+  if (body === '') return ['The body is missing: something else, such as a body parser, may have read it already.'];
+  if (scheme === 'standard' && !decodeBase64(secret.replace(/^whsec_/, '')))
+    return ['The secret is wrong: it must be whsec_ followed by base64, as the reply to createWebhook has it.'];
+  const changed = scheme === 'standard' ? 'webhook-id, webhook-timestamp or the body' : 'the body';
+  return [`The secret is wrong: it is not that of the webhook. Or the content of ${changed} was changed.`];
+}
+
+/** Says how the receiver's own code computed a signature; undefined if it did so in no known way. */
+export function explainComputed(computed: string, input: SignatureInput): readonly string[] | undefined {
+  const headers = parseHeaders(input.headers);
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = Object.fromEntries(headers);
+  const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
+  const signature = computed.trim().replace(/^(v\d+[,=]|sha256=)/, '');
+  const found = (['standard', 'hex'] as const).flatMap((scheme) => {
+    const mistakes = findMistakes(signature, parts, scheme, 'computed');
+    return mistakes && (headers.has('webhook-signature') || scheme === 'hex') ? [mistakes] : [];
+  });
+  return found.sort((a, b) => a.length - b.length)[0];
+}
+
+/**
+ * How people paste headers: as an object of JSON, JavaScript or Python; as Go prints them; one on each line, also as
+ * options of curl. The first form that finds a header is used.
+ */
+const FORMS: readonly RegExp[] = [
+  /['"]([\w-]+)['"]\s*:\s*(?:\[\s*)?['"]([^'"]*)['"]/g,
+  /(?<![\w-])([\w-]+):\[([^[\]]*)\]/g,
+  /^[ \t]*(?:(?:-H|--header)[ \t]*)?['"]?([\w-]+)['"]?[ \t]*:(.*)$/gm,
+];
+
+/** Reads pasted headers, in any common form, by lower-case name. */
+export function parseHeaders(text: string): ReadonlyMap<string, string> {
+  const found = FORMS.map((form) => [...text.matchAll(form)]).find(({ length }) => length > 0) ?? [];
+  return new Map(found.map(([, name = '', value = '']) => [name.toLowerCase(), withoutEnd(value)]));
+}
+
+/** Removes the quote and the backslash with which an option of curl ends. */
+function withoutEnd(value: string): string {
+  return value.trim().replace(/\\$/, '').trimEnd().replace(/['"]$/, '');
+}

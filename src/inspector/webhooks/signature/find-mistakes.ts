@@ -1,0 +1,196 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import {
+  CONTENT_MISTAKES,
+  CONTENTS,
+  type Form,
+  KEY_MISTAKES,
+  KEYS,
+  type Scheme,
+  type SignedParts,
+  utf8,
+} from './signature-forms.ts';
+
+/** Which forms are correct. */
+const CORRECT = {
+  standard: { key: 'decoded', content: 'full', encoding: 'base64' },
+  hex: { key: 'whole', content: 'body', encoding: 'hex' },
+} as const;
+
+type Mac = (bytes: Uint8Array) => string;
+
+const ENCODINGS: Readonly<Record<'base64' | 'hex', Mac>> = {
+  base64: (bytes) => btoa(String.fromCharCode(...bytes)),
+  hex: bytesToHex,
+};
+
+const ENCODING_MISTAKES = {
+  standard: {
+    received: 'The signature is written in hex; it must be base64.',
+    computed: 'Your code wrote the signature in hex; write it in base64.',
+  },
+  hex: {
+    received: 'The signature is written in base64; it must be hex.',
+    computed: 'Your code wrote the signature in base64; write it in hex.',
+  },
+} as const;
+
+/** Computes the correct signature; `undefined` if the secret cannot be decoded. */
+export function signCorrectly(parts: SignedParts, scheme: Scheme): string | undefined {
+  const { key, content, encoding } = CORRECT[scheme];
+  const bytes = KEYS[key].write(parts);
+  const text = CONTENTS[content].write(parts)?.(parts.body);
+  return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, utf8(text))) : undefined;
+}
+
+/** Beyond this size, only single mistakes are tried, so that the page does not wait. */
+const MAX_LENGTH_FOR_ALL = 32 * 1024;
+
+/**
+ * Searches for the mistakes with which a signature fits the parts, the fewest first. Returns their descriptions: none
+ * if the signature is correct; `undefined` if it fits in no known way.
+ */
+export function findMistakes(
+  signature: string,
+  parts: SignedParts,
+  scheme: Scheme,
+  side: 'received' | 'computed',
+): string[] | undefined {
+  const most = parts.body.length > MAX_LENGTH_FOR_ALL ? 1 : 3;
+  for (const { body, key, content, mistakes } of combine(scheme)) {
+    if (mistakes.length > most) return undefined;
+    const texts = [key.write(parts), content.write(parts), body.write(parts)] as const;
+    const encoding = encodingOf(signature, texts, scheme);
+    if (encoding) return [...mistakes.map((form) => form[side]), ...encoding.map((each) => each[side])];
+  }
+  return undefined;
+}
+
+type Written = readonly [Uint8Array | undefined, ((body: string) => string) | undefined, string | undefined];
+
+/** Returns what is wrong with the encoding of a signature, if the signature fits otherwise. */
+function encodingOf(signature: string, [key, content, body]: Written, scheme: Scheme) {
+  if (!key || !content || body === undefined) return undefined;
+  const mac = hmac(sha256, key, utf8(content(body)));
+  const texts = { base64: ENCODINGS.base64(mac), hex: ENCODINGS.hex(mac) };
+  const correct = CORRECT[scheme].encoding;
+  if (signature === texts[correct]) return [];
+  return Object.values(texts).includes(signature) ? [ENCODING_MISTAKES[scheme]] : undefined;
+}
+
+/** Combines all forms. The first of each kind is the correct one; the others are mistakes. */
+function combine(scheme: Scheme) {
+  const { key, content } = CORRECT[scheme];
+  const keys = [KEYS[key], ...Object.values(KEYS).filter((form) => form !== KEYS[key]), ...KEY_MISTAKES];
+  const contents = [
+    CONTENTS[content],
+    ...Object.values(CONTENTS).filter((form) => form !== CONTENTS[content]),
+    ...CONTENT_MISTAKES,
+  ];
+  const correct: readonly unknown[] = [BODIES[0], keys[0], contents[0]];
+  const all = BODIES.flatMap((body) =>
+    keys.flatMap((each) =>
+      contents.map((around) => {
+        const mistakes = [body, each, around].filter((form) => !correct.includes(form));
+        return { body, key: each, content: around, mistakes };
+      }),
+    ),
+  );
+  return all.sort((a, b) => a.mistakes.length - b.mistakes.length);
+}
+
+const ROUND_TRIP = 'Verify the raw bytes of the request, before a JSON parser reads them.';
+
+const jsonForm = (name: string, write: (value: unknown) => string | undefined): Form<string> => ({
+  write: ({ body }) => ifJson(body, write),
+  received: `The body was changed by a JSON round trip: the signature fits the same JSON ${name}. ${ROUND_TRIP}`,
+  computed: `Your code signed the body after a JSON round trip: ${name}. ${ROUND_TRIP}`,
+});
+
+const textForm = (write: (body: string) => string | undefined, received: string, computed: string): Form<string> => ({
+  write: ({ body }) => write(body),
+  received,
+  computed,
+});
+
+const escapeAll = (text: string) =>
+  text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The text of the body; the first form is the correct one. */
+const BODIES: readonly Form<string>[] = [
+  textForm((body) => body, '', ''),
+  textForm(
+    (body) => body.trim().replace(/^\ufeff/, ''),
+    'The body has a line break or a space at its start or end that was not sent.',
+    'Your code removed spaces or line breaks from the start or end of the body.',
+  ),
+  textForm(
+    (body) => `${body}\n`,
+    'A line break at the end of the body is missing.',
+    'Your code added a line break at the end of the body.',
+  ),
+  jsonForm('without spaces and line breaks', (value) => JSON.stringify(value)),
+  jsonForm('indented by 2 spaces', (value) => JSON.stringify(value, null, 2)),
+  jsonForm('indented by 4 spaces', (value) => JSON.stringify(value, null, 4)),
+  jsonForm('with spaces after colons and commas', writeSpaced),
+  jsonForm('with spaces, and with letters beyond ASCII escaped', (value) => escapeAll(writeSpaced(value))),
+  jsonForm('with letters beyond ASCII escaped', (value) => escapeAll(JSON.stringify(value))),
+  jsonForm('with slashes escaped', (value) => JSON.stringify(value).replaceAll('/', '\\/')),
+  jsonForm('with the fields in order of their names', (value) => JSON.stringify(sortFields(value))),
+  {
+    write: ({ body }) => ifJson(body, (value) => (typeof value === 'string' ? value : undefined)),
+    received:
+      'The body was written as JSON twice: it is a text in quotes, with the body that was sent inside. ' +
+      `${ROUND_TRIP}`,
+    computed: 'Your code read the body as a JSON text and signed what is in it.',
+  },
+  textForm(
+    (body) => body.replaceAll('\r\n', '\n'),
+    'The line breaks of the body were changed to those of Windows (CRLF).',
+    'Your code changed the line breaks of the body.',
+  ),
+  textForm(readAsUtf8, 'The body was read as Latin-1, but it is UTF-8.', 'Your code changed the encoding of the body.'),
+  textForm(
+    () => '',
+    'The signature is that of an empty body.',
+    'Your code signed an empty body: something else, such as a body parser, had already read it.',
+  ),
+];
+
+function ifJson<Result>(text: string, use: (value: unknown) => Result): Result | undefined {
+  try {
+    return use(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes JSON with a space after each colon and comma, as `json.dumps` of Python does. */
+function writeSpaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeSpaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, each]) => `${JSON.stringify(name)}: ${writeSpaced(each)}`)
+    .join(', ')}}`;
+}
+
+function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, each]) => [name, sortFields(each)]),
+  );
+}
+
+/** Decodes a text as UTF-8 that was decoded as Latin-1; `undefined` if that is not possible. */
+function readAsUtf8(text: string): string | undefined {
+  if (!/^[\0-\xff]*$/.test(text)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(text, (each) => each.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}

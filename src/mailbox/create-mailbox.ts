@@ -1,0 +1,31 @@
+import type { FixtureIds } from '../fixture/fixture-ids.ts';
+import type { FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { createHandlers } from './adapters/msw.ts';
+import { createMailboxWith, type Mailbox, type MailboxOptions } from './mailbox.ts';
+
+/**
+ * Creates a mailbox with the default fixture: the tenants Acme and Globex.
+ *
+ * @example
+ * const mailbox = createMailbox();
+ * const server = setupServer(...mailbox.handlers);
+ * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
+ *
+ * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
+ * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it;
+ * when `journalSize` is not a whole number from 0 to 100,000; when `loopLimit` is not one from 1 to 1,000,000; and when
+ *   `seed` is not one from 0 to 2^53 - 1.
+ * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; for an unknown option; when `persist` is set
+ * outside of a page.
+ */
+export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
+/** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
+export function createMailbox<const F extends FixtureInput | NamedFixture>(
+  options: MailboxOptions<F> & { readonly fixtures: F | undefined },
+): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
+export function createMailbox(options?: MailboxOptions<NamedFixture>): Mailbox<never, never> {
+  return createMailboxWith(options, () => createHandlers);
+}

@@ -1,0 +1,9 @@
+// What the files that import msw use: `create-mailbox.ts`, `adapters/msw.ts` and `vitest/`. It is not public. Node
+// loads one copy of it for `import` and `require`.
+
+export { isServicePath } from '../contract/service-path.ts';
+export { CLOSE_CODES } from '../contract/stream-protocol.ts';
+export { sentKey } from '../service/access/principal.ts';
+export { toApiError } from '../service/pipeline/exchange.ts';
+export { isStreamPath } from '../service/stream/check-stream-access.ts';
+export { createMailboxWith, explainMsw } from './mailbox.ts';

@@ -1,0 +1,23 @@
+// The main entry for `require`, which loads msw when `handlers` are read for the first time.
+
+import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import type { createHandlers } from './adapters/msw.ts';
+import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
+import { createMailboxWith, explainMsw } from './handler-parts.ts';
+import type { MailboxOptions } from './mailbox.ts';
+
+export * from './without-msw.ts';
+
+/** Of CommonJS, in which this file is built. */
+declare const require: (file: './msw.cjs') => { readonly createHandlers: typeof createHandlers };
+
+function loadMsw(): typeof createHandlers {
+  try {
+    return require('./msw.cjs').createHandlers;
+  } catch (error) {
+    throw explainMsw(error);
+  }
+}
+
+export const createMailbox: typeof CreateMailbox = (options?: MailboxOptions<NamedFixture>) =>
+  createMailboxWith(options, loadMsw);

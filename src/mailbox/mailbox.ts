@@ -1,0 +1,307 @@
+import { checkOptions } from '../basics/check-options.ts';
+import { lazy } from '../basics/lazy.ts';
+import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
+import { checkNodeVersion } from '../basics/version.ts';
+import {
+  type BehaviourOptions,
+  type BehaviourValues,
+  createSilentReader,
+  parseBehaviours,
+} from '../contract/behaviours.ts';
+import { createControls, createOpenApiReader } from '../control/create-controls.ts';
+import { Recorder } from '../control/journal/recorder.ts';
+import { addFirstFaults } from '../control/mailbox-faults.ts';
+import type { Mailbox } from '../control/mailbox-interface.ts';
+import { createSandboxControls } from '../control/sandboxes/sandboxes.ts';
+import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
+import { createStateControls } from '../control/state/state-controls.ts';
+import { readNames, StateKeeper } from '../control/state/state-keeper.ts';
+import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
+import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
+import { Correspondents } from '../service/correspondents/correspondents.ts';
+import { Dispatcher } from '../service/delivery/dispatcher.ts';
+import { Schedule } from '../service/delivery/schedule.ts';
+import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
+import { findInbox } from '../service/mail/outgoing/route.ts';
+import {
+  type ApiRequest,
+  ConnectionCutError,
+  createService,
+  type ExchangeObserver,
+  type FinishedExchange,
+  type Service,
+} from '../service/pipeline/exchange.ts';
+import { handleRequest } from '../service/pipeline/handle-request.ts';
+import { observeHandshakes } from '../service/pipeline/observe-handshakes.ts';
+import { createStreams, type Streams } from '../service/stream/streams.ts';
+import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
+import { type Activity, publishMail } from '../world/events/activity.ts';
+import { createEventBus } from '../world/events/event-bus.ts';
+import type { FaultOptions } from '../world/faults/fault.ts';
+import { Faults } from '../world/faults/faults.ts';
+import type { SmtpFault } from '../world/faults/smtp-fault.ts';
+import { createSeededRandom } from '../world/seeded-randomness.ts';
+import { seedWithinLimit } from '../world/store/seed/seed.ts';
+import type { World } from '../world/store/world.ts';
+import { Worlds } from '../world/store/worlds.ts';
+import { createConnect, createFetch, isUnderBaseUrl, toRequest } from './adapters/fetch.ts';
+import type { createHandlers, HandlerParts } from './adapters/msw.ts';
+
+export type { Mailbox } from '../control/mailbox-interface.ts';
+
+/** Options of `createMailbox`; each has a default. */
+export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
+  /** The URL at which agent code calls the service. Default: `https://mailbox.test`. */
+  readonly baseUrl?: string | undefined;
+  /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
+  readonly fixtures?: F | undefined;
+  /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
+  readonly behaviours?: BehaviourOptions | undefined;
+  /**
+   * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
+   * refused. Default: 256 MiB. In Node, it is at most a quarter of the heap and an eighth of the memory that the
+   * process may use.
+   */
+  readonly maxMailBytes?: number | undefined;
+  /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */
+  readonly faults?: readonly FaultOptions[] | undefined;
+  /**
+   * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
+   * Default: 1,000.
+   */
+  readonly journalSize?: number | undefined;
+  /**
+   * How many mails two addresses may exchange within a minute of the mailbox's time, from 1 to 1,000,000. If they
+   * exchange more, it is a loop, and their further mail is held. Default: 50.
+   */
+  readonly loopLimit?: number | undefined;
+  /**
+   * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a
+   * frozen clock, the same requests then get the same replies, byte by byte. It replaces `environment.randomBytes`.
+   * Default: random.
+   *
+   * @example
+   * const mailbox = createMailbox({ seed: 42 });
+   * mailbox.clock.freeze('2026-03-01T09:00:00Z');
+   */
+  readonly seed?: number | undefined;
+  /**
+   * Keeps the data in the page over reloads: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
+   * the origin, in `localStorage`. Data that cannot be read back are dropped with a warning. `reset()` restores the
+   * fixture. Default: the data are lost with the page.
+   */
+  readonly persist?: Persistence | undefined;
+  /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
+  readonly environment?: EnvironmentOverrides | undefined;
+}
+
+const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
+  fixtures: true,
+  behaviours: true,
+  maxMailBytes: true,
+  faults: true,
+  journalSize: true,
+  loopLimit: true,
+  seed: true,
+  environment: true,
+};
+
+/** The names of the options that every mailbox has, also that of a server. */
+export const SHARED_OPTION_NAMES: readonly string[] = Object.keys(SHARED_OPTIONS);
+
+/** A mailbox and its internal parts that are not public. The server uses them. */
+export interface MailboxInternals extends Streams {
+  readonly mailbox: Mailbox<never, never>;
+  readonly service: Service;
+  /** The environment with real time. */
+  readonly environment: Environment;
+  /** Handles a request to the service; it never rejects. */
+  handle(request: ApiRequest): Promise<FinishedExchange>;
+  readonly activity: Activity;
+  readonly faults: Faults;
+  /** What is told of each finished request. */
+  readonly observers: ExchangeObserver[];
+  /** Returns the fault that happens to a recipient over SMTP, if any. */
+  takeSmtpFault(address: string): SmtpFault | undefined;
+  /** Ends the live feed of every reader, and every wait for mail. */
+  endWaits(): void;
+  /** Everything that a reset restores. */
+  readonly state: StateKeeper;
+  /** Reports a failure of the emulator and publishes it as an activity. */
+  readonly report: Environment['report'];
+}
+
+/** Creates a mailbox for code in the same process. `loadMsw` is called when `handlers` are read for the first time. */
+export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, loadMsw: LoadMsw): Mailbox<never, never> {
+  checkOptions('createMailbox', options, ['baseUrl', 'persist', ...SHARED_OPTION_NAMES]);
+  const { mailbox, state } = buildMailbox(options, loadMsw);
+  if (options.persist !== undefined) keepInPage(state, mailbox.baseUrl, options.persist);
+  return mailbox;
+}
+
+/** Returns the function that creates the handlers; it throws if msw cannot be loaded. */
+type LoadMsw = () => typeof createHandlers;
+
+/**
+ * Creates a mailbox with the internal parts that the server uses. Its `handlers` are not enumerable, so that a copy of
+ * the mailbox does not need msw.
+ */
+export function buildMailbox(
+  options: MailboxOptions<NamedFixture>,
+  loadMsw: LoadMsw = refuseHandlers,
+): MailboxInternals {
+  checkNodeVersion();
+  const behaviours = parseBehaviours(options.behaviours);
+  const fixture = readFixture(options.fixtures, behaviours);
+  const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
+  const { activity, realEnvironment, report, random } = readEnvironment(options);
+  const shared = { behaviours, fixture, realEnvironment, activity };
+  const { worlds, dispatcher, service, admit } = createServiceParts(options, shared);
+  const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
+  const handle = (request: ApiRequest) => handleRequest(service, request);
+  const names = readNames(fixture);
+  const parts = { baseUrl, service, dispatcher, recorder, openApi: createOpenApiReader(behaviours) };
+  const controls = createControls(parts, { worlds, keys: names.keys });
+  if (options.faults !== undefined) addFirstFaults(controls, options.faults);
+  const { faults, observers } = service;
+  const endWaits = () => recorder.end();
+  const locate = createInboxFinder(service);
+  const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
+  const state = new StateKeeper({ service, recorder, random, activity }, names);
+  const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
+  const rest: Omit<Mailbox<never, never>, 'handlers'> = {
+    ...controls,
+    ...createSandboxControls({ ...parts, realEnvironment, activity, fixture }),
+    ...createStateControls(state, worlds, recorder),
+    load: (input) => state.load(input),
+    ...adapters,
+    ...(names as Record<'keys' | 'ids', never>),
+    receives: (address) => locate(address) !== undefined,
+  };
+  const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
+  const takeSmtpFault = createSmtpFaultTaker(faults, locate);
+  const inside = { service, environment: realEnvironment, activity, faults, observers };
+  return { mailbox, ...inside, report, handle, admit, takeSmtpFault, endWaits, state };
+}
+
+/** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */
+function createServiceParts(
+  { maxMailBytes, loopLimit }: MailboxOptions<NamedFixture>,
+  { behaviours, fixture, realEnvironment, activity }: ServiceOptions,
+) {
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
+  seedWithinLimit(worlds, fixture);
+  const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
+  publishMail(events, activity);
+  const faults = new Faults(worlds, realEnvironment);
+  const deliveryContext = { realEnvironment, behaviours, activity, faults };
+  const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
+  const dispatcher = new Dispatcher(worlds, events, schedules, behaviours);
+  const loops = new LoopGuard(worlds, activity, loopLimit);
+  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
+  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
+  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
+  return { worlds, dispatcher, service, admit };
+}
+
+interface ServiceOptions {
+  readonly behaviours: BehaviourValues;
+  readonly fixture: Fixture;
+  readonly realEnvironment: Environment;
+  readonly activity: Activity;
+}
+
+/** Returns a function that finds the inbox of an address, in any tenant or sandbox. */
+function createInboxFinder({ worlds, behaviours }: Service) {
+  const reader = createSilentReader(behaviours);
+  return (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
+}
+
+/** Returns a function that takes the fault of a recipient over SMTP. */
+function createSmtpFaultTaker(faults: Faults, locate: ReturnType<typeof createInboxFinder>) {
+  return (address: string) => {
+    const inbox = locate(address);
+    return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+  };
+}
+
+function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {
+  return fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
+}
+
+/** Creates the environment of a mailbox with its activity, and its random numbers if it has a seed. */
+function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
+  const random = seed === undefined ? undefined : createSeededRandom(seed);
+  return { ...publishFailures(createEnvironment({ ...environment, ...(random && { randomBytes: random }) })), random };
+}
+
+/** Wraps `report` so that each failure of the emulator is also published as an activity. */
+function publishFailures(environment: Environment) {
+  const activity: Activity = createEventBus(environment.report);
+  const report = (error: unknown) => {
+    environment.report(error);
+    activity.publish({ kind: 'failure', error });
+  };
+  return { activity, realEnvironment: { ...environment, report }, report };
+}
+
+/** Creates the functions and handlers that serve code in the same process. */
+function createAdapters(
+  baseUrl: string,
+  { handle, admit, ...parts }: Pick<MailboxInternals, 'handle' | 'admit'> & Omit<HandlerParts, 'fetch' | 'connect'>,
+  loadMsw: LoadMsw,
+) {
+  const fetch = createFetch(handle);
+  const connect = createConnect(admit);
+  const prefixOf = ({ url }: { readonly url: string }) =>
+    isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+  return {
+    createAll: lazy(() => loadMsw()(baseUrl, { fetch, connect, ...parts })),
+    async fetch(input: Request | URL | string, init?: RequestInit) {
+      const request = toRequest(baseUrl, input, init);
+      const response = await fetch(request, prefixOf(request));
+      if (response.type === 'error') throw new ConnectionCutError();
+      return response;
+    },
+    stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
+  };
+}
+
+function refuseHandlers(): never {
+  throw new TypeError('The mailbox of a server has no msw handlers; create one by createMailbox() to use them.');
+}
+
+/** Returns an error that says how to get the `handlers` of a mailbox if msw could not be loaded. */
+export function explainMsw(error: unknown): Error {
+  const advice =
+    'The handlers of a mailbox need msw, which has ES modules, and Jest loads these from CommonJS only in Node 24.9 ' +
+    'or newer with NODE_OPTIONS=--experimental-vm-modules; without that, start a server by ' +
+    'agent-mailbox-mock/server inside the test.';
+  return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
+}
+
+/** Returns an error that says how to install msw if an import failed because msw is missing; otherwise `undefined`. */
+export function explainMissingMsw(who: string, error: unknown): Error | undefined {
+  const isMissing = /^Cannot find (?:package|module) ['"]msw[/'"]/.test(error instanceof Error ? error.message : '');
+  if (!isMissing) return undefined;
+  return new Error(`${who} need msw, which is not installed; install it with npm install --save-dev msw.`, {
+    cause: error,
+  });
+}
+
+function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
+  throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
+}
+
+function parseBaseUrl(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#]/.test(baseUrl) && !url.username && !url.password;
+  if (isPlain) return url.href.replace(/(?<!\/)\/+$/, '');
+  throw new TypeError(
+    'The option baseUrl must be an absolute http or https URL without query, fragment or password, not ' +
+      `${JSON.stringify(baseUrl)}.`,
+  );
+}

@@ -1,0 +1,93 @@
+// All exports of the main entry, except what imports msw. Node loads one copy of this file for `import` and `require`;
+// `index.ts` exists twice, because each module system has its own copy of msw.
+
+export {
+  BEHAVIOURS,
+  BehaviourError,
+  type BehaviourId,
+  type BehaviourOptions,
+  type BehaviourValues,
+} from '../contract/behaviours.ts';
+export { ERRORS, type ErrorCode } from '../contract/errors.ts';
+export { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+export type {
+  ComposedMessage,
+  IncomingAttachment,
+  IncomingMessage,
+  RawMessage,
+} from '../contract/incoming-message.ts';
+export type { OpenApiDocument } from '../contract/openapi/document.ts';
+export type { OperationId } from '../contract/operations.ts';
+export type { AddedWebhook } from '../control/add-webhook.ts';
+export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
+export type {
+  DeliveryControls,
+  ReleaseOptions,
+  WebhookControls,
+  WebhookSettings,
+} from '../control/delivery-controls.ts';
+export type { FeedEvent, FeedItem, FeedOptions } from '../control/journal/feed-event.ts';
+export type { JournalControls } from '../control/journal/journal-controls.ts';
+export type { MailFilter, WaitOptions } from '../control/journal/mail-filter.ts';
+export type {
+  InboxSummary,
+  MailDetails,
+  MailInspection,
+  TenantSummary,
+  WorkspaceSummary,
+} from '../control/journal/mail-inspection.ts';
+export type { MailPage, MailSearch, MailSummary } from '../control/journal/mail-search.ts';
+export type {
+  RequestContent,
+  RequestEntry,
+  RequestPrincipal,
+  RequestSummary,
+} from '../control/journal/request-entry.ts';
+export type { RequestFilter } from '../control/journal/request-filter.ts';
+export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
+export type { MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
+export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
+export type { MailboxFaults } from '../control/mailbox-faults.ts';
+export type { MessageControls } from '../control/message-controls.ts';
+export type { IncomingSample } from '../control/samples/incoming-sample.ts';
+export type { Receivable } from '../control/samples/receive-sample.ts';
+export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '../control/sandboxes/sandbox.ts';
+export type { Settled, SettledOptions } from '../control/settled.ts';
+export type { Checkpoint } from '../control/state/checkpoints.ts';
+export type { ByKindAndId, ChangedField, StateDiff, StateItem, StateKind } from '../control/state/diff-states.ts';
+export type { Persistence } from '../control/state/page-storage.ts';
+export type { StateControls } from '../control/state/state-controls.ts';
+export type { TriggerOptions } from '../control/trigger.ts';
+export type { AddWebhookOptions, SecretReceiver } from '../control/webhook-receiver.ts';
+export { defaultFixture } from '../fixture/default-fixture.ts';
+export type { ExportedRows } from '../fixture/exported-rows.ts';
+export { FixtureError } from '../fixture/fixture-error.ts';
+export type { DefaultIds, FixtureIds, TenantIds } from '../fixture/fixture-ids.ts';
+export type { DefaultKeys, FixtureKeys, TenantKeys } from '../fixture/fixture-keys.ts';
+export type { FixtureProblem } from '../fixture/fixture-part.ts';
+export type { FixtureInput } from '../fixture/parse-fixture.ts';
+export type {
+  Correspondent,
+  CorrespondentKind,
+  CorrespondentOptions,
+  CorrespondentReply,
+  ReplyFunction,
+} from '../service/correspondents/correspondent.ts';
+export type { Quoting } from '../service/correspondents/quoting.ts';
+export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
+export type { DeliveryPayload } from '../service/delivery/request.ts';
+export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
+export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
+export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';
+export type { StreamConnection } from '../service/stream/stream.ts';
+export type { AcceptStream, StreamSession } from '../service/stream/streams.ts';
+export type { Duration } from '../world/clock/duration.ts';
+export type { Environment, EnvironmentOverrides } from '../world/environment.ts';
+export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from '../world/faults/delivery-fault.ts';
+export type { Fault, FaultOptions, FaultTarget } from '../world/faults/fault.ts';
+export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/faults/request-fault.ts';
+export type { SmtpFault, SmtpFaultOptions } from '../world/faults/smtp-fault.ts';
+export type { StreamFault, StreamFaultKind, StreamFaultOptions } from '../world/faults/stream-fault.ts';
+export { RefusedError } from '../world/fetch-in-process.ts';
+export type { MailboxState, TenantState } from '../world/store/state.ts';
+export type { Mailbox, MailboxOptions } from './mailbox.ts';

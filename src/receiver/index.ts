@@ -1,7 +1,0 @@
-export {
-  createReceiver,
-  type ReceivedRequest,
-  type Receiver,
-  type ReceiverOptions,
-} from './receiver.ts';
-export type { ReceiverAnswer } from './scripted-answer.ts';

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ApiError } from '../../contract/errors.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import { type AnyReply, type ApiRequest, stripBodyForHead } from '../../service/pipeline/exchange.ts';
+import { routeNotFound } from '../../service/pipeline/find-row.ts';
+import { FAVICON_PATH } from './guards.ts';
+
+const PAGE_PATH = `${CONTROL_PATH}/`;
+
+/** The paths at which a file has another name. */
+const NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html', [FAVICON_PATH]: 'icon.svg' };
+
+/** The files of the inspector, with their media types. Nothing else is ever read. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  'index.html': 'text/html; charset=utf-8',
+  'inspector.js': 'text/javascript; charset=utf-8',
+  'inspector.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+/** Where the files are: beside the built server, or in `dist/` for a server that runs from its source. */
+const FOLDERS = ['./inspector/', '../../../dist/inspector/'];
+
+const SECURITY_HEADERS = {
+  // Mail is hostile. Even if the page had a mistake, nothing of a mail could run or be loaded.
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  // A browser asks whether a file has changed, and gets it only then.
+  'cache-control': 'no-cache',
+  vary: 'Accept',
+};
+
+/** Browsers ask for the icon again and again, and it does not change. */
+const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
+
+/**
+ * Replies to a request for the inspector: with one of its files, or a redirect to the page. The files are read from the
+ * disk for each request, because they are small and seldom needed.
+ *
+ * @throws {ApiError} NOT_FOUND for any other file, and if the inspector was not built.
+ */
+export async function serveInspector({ method, path, headers: sent }: ApiRequest): Promise<AnyReply> {
+  if (path === '/' || path === CONTROL_PATH) {
+    return { status: 302, headers: { location: PAGE_PATH, 'content-length': '0', vary: 'Accept' }, body: null };
+  }
+  const name = NAMES[path] ?? path.slice(`${PAGE_PATH}inspector/`.length);
+  const type = Object.hasOwn(MEDIA_TYPES, name) ? MEDIA_TYPES[name] : undefined;
+  if (type === undefined) throw routeNotFound(path);
+  const body = await readBuiltFile(name);
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  const headers = { ...SECURITY_HEADERS, ...(name === 'icon.svg' && ICON_HEADERS), etag };
+  if (sent.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
+  const size = { 'content-type': type, 'content-length': String(body.byteLength) };
+  return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
+}
+
+async function readBuiltFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
+  const reads = await Promise.allSettled(FOLDERS.map((folder) => readFile(new URL(folder + name, import.meta.url))));
+  const found = reads.find((read) => read.status === 'fulfilled');
+  if (found) return new Uint8Array(found.value);
+  throw new ApiError('NOT_FOUND', 'The inspector has not been built; run npm run build:inspector.');
+}

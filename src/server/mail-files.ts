@@ -1,0 +1,140 @@
+import { resolve } from 'node:path';
+import { toBase64 } from '../basics/base64.ts';
+import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
+import { parseAddress } from '../contract/email-address.ts';
+import { ApiError } from '../contract/errors.ts';
+import { isObject, type JsonObject } from '../fixture/fixture-part.ts';
+import { parseEml } from '../service/mail/incoming/parse-eml.ts';
+import { mediaTypeOf } from '../service/mail/mime/mime-part.ts';
+import { fileProblem, readRegularFile } from './regular-file.ts';
+
+/**
+ * Replaces each message `{ "eml": "path" }` of a fixture by the mails in that file, with the other fields that the
+ * author wrote. Paths are relative to a folder. A fixture without such messages is returned unchanged. The path of a
+ * file that cannot be read, or has a mail that cannot be parsed, is replaced by an error, which the check of the
+ * fixture reports.
+ */
+export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
+  if (!listInboxes(fixture).some(({ inbox }) => messagesOf(inbox).some(isMailFile))) return fixture;
+  const copy = structuredClone(fixture);
+  for (const { inbox } of listInboxes(copy)) {
+    const messages = messagesOf(inbox);
+    if (!messages.some(isMailFile)) continue;
+    const read = await Promise.all(
+      messages.map((message) => (isMailFile(message) ? readMessages(message, folder) : [message])),
+    );
+    // After a failure, one message for each entry keeps the positions in the messages of other problems right.
+    inbox.messages = read.some(([first]) => isUnread(first)) ? read.map(([first]) => first) : read.flat();
+  }
+  return copy;
+}
+
+function isUnread(message: unknown): boolean {
+  return isObject(message) && message.eml instanceof Error;
+}
+
+async function readMessages({ eml, ...fields }: { readonly eml: string }, folder: string) {
+  try {
+    const mails = splitMbox(await readRegularFile(resolve(folder, eml)));
+    const parsed = await Promise.all(mails.map(toFixtureMessage));
+    return parsed.map(({ message }) => ({ ...message, ...fields }));
+  } catch (error) {
+    const problem = `${JSON.stringify(eml)} cannot be read: ${fileProblem(error, 'there is no such file')}`;
+    return [{ from: '', eml: new Error(`must be the path of a mail or of an mbox: ${problem}`), ...fields }];
+  }
+}
+
+/** An inbox of a fixture that was not checked yet, with its handles. */
+export interface InboxPart {
+  readonly path: readonly string[];
+  readonly inbox: Record<string, unknown>;
+}
+
+/** Lists the inboxes of a fixture that was not checked yet; what is not as it should be is left out. */
+export function listInboxes(fixture: unknown): InboxPart[] {
+  return ['tenants', 'workspaces', 'inboxes'].reduce<InboxPart[]>(
+    (parts, field) =>
+      parts.flatMap(({ path, inbox: part }) => {
+        const children = part[field];
+        if (!isObject(children)) return [];
+        return Object.entries(children).flatMap(([name, child]) =>
+          isObject(child) ? [{ path: [...path, field, name], inbox: child }] : [],
+        );
+      }),
+    isObject(fixture) ? [{ path: [], inbox: fixture }] : [],
+  );
+}
+
+/** Returns whether a message of a fixture is the path of a mail file. */
+export function isMailFile(message: unknown): message is JsonObject & { readonly eml: string } {
+  return isObject(message) && typeof message.eml === 'string';
+}
+
+/** Returns the messages of an inbox that was not checked yet. */
+export function messagesOf({ messages }: JsonObject): readonly unknown[] {
+  return Array.isArray(messages) ? messages : [];
+}
+
+/**
+ * Splits the content of a file into mails: an mbox, which begins with a line that starts with `From `, or one mail. A
+ * line of a mail that an mbox had to quote as `>From ` gets its first character removed (RFC 4155, mboxrd).
+ */
+export function splitMbox(content: Buffer): Buffer[] {
+  // In Latin-1 each byte is one character, so that no byte changes.
+  const text = content.toString('latin1');
+  if (!text.startsWith('From ')) return [content];
+  const starts = Array.from(text.matchAll(/(?:^|(?<=\n\r?\n))From [^\n]*\n/g), ({ index, 0: line }) => ({
+    index,
+    line,
+  }));
+  return starts.map(({ index, line }, position) => {
+    const mail = text.slice(index + line.length, starts[position + 1]?.index);
+    return Buffer.from(mail.replace(/(?<=\n)\r?\n$/, '').replace(/^>(?=>*From )/gm, ''), 'latin1');
+  });
+}
+
+/** A mail of a file. */
+export interface FileMail {
+  /** Its fields as a message of a fixture has them. What it does not name is left out and gets the usual default. */
+  readonly message: Readonly<Record<string, unknown>>;
+  /** The bare address of the sender; empty if there is none. */
+  readonly from: string;
+  /** Everybody whom its header names as a recipient. */
+  readonly recipients: readonly string[];
+}
+
+/**
+ * Reads the bytes of a mail as a message of a fixture. It arrives at the time in its Date field. Its `to` and `cc` are
+ * without addresses to which the service cannot send; the raw mail has them.
+ *
+ * @throws {ApiError} VALIDATION_ERROR if it is too large or cannot be parsed.
+ */
+export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
+  if (bytes.length > MAX_MAIL_BYTES) {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      `it has a mail of ${showSize(bytes.length)}, and the limit is ${showSize(MAX_MAIL_BYTES)}`,
+    );
+  }
+  const { mail, recipients, deliveredTo, date } = parseEml(bytes, '');
+  const { messageIdHeader, attachments, ...fields } = mail;
+  const [to = [], cc = []] = [mail.to, mail.cc].map((list) => list.filter((text) => parseAddress(text) !== undefined));
+  return {
+    from: mail.from,
+    recipients: [...recipients, ...deliveredTo],
+    message: {
+      ...fields,
+      cc,
+      to: to.length > 0 ? to : undefined,
+      ...(messageIdHeader !== '' && { messageIdHeader }),
+      // The schema of fixtures knows no years of five digits.
+      ...(/^\d{4}-.*Z$/.test(date ?? '') && { receivedAt: date }),
+      attachments: attachments.map(({ filename, contentType, content }) => ({
+        filename: filename.replace(/\p{Cc}/gu, ' '),
+        contentType: mediaTypeOf(contentType),
+        content: toBase64(content),
+      })),
+      raw: toBase64(bytes),
+    },
+  };
+}

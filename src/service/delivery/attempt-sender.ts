@@ -1,0 +1,247 @@
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { type Environment, newWebhookSecret } from '../../world/environment.ts';
+import type { Activity } from '../../world/events/activity.ts';
+import type { DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { Faults } from '../../world/faults/faults.ts';
+import { findRefusal, isError } from '../../world/fetch-in-process.ts';
+import type { WebhookRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import type { Attempt, Delivery } from './delivery.ts';
+import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
+
+/** The dependencies that the deliveries of all tenants share. */
+export interface DeliveryContext {
+  /** The network and the real clock: the timeout of a call runs even if the tenant's clock is frozen. */
+  readonly realEnvironment: Environment;
+  readonly behaviours: BehaviourValues;
+  /** Reports attempts, for the log. */
+  readonly activity: Activity;
+  readonly faults: Faults;
+}
+
+/** The content of a request, and the fault to apply to it. */
+interface AttemptInput {
+  /** The payload as JSON. */
+  readonly content: string;
+  readonly fault: DeliveryFaultKind | undefined;
+}
+
+/** The result of an attempt; the time of the next one is not decided yet. */
+export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
+  /** True if the emulator refused to call the receiver, because its address is not allowed. */
+  readonly isRefused: boolean;
+}
+
+/** The result of a call to a receiver. */
+type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
+
+const TIMEOUTS_MS: Record<BehaviourValues['deliveries.timeout'], number> = {
+  '15s': 15_000,
+  '30s': 30_000,
+  '5s': 5_000,
+  '1s': 1_000,
+  '100ms': 100,
+};
+
+/** Sends the attempts of one tenant and tracks those in flight. */
+export class AttemptSender {
+  readonly #world: World;
+  readonly #context: DeliveryContext;
+  /** Each call in flight, with the id of its delivery. */
+  readonly #calls = new Map<AbortableCall, string>();
+  /** Unused calls with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  readonly #preparedCalls: AbortableCall[] = [];
+  #isEnded = false;
+
+  constructor(world: World, context: DeliveryContext) {
+    this.#world = world;
+    this.#context = context;
+  }
+
+  /** Returns the ids of the deliveries in flight. */
+  inFlight(): ReadonlySet<string> {
+    return new Set(this.#calls.values());
+  }
+
+  /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
+  async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
+    const call = this.#preparedCalls.pop() ?? new AbortableCall();
+    this.#calls.set(call, delivery.id);
+    try {
+      const result = await this.#call(call, delivery, webhook, input);
+      return this.#isEnded ? undefined : result;
+    } finally {
+      this.#calls.delete(call);
+      const next = call.next();
+      if (next) this.#preparedCalls.push(next);
+    }
+  }
+
+  /** Aborts every call in flight. */
+  end(): void {
+    this.#isEnded = true;
+    for (const call of this.#calls.keys()) call.abort(new Error('The deliveries were reset.'));
+  }
+
+  async #call(
+    call: AbortableCall,
+    delivery: Delivery,
+    webhook: WebhookRow,
+    { content, fault }: AttemptInput,
+  ): Promise<AttemptResult> {
+    const { realEnvironment, behaviours } = this.#context;
+    const { clock, environment } = this.#world;
+    const now = clock.now();
+    const { href, login: loginHeaders } = splitLogin(webhook.url);
+    const { headers: signed, body } = createRequest({
+      id: behaviours['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
+      secret: webhook.secret,
+      content,
+      now,
+      fault,
+      newSecret: () => newWebhookSecret(environment),
+      behaviours,
+    });
+    const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
+    const startedMs = realEnvironment.now().getTime();
+    const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
+    const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
+    return {
+      at: now.toISOString(),
+      url: webhook.url,
+      requestHeaders: headers,
+      requestBody: body,
+      fault: fault ?? null,
+      ...result,
+      durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
+    };
+  }
+}
+
+/**
+ * How many calls reuse one abort signal. Creating a signal is slow, but each call leaves a listener on the signal, so
+ * reuse is limited.
+ */
+const CALLS_PER_SIGNAL = 5;
+
+/** A call that can be aborted. */
+class AbortableCall {
+  /** Resolves with the reason when the call is aborted, even if `fetch` ignores the signal. */
+  readonly aborted: Promise<Error>;
+  readonly #controller: AbortController;
+  readonly #callsLeft: number;
+  #resolve = (_: Error) => {};
+
+  constructor(controller = new AbortController(), callsLeft = CALLS_PER_SIGNAL) {
+    this.#controller = controller;
+    this.#callsLeft = callsLeft;
+    this.aborted = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#resolve(reason);
+    this.#controller.abort(reason);
+  }
+
+  /**
+   * Returns another call with the same signal, or `undefined` if the signal cannot be reused. Use it only after this
+   * call has ended.
+   */
+  next(): AbortableCall | undefined {
+    if (this.#callsLeft === 1 || this.signal.aborted) return undefined;
+    return new AbortableCall(this.#controller, this.#callsLeft - 1);
+  }
+}
+
+/** Calls a receiver once. It never rejects: the result contains the error, also if `call` is aborted meanwhile. */
+async function callReceiver(
+  environment: Environment,
+  url: string,
+  { headers, body }: OutgoingRequest,
+  { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
+): Promise<CallResult> {
+  const abortOnTimeout = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
+  const cancelTimer = environment.setTimer(timeoutMs, abortOnTimeout);
+  try {
+    const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
+    return await Promise.race([environment.fetch(url, init).then(toResult), call.aborted.then(failedResult)]);
+  } catch (error) {
+    return failedResult(error);
+  } finally {
+    cancelTimer();
+  }
+}
+
+/** How much of a response body is read and logged. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** Reads the response of a receiver; rejects if the body ends too early. */
+async function toResult(response: Response): Promise<CallResult> {
+  const { status, headers, body } = response;
+  return {
+    // In browsers, the status of a redirect that is not followed is 0.
+    status: status === 0 ? null : status,
+    // jsdom and happy-dom do not write header names in lower case.
+    responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
+    responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
+    error: response.ok ? null : failureOf(response),
+    isRefused: false,
+  };
+}
+
+function failureOf({ status, type }: Response): string {
+  if (type === 'opaqueredirect') return 'The receiver answered with a redirect, and redirects are not followed.';
+  if (status >= 300 && status < 400) return `The receiver answered ${status}, and redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}
+
+/** Reads the beginning of a body and cancels the rest. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let text = '';
+  for (let bytes = 0; bytes < MAX_BODY_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
+    bytes += value.length;
+  }
+  // This is not awaited: if an interceptor has a copy of the body, cancelling waits until that copy has been read.
+  // Cancelling a body that has already failed rejects, which is harmless.
+  void reader.cancel().catch(() => undefined);
+  return text;
+}
+
+/** Returns the result of a call that failed or was refused. */
+export function failedResult(error: unknown): CallResult {
+  const refusal = findRefusal(error);
+  return {
+    status: null,
+    responseHeaders: {},
+    responseBody: '',
+    error: refusal?.message ?? describeError(error),
+    isRefused: refusal !== undefined,
+  };
+}
+
+function describeError(error: unknown): string {
+  const cause = innermostCause(error);
+  // Node throws an assertion error without a useful message on some invalid responses, such as one with status 000.
+  if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION') return "The receiver's response is not valid HTTP.";
+  const detail = cause?.message ?? '';
+  if (detail.endsWith('.')) return detail;
+  return detail === '' ? 'The call failed.' : `The call failed: ${detail}.`;
+}
+
+/** Returns the innermost cause of an error, because the error of `fetch` itself has no details. */
+function innermostCause(error: unknown): Error | undefined {
+  if (!isError(error)) return undefined;
+  if (isError(error.cause)) return innermostCause(error.cause);
+  return error instanceof AggregateError ? innermostCause(error.errors[0]) : error;
+}

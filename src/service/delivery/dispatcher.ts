@@ -1,0 +1,121 @@
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { EventBus, MailEvent } from '../../world/events/event-bus.ts';
+import type { WebhookRow } from '../../world/store/rows.ts';
+import type { PartOf, World } from '../../world/store/world.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
+import { toPayload } from './request.ts';
+import type { Schedule } from './schedule.ts';
+
+/** Returns the schedule of a tenant. */
+export type Schedules = PartOf<Schedule, World>;
+
+/** Turns the events of a mailbox into deliveries to its webhooks. */
+export class Dispatcher {
+  readonly scheduleOf: Schedules;
+  readonly #worlds: Worlds;
+  /** While `deliveriesCreatedBy` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
+  #collected: string[] | undefined;
+
+  /** Creates the dispatcher of a mailbox and subscribes it to the events. */
+  constructor(worlds: Worlds, events: EventBus, scheduleOf: Schedules, behaviours: BehaviourValues) {
+    this.#worlds = worlds;
+    this.scheduleOf = scheduleOf;
+    events.subscribe((event) => {
+      const created = createDeliveries(event, scheduleOf, behaviours);
+      this.#collected?.push(...created);
+    });
+  }
+
+  /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
+  list(worlds: readonly World[], filter: DeliveryFilter = {}): Delivery[] {
+    return this.scheduleOf
+      .in(worlds)
+      .flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
+  }
+
+  /** @throws {ApiError} NOT_FOUND if no log of these tenants has this delivery. */
+  find(worlds: readonly World[], id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
+    const found = this.#lookUp(worlds, id);
+    if (found) return found;
+    throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
+  }
+
+  /** Runs `publish` and returns the deliveries of the events that it publishes. */
+  deliveriesCreatedBy(publish: () => void): Delivery[] {
+    const ids: string[] = [];
+    const outer = this.#collected;
+    this.#collected = ids;
+    try {
+      publish();
+    } finally {
+      this.#collected = outer;
+    }
+    // If the events created more deliveries than the log can hold, the oldest are already gone.
+    const worlds = this.#worlds.all();
+    return ids.flatMap((id) => this.#lookUp(worlds, id)?.delivery ?? []);
+  }
+
+  /** Returns how many deliveries were removed since the last reset because a log was full. */
+  losses(worlds: readonly World[]): DeliveryLosses {
+    const losses = this.scheduleOf.in(worlds).map((schedule) => schedule.losses());
+    return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
+  }
+
+  /** Counts the deliveries that wait in the queues. */
+  waiting(worlds: readonly World[]): number {
+    return sum(this.scheduleOf.in(worlds).map((schedule) => schedule.waiting));
+  }
+
+  /** Returns the deliveries in flight. */
+  inFlight(worlds: readonly World[]): Delivery[] {
+    return this.scheduleOf.in(worlds).flatMap((schedule) => schedule.inFlight());
+  }
+
+  /** Returns whether a request with this `webhook-id` is being sent. */
+  isSending(worlds: readonly World[], webhookId: string): boolean {
+    return this.inFlight(worlds).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
+  }
+
+  #lookUp(worlds: readonly World[], id: string) {
+    for (const schedule of this.scheduleOf.in(worlds)) {
+      const delivery = schedule.log.get(String(id).toLowerCase());
+      if (delivery) return { delivery, schedule };
+    }
+    return undefined;
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+function matchesFilter(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
+  return (
+    (tenant === undefined || delivery.tenantId === tenant) &&
+    (webhookId === undefined || delivery.webhookId === webhookId) &&
+    (event === undefined || delivery.event === event) &&
+    (state === undefined || delivery.state === state)
+  );
+}
+
+/** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */
+function createDeliveries(event: MailEvent, scheduleOf: Schedules, behaviours: BehaviourValues): string[] {
+  const matching = event.world.webhooks.all().filter((webhook) => matches(webhook, event));
+  if (matching.length === 0) return [];
+  const payload = toPayload(event, behaviours);
+  // The payload is serialized once for all deliveries.
+  const content = JSON.stringify(payload);
+  const schedule = scheduleOf(event.world);
+  return matching.map((webhook) => schedule.create(event, webhook, payload, content));
+}
+
+/**
+ * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event that
+ * a test triggers for one webhook goes only to that webhook, even if it is inactive.
+ */
+function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
+  if (event.webhookId !== undefined) return id === event.webhookId;
+  return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
+}

@@ -1,0 +1,34 @@
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import type { EventKind } from '../../contract/events.ts';
+import { newId, newWebhookSecret, timestampNow } from '../../world/environment.ts';
+import type { WebhookRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+
+/** What a webhook is made of. */
+interface NewWebhook extends Pick<WebhookRow, 'url' | 'workspaceId'> {
+  readonly events?: readonly EventKind[] | undefined;
+}
+
+/** Stores a new webhook. */
+export function insertWebhook(
+  { world, readBehaviour }: { readonly world: World; readonly readBehaviour: ReadBehaviour },
+  { url, workspaceId, events = ['message.received'] }: NewWebhook,
+): WebhookRow {
+  const { environment } = world;
+  return world.webhooks.insert({
+    id: newId(environment),
+    workspaceId,
+    url,
+    events: withoutRepeats(events, readBehaviour),
+    secret: newWebhookSecret(environment),
+    isActive: readBehaviour('webhooks.create.is-active') === 'active',
+    createdAt: timestampNow(environment),
+  });
+}
+
+/** Merges the kinds of event that are given twice, if the service does. */
+export function withoutRepeats(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
+  const kinds = [...new Set(events)];
+  if (kinds.length === events.length) return events;
+  return readBehaviour('webhooks.create.repeated-events') === 'merged' ? kinds : events;
+}

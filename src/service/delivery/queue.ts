@@ -1,0 +1,153 @@
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import type { EventKind } from '../../contract/events.ts';
+import type { Clock } from '../../world/clock/clock.ts';
+import { PriorityQueue } from '../../world/clock/priority-queue.ts';
+import type { DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { Delivery } from './delivery.ts';
+
+/** A delivery that has not ended yet. */
+export interface Job {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly event: EventKind;
+  /** A sequence number: a job that was created later has a higher one. */
+  readonly order: number;
+  /** Whether a test requested it. Then it is sent even if the webhook is not active. */
+  readonly isRequested: boolean;
+  /** The payload as JSON, which every attempt sends. */
+  readonly content: string;
+  /** The fault to apply to the next attempt. */
+  fault: DeliveryFaultKind | undefined;
+  /** How many attempts in a row have failed. */
+  failures: number;
+  /** Cancels the scheduled attempt or release. */
+  cancel(): void;
+}
+
+/** The deliveries of a tenant that have not ended, by id. */
+export class Jobs {
+  readonly #jobs = new Map<string, Job>();
+  /** The jobs that wait for the next delivery, by webhook. */
+  readonly #waitingForNext = new Map<string, Set<Job>>();
+  readonly #waitingForAttempt = new PriorityQueue<Job>();
+  #created = 0;
+
+  /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
+  create({ id, webhookId, event, attempts }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
+    this.end(id);
+    this.#created += 1;
+    const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };
+    this.#jobs.set(id, job);
+    if (attempts.length > 0) this.setWaitsForAttempt(job, true);
+    return job;
+  }
+
+  /** Returns whether a job has neither ended nor been replaced by a later one for the same delivery. */
+  has(job: Job): boolean {
+    return this.#jobs.get(job.id) === job;
+  }
+
+  /** Returns whether a later job for the same delivery has replaced this one. */
+  isReplaced(job: Job): boolean {
+    return (this.#jobs.get(job.id) ?? job) !== job;
+  }
+
+  /** Returns every job, oldest first. */
+  all(): Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** Makes a job wait for the next delivery to the same webhook. */
+  waitForNext(job: Job): void {
+    const waiting = this.#waitingForNext.get(job.webhookId) ?? new Set();
+    this.#waitingForNext.set(job.webhookId, waiting.add(job));
+  }
+
+  /** Stops the wait of a job for the next delivery. */
+  stopWaiting(job: Job): void {
+    this.#waitingForNext.get(job.webhookId)?.delete(job);
+  }
+
+  /** Notes whether a job waits for a further attempt. */
+  setWaitsForAttempt(job: Job, isWaiting: boolean): void {
+    if (isWaiting && this.has(job)) this.#waitingForAttempt.add(job, job.order);
+    else this.#waitingForAttempt.remove(job);
+  }
+
+  /** The oldest job that waits for a further attempt. */
+  get oldestWaiting(): Job | undefined {
+    return this.#waitingForAttempt.first;
+  }
+
+  /** Removes and returns the older jobs that wait for this one, latest first. */
+  takeWaiting({ webhookId, order }: Job): Job[] {
+    const taken = [...(this.#waitingForNext.get(webhookId) ?? [])].filter((job) => job.order < order);
+    for (const job of taken) this.stopWaiting(job);
+    return taken.reverse();
+  }
+
+  /** Ends a job and cancels its scheduled attempt or release. */
+  end(id: string): void {
+    const job = this.#jobs.get(id);
+    if (!job) return;
+    job.cancel();
+    this.#jobs.delete(id);
+    this.stopWaiting(job);
+    this.#waitingForAttempt.remove(job);
+  }
+
+  endAll(): void {
+    for (const id of [...this.#jobs.keys()]) this.end(id);
+  }
+}
+
+type Task = () => Promise<void>;
+
+interface Queue {
+  readonly tasks: PriorityQueue<Task>;
+  running: number;
+}
+
+/** How many tasks of one queue may run at the same time. */
+const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
+
+/** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
+export class Queues {
+  readonly #width: number;
+  readonly #clock: Clock;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(clock: Clock, behaviours: BehaviourValues) {
+    this.#clock = clock;
+    this.#width = QUEUE_WIDTHS[behaviours['deliveries.order']];
+  }
+
+  /** How many tasks have not started yet. */
+  get waiting(): number {
+    return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.size, 0);
+  }
+
+  /** Adds a task to the queue of a webhook; the clock waits for it. A task that fails does not stop the others. */
+  run(webhookId: string, task: Task): void {
+    const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
+    this.#queues.set(webhookId, queue);
+    queue.tasks.add(task);
+    if (queue.running === this.#width) return;
+    queue.running += 1;
+    this.#clock.track(this.#runTasks(webhookId, queue));
+  }
+
+  async #runTasks(webhookId: string, queue: Queue): Promise<void> {
+    // The first task must not run synchronously in the caller of `run`.
+    await null;
+    for (let task = queue.tasks.take(); task; task = queue.tasks.take()) {
+      try {
+        await task();
+      } catch (error) {
+        this.#clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
+      }
+    }
+    queue.running -= 1;
+    if (queue.running === 0) this.#queues.delete(webhookId);
+  }
+}

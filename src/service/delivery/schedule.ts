@@ -1,0 +1,317 @@
+import { messageOf } from '../../basics/named-error.ts';
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Clock } from '../../world/clock/clock.ts';
+import { parseDuration } from '../../world/clock/duration.ts';
+import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
+import type { DeliveryActivity } from '../../world/events/activity.ts';
+import type { MailEvent } from '../../world/events/event-bus.ts';
+import type { DeliveryFault, DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { WebhookRow } from '../../world/store/rows.ts';
+import type { Part, World } from '../../world/store/world.ts';
+import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
+import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
+import { DeliveryLog } from './log.ts';
+import { type Job, Jobs, Queues } from './queue.ts';
+import { type DeliveryPayload, withoutSecrets } from './request.ts';
+
+/** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
+const REORDER_MS = 60_000;
+
+/** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
+export class Schedule implements Part {
+  readonly log = new DeliveryLog(() => this.#dropOldest());
+  readonly #jobs = new Jobs();
+  readonly #queues: Queues;
+  readonly #sender: AttemptSender;
+  readonly #world: World;
+  readonly #context: DeliveryContext;
+  #dropped = 0;
+
+  constructor(world: World, context: DeliveryContext) {
+    this.#world = world;
+    this.#context = context;
+    this.log.limitTo(memoryForMail(context.realEnvironment) / 4);
+    this.#queues = new Queues(world.clock, context.behaviours);
+    this.#sender = new AttemptSender(world, context);
+  }
+
+  /** Sends a delivery again at once. @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted. */
+  redeliver(delivery: Delivery): void {
+    if (!this.#world.webhooks.get(delivery.webhookId))
+      throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
+    if (this.#sender.inFlight().has(delivery.id))
+      throw new ApiError('CONFLICT', 'This delivery is already being sent.');
+    const content = JSON.stringify(delivery.payload);
+    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
+  }
+
+  /** Sends at most `count` held deliveries, oldest first, and returns them. */
+  release(count: number, webhookId: string | undefined): Delivery[] {
+    const held = this.#jobs.all().filter((job) => this.log.get(job.id)?.state === 'held');
+    const released = held.filter((job) => webhookId === undefined || job.webhookId === webhookId).slice(0, count);
+    for (const job of released) this.#release(job);
+    return released.flatMap(({ id }) => this.log.get(id) ?? []);
+  }
+
+  /** Returns the deliveries in flight. */
+  inFlight(): Delivery[] {
+    return [...this.#sender.inFlight()].flatMap((id) => this.log.get(id) ?? []);
+  }
+
+  /** How many deliveries wait in the queues. */
+  get waiting(): number {
+    return this.#queues.waiting;
+  }
+
+  /** Returns how many deliveries were removed because the log was full. */
+  losses(): DeliveryLosses {
+    return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
+  }
+
+  /** Aborts the deliveries in flight and removes every delivery. */
+  end(): void {
+    this.#sender.end();
+    this.#jobs.endAll();
+    this.log.clear();
+  }
+
+  /** Creates the delivery of an event to a webhook, with a fault if one applies, and returns the delivery's id. */
+  create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
+    const delivery = this.log.add({
+      id: newId(this.#world.environment),
+      tenantId: this.#world.id,
+      webhookId: webhook.id,
+      event: event.kind,
+      eventId: event.id,
+      payload,
+      state: 'pending',
+      createdAt: timestampNow(this.#world.environment),
+      ...{ reason: null, nextAttemptAt: null, attempts: [] },
+    });
+    const fault = this.#context.faults.take({ on: 'delivery', world: this.#world, webhookId: webhook.id });
+    const isRequested = event.webhookId !== undefined;
+    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind });
+    void this.#runStep(job, async () => {
+      const start = fault && this.#startWithFault[fault.kind];
+      if (start) start(job, fault);
+      else this.#attemptNow(job);
+    });
+    const created = this.log.get(job.id);
+    if (created) this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, created) });
+    return delivery.id;
+  }
+
+  #timeAfter(delayMs: number): Date {
+    return new Date(this.#world.clock.now().getTime() + delayMs);
+  }
+
+  #enqueue(job: Job, work: (job: Job) => Promise<void>): void {
+    this.#queues.run(job.webhookId, () => this.#runStep(job, work));
+  }
+
+  #attemptNow(job: Job): void {
+    this.#enqueue(job, (each) => this.#attempt(each));
+  }
+
+  /** Runs a step of a delivery. If the step throws, because of a bug in the emulator, the delivery fails. */
+  async #runStep(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
+    try {
+      await work(job);
+    } catch (error) {
+      this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
+      if (!this.#jobs.has(job)) return;
+      this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
+    }
+  }
+
+  /** How a delivery starts with a fault that changes more than the first request. */
+  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
+    duplicate: (job) => {
+      this.#attemptNow(job);
+      this.#enqueue(job, (each) => this.#sendDuplicate(each));
+    },
+    drop: (job) => this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.'),
+    hold: (job) => this.#hold(job, 'It is held until it is released.'),
+    reorder: (job) => {
+      this.#hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
+      this.#jobs.waitForNext(job);
+      job.cancel = this.#world.clock.schedule(this.#timeAfter(REORDER_MS), () => this.#release(job));
+    },
+    delay: (job, fault) => this.#attemptAt(job, this.#timeAfter(fault.delayMs)),
+  };
+
+  #hold({ id }: Job, reason: string): void {
+    this.log.update(id, { state: 'held', reason });
+  }
+
+  #release(job: Job): void {
+    job.cancel();
+    this.#jobs.stopWaiting(job);
+    this.log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
+    this.#attemptNow(job);
+  }
+
+  #attemptAt(job: Job, at: Date): void {
+    this.log.update(job.id, { nextAttemptAt: at.toISOString() });
+    this.#scheduleAttempt(job, at);
+  }
+
+  #scheduleAttempt(job: Job, at: Date): void {
+    job.cancel = this.#world.clock.schedule(at, () => this.#attemptNow(job));
+  }
+
+  async #attempt(job: Job): Promise<void> {
+    if (!this.#jobs.has(job)) return;
+    const webhook = this.#findWebhook(job);
+    if (typeof webhook === 'string') return this.#endWithoutAttempt(job, 'dropped', webhook);
+    const result = await this.#send(job, webhook);
+    if (!result) return;
+    if (this.#jobs.has(job)) this.#applyResult(job, result);
+    else this.#recordAttempt(job, result);
+    for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
+  }
+
+  /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
+  #dropOldest(): void {
+    const waiting = this.#jobs.oldestWaiting;
+    if (!waiting) return;
+    this.#dropped += 1;
+    this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
+  }
+
+  /** Returns the webhook, or the reason why nothing is sent to it. */
+  #findWebhook({ webhookId, isRequested }: Job): WebhookRow | string {
+    const webhook = this.#world.webhooks.get(webhookId);
+    if (!webhook) return 'Its webhook is gone.';
+    return webhook.isActive || isRequested ? webhook : 'Its webhook is not active.';
+  }
+
+  async #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> {
+    const delivery = this.log.get(job.id);
+    const { content, fault } = job;
+    job.fault = undefined;
+    this.#jobs.setWaitsForAttempt(job, false);
+    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault }));
+    this.#jobs.setWaitsForAttempt(job, true);
+    return result;
+  }
+
+  /** Ends a delivery after an attempt, or schedules the next attempt. */
+  #applyResult(job: Job, result: AttemptResult): void {
+    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.behaviours);
+    const { state, reason, nextAt, isGone } = outcome;
+    if (isGone && this.#world.webhooks.get(job.webhookId))
+      this.#world.webhooks.update(job.webhookId, { isActive: false });
+    if (!nextAt) this.#jobs.end(job.id);
+    this.log.addAttempt(job.id, result, { nextAttemptAt: nextAt?.toISOString() ?? null, state, reason });
+    if (nextAt) {
+      job.failures += 1;
+      this.#scheduleAttempt(job, nextAt);
+    }
+    this.#publishAttempt(job, result, outcome);
+  }
+
+  /** Logs an attempt without changing the state of the delivery. */
+  #recordAttempt(job: Job, result: AttemptResult): void {
+    const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
+    this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
+    this.#publishAttempt(job, result, { state, reason });
+  }
+
+  #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
+    this.#jobs.end(id);
+    this.log.update(id, { nextAttemptAt: null, state, reason });
+  }
+
+  /** Ends a delivery without another attempt, and shows that in the activity. */
+  #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
+    this.#finish(job, state, reason);
+    this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
+  }
+
+  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
+    const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
+    const activity = { ...this.#activityOf(job, outcome), attempt: this.log.get(job.id)?.attempts.length ?? 1 };
+    this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
+  }
+
+  #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
+    const url = this.#world.webhooks.get(webhookId)?.url;
+    const shown = url === undefined ? null : withoutSecrets(url);
+    return { deliveryId: id, tenantId: this.#world.id, webhookId, url: shown, event, state, reason };
+  }
+
+  /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */
+  async #sendDuplicate(job: Job): Promise<void> {
+    const webhook = this.#findWebhook(job);
+    const result = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
+    if (!result) return;
+    this.#recordAttempt(job, result);
+    if (result.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
+  }
+}
+
+/** The effect of an attempt on its delivery. */
+interface AttemptOutcome {
+  readonly state: DeliveryState;
+  readonly reason: string | null;
+  /** When the next attempt is due; left out if this attempt is the last. */
+  readonly nextAt?: Date;
+  /** Whether the receiver answered 410, so that its webhook is deactivated. */
+  readonly isGone?: true;
+}
+
+const DELIVERED: AttemptOutcome = { state: 'delivered', reason: null };
+
+const LAST_FAILED: AttemptOutcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
+
+const GONE: AttemptOutcome = {
+  state: 'exhausted',
+  reason: 'The receiver answered 410, so its webhook is not active any more.',
+  isGone: true,
+};
+
+/** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
+function outcomeOf(
+  { status, error, isRefused, responseHeaders }: AttemptResult,
+  failures: number,
+  clock: Clock,
+  behaviours: BehaviourValues,
+): AttemptOutcome {
+  if (error === null) return DELIVERED;
+  if (isRefused) return { state: 'refused', reason: error };
+  if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;
+  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), behaviours);
+  return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
+}
+
+/** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
+const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
+  'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
+  never: [],
+};
+
+/** The longest delay that `Retry-After` can request. */
+const MAX_RETRY_AFTER_MS = parseDuration('24h');
+
+/** Returns when the next attempt is due after this many failures; `undefined` if there is none. */
+function nextAttemptAt(
+  failures: number,
+  retryAfter: string | undefined,
+  now: Date,
+  behaviours: BehaviourValues,
+): Date | undefined {
+  const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
+  if (stepMs === undefined) return undefined;
+  const requestedMs = behaviours['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
+  return new Date(now.getTime() + Math.max(stepMs, requestedMs));
+}
+
+/** Parses `Retry-After`, in seconds or as an HTTP date; returns 0 for anything else. */
+function readRetryAfterMs(retryAfter = '', now: Date): number {
+  const text = retryAfter.trim();
+  const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  const requestedMs = /^\d+$/.test(text) ? Number(text) * 1000 : date - now.getTime();
+  return Number.isNaN(requestedMs) ? 0 : Math.min(Math.max(requestedMs, 0), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,90 @@
+/** An atom or a string of a command. One character stands for each byte. */
+export interface Word {
+  readonly text: string;
+  /** Whether it is an atom, and not a quoted text or a literal. */
+  readonly isAtom: boolean;
+  /** The bytes of a literal. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  /** What is in the brackets behind an atom, as in `BODY[HEADER]`. */
+  readonly section?: readonly Argument[];
+  /** The range behind the brackets, such as `0.100`. */
+  readonly partial?: string;
+}
+
+/** An argument of a command: a word, or a list in parentheses. */
+export type Argument = Word | readonly Argument[];
+
+/** An error in a command, which is answered with BAD. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** A command that cannot be done, which is answered with NO; `code` is the response code, such as `CANNOT`. */
+export class RefusedCommand extends Error {
+  override readonly name = 'RefusedCommand';
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function isList(argument: Argument | undefined): argument is readonly Argument[] {
+  return Array.isArray(argument);
+}
+
+/** Returns the text of a word. @throws {CommandError} if the argument is missing or is a list. */
+export function textOf(argument: Argument | undefined, what: string): string {
+  if (argument !== undefined && !isList(argument)) return (argument as Word).text;
+  throw new CommandError(`${what} is missing.`);
+}
+
+/** Returns the items of a list, or the argument alone. */
+export function itemsOf(argument: Argument | undefined, what: string): readonly Argument[] {
+  if (argument === undefined) throw new CommandError(`${what} is missing.`);
+  return isList(argument) ? argument : [argument];
+}
+
+/** Returns the numbers of a sequence set in order, as ranges without overlaps; `last` stands for `*`. */
+export function parseSequence(text: string, last: number): [from: number, to: number][] {
+  if (!/^(?:[1-9]\d{0,9}|\*)(?::(?:[1-9]\d{0,9}|\*))?(?:,(?:[1-9]\d{0,9}|\*)(?::(?:[1-9]\d{0,9}|\*))?)*$/.test(text)) {
+    throw new CommandError('The sequence set must be numbers and ranges such as 1,3:5,8:*.');
+  }
+  const numberOf = (each: string) => (each === '*' ? last : Number(each));
+  const ranges = text.split(',').map((range): [number, number] => {
+    const [one = '', other = one] = range.split(':');
+    const ends = [numberOf(one), numberOf(other)];
+    return [Math.min(...ends), Math.max(...ends)];
+  });
+  ranges.sort((a, b) => a[0] - b[0]);
+  const merged: [number, number][] = [];
+  for (const [from, to] of ranges) {
+    const before = merged.at(-1);
+    if (before && from <= before[1] + 1) before[1] = Math.max(before[1], to);
+    else merged.push([from, to]);
+  }
+  return merged;
+}
+
+/** Writes numbers in order as a sequence set. */
+export function writeSequence(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}:${to}`)).join(',');
+}
+
+/** Writes a text, in which one character stands for each byte, as a quoted string or a literal. */
+export function writeString(text: string): string {
+  if (text.length < 1_000 && /^[\t -~]*$/.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  return `{${text.length}}\r\n${text}`;
+}
+
+/** Writes a text, or NIL if there is none. */
+export function writeNString(text: string | undefined): string {
+  return text === undefined ? 'NIL' : writeString(text);
+}

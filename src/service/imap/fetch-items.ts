@@ -1,0 +1,161 @@
+import { type Argument, CommandError, isList, itemsOf, textOf, type Word, writeString } from './argument.ts';
+import { formatInternalDate } from './dates.ts';
+import type { Item } from './folder.ts';
+import type { ImapInbox } from './imap-inbox.ts';
+import { findPart, type MailPart } from './mail-parts.ts';
+import type { MailReader, OpenMail } from './mail-reader.ts';
+
+/** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
+export type Output = (string | Uint8Array)[];
+
+/** What a FETCH asks for of each mail. */
+export interface FetchItem {
+  /** How the reply names it. */
+  readonly name: string;
+  /** Whether it reads the content, so that the journal shows it, and whether that marks the mail as read. */
+  readonly readsContent: boolean;
+  readonly marksRead: boolean;
+  write(item: Item, context: FetchContext): Output;
+}
+
+/** What the items of a FETCH are read from. */
+export interface FetchContext {
+  readonly inbox: ImapInbox;
+  readonly reader: MailReader;
+  writeFlags(item: Item): string;
+}
+
+const MACROS: Readonly<Record<string, readonly string[]>> = {
+  ALL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE'],
+  FAST: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE'],
+  FULL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE', 'BODY'],
+};
+
+/** What is written of a mail without its content, by the name of the item. */
+const FACTS: Readonly<Record<string, (item: Item, context: FetchContext) => string>> = {
+  UID: ({ uid }) => String(uid),
+  FLAGS: (item, { writeFlags }) => writeFlags(item),
+  INTERNALDATE: (item, { inbox }) => writeString(formatInternalDate(timeOf(inbox, item))),
+  'RFC822.SIZE': (item, { reader }) => reader.sizeOf(item),
+  ENVELOPE: (item, { reader }) => reader.envelopeOf(item),
+  BODYSTRUCTURE: (item, { reader }) => reader.structureOf(item, true),
+  BODY: (item, { reader }) => reader.structureOf(item, false),
+  EMAILID: ({ id }) => `(${id})`,
+  THREADID: (item, { inbox }) => {
+    const threadId = threadIdOf(inbox, item);
+    return threadId === undefined ? 'NIL' : `(${threadId})`;
+  },
+};
+
+/** The older names of sections. */
+const SECTIONS: Readonly<Record<string, string>> = { RFC822: '', 'RFC822.HEADER': 'HEADER', 'RFC822.TEXT': 'TEXT' };
+
+/** Returns when a message arrived, or when a draft was changed. */
+export function timeOf(inbox: ImapInbox, item: Item): string {
+  return inbox.messageOf(item)?.receivedAt ?? inbox.draftOf(item)?.updatedAt ?? '1970-01-01T00:00:00.000Z';
+}
+
+/** Returns the thread of a message, or that of the message that a draft replies to. */
+export function threadIdOf(inbox: ImapInbox, item: Item): string | undefined {
+  const repliesTo = inbox.draftOf(item)?.replyToMessageId ?? '';
+  return (inbox.messageOf(item) ?? inbox.world.messages.get(repliesTo))?.threadId;
+}
+
+/** Parses what a FETCH asks for. @throws {CommandError} */
+export function parseFetch(argument: Argument | undefined): FetchItem[] {
+  const [only, ...rest] = itemsOf(argument, 'What to fetch');
+  const macro =
+    rest.length === 0 && !isList(argument) ? MACROS[textOf(only, 'What to fetch').toUpperCase()] : undefined;
+  if (macro) return macro.map(factItem);
+  return [...(only === undefined ? [] : [only]), ...rest].map(parseItem);
+}
+
+export function factItem(name: string): FetchItem {
+  const write = FACTS[name];
+  if (!write) throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}.`);
+  return { name, readsContent: false, marksRead: false, write: (item, context) => [`${name} ${write(item, context)}`] };
+}
+
+function parseItem(argument: Argument): FetchItem {
+  const name = textOf(argument, 'The FETCH item').toUpperCase();
+  const { section, partial } = argument as Word;
+  const older = SECTIONS[name];
+  if (older !== undefined)
+    return sectionItem(name, [{ text: older, isAtom: true }], { isPeek: name === 'RFC822.HEADER' });
+  if (section === undefined) return factItem(name);
+  if (name !== 'BODY' && name !== 'BODY.PEEK')
+    throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
+  const shown = section.map((each) =>
+    isList(each) ? `(${each.map((field) => textOf(field, 'A name')).join(' ')})` : textOf(each, ''),
+  );
+  const range = partial?.split('.').map(Number);
+  const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
+  return sectionItem(label, section, { isPeek: name === 'BODY.PEEK', range });
+}
+
+interface SectionOptions {
+  readonly isPeek: boolean;
+  readonly range?: readonly number[] | undefined;
+}
+
+function sectionItem(label: string, section: readonly Argument[], { isPeek, range }: SectionOptions): FetchItem {
+  const select = parseSection(section);
+  return {
+    name: label,
+    readsContent: true,
+    marksRead: !isPeek,
+    write(item, { reader }) {
+      const mail = reader.read(item);
+      const bytes = (mail && select(mail)) ?? new Uint8Array();
+      const [from = 0, length = bytes.length] = range ?? [];
+      const part = bytes.subarray(from, from + length);
+      return [`${label} {${part.length}}\r\n`, part];
+    },
+  };
+}
+
+const SECTION = /^((?:[1-9]\d{0,4}(?:\.(?=.)|$))*)(HEADER(?:\.FIELDS(?:\.NOT)?)?|TEXT|MIME)?$/i;
+
+/** Parses a section such as `1.2.HEADER.FIELDS (Subject)`, and returns what selects its bytes from a mail. */
+function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) => Uint8Array | undefined {
+  const text = specifier === undefined ? '' : textOf(specifier, 'The section');
+  const [match, path = '', name = ''] = SECTION.exec(text) ?? [];
+  const numbers = path.split('.').filter(Boolean).map(Number);
+  const what = name.toUpperCase();
+  const hasFields = what.startsWith('HEADER.FIELDS');
+  const isWrong = match === undefined || hasFields !== isList(list) || (what === 'MIME' && numbers.length === 0);
+  if (isWrong) throw new CommandError(`There is no section [${text.slice(0, 100)}].`);
+  const names = new Set(
+    hasFields ? itemsOf(list, 'The fields').map((each) => textOf(each, 'A name').toLowerCase()) : [],
+  );
+  const isWanted = (field: string) => names.has(field) !== (what === 'HEADER.FIELDS.NOT');
+  return (mail) => {
+    const part = findPart(mail.root, numbers);
+    if (text === '') return mail.bytes;
+    if (what === '') return part && mail.bytes.subarray(part.bodyAt, part.to);
+    if (what === 'MIME') return part && mail.bytes.subarray(part.from, part.bodyAt);
+    return readMessage(mail, numbers.length === 0 ? mail.root : part?.message, what, isWanted);
+  };
+}
+
+/** Returns the text of a mail or of a mail within it, or its header, whole or in part. */
+function readMessage(
+  { bytes, text }: OpenMail,
+  message: MailPart | undefined,
+  what: string,
+  isWanted: (name: string) => boolean,
+): Uint8Array | undefined {
+  if (!message) return undefined;
+  if (what === 'TEXT') return bytes.subarray(message.bodyAt, message.to);
+  if (what === 'HEADER') return bytes.subarray(message.from, message.bodyAt);
+  return selectFields(text.slice(message.from, message.bodyAt), isWanted);
+}
+
+/** Returns the fields of a header that are wanted, as they are written, and the empty line. */
+function selectFields(header: string, isWanted: (name: string) => boolean): Uint8Array {
+  const fields = header.split(/(?<=\n)(?![ \t])/).filter((field) => {
+    const [, name] = /^([!-9;-~]+)[ \t]*:/.exec(field) ?? [];
+    return name !== undefined && isWanted(name.toLowerCase());
+  });
+  return Uint8Array.from(`${fields.join('')}\r\n`, (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,98 @@
+import { type Argument, CommandError, parseSequence, textOf } from './argument.ts';
+import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
+import type { ImapInbox } from './imap-inbox.ts';
+
+/** What one session knows of a folder: its messages by their sequence numbers. Changes wait until they may be told. */
+export class FolderView implements FolderWatcher {
+  readonly inbox: ImapInbox;
+  readonly folder: Folder;
+  readonly isReadOnly: boolean;
+  /** The items in the order of their sequence numbers, which start with 1. */
+  readonly items: Item[];
+  /** The items that were in no session before. */
+  readonly recent = new Set<Item>();
+  readonly #removed = new Set<Item>();
+  readonly #changed = new Set<Item>();
+  readonly #onChange: () => void;
+
+  constructor(inbox: ImapInbox, folder: Folder, isReadOnly: boolean, onChange: () => void) {
+    this.inbox = inbox;
+    this.folder = folder;
+    this.isReadOnly = isReadOnly;
+    this.items = [...folder.items];
+    this.#onChange = onChange;
+    this.#claimRecent(this.items);
+    folder.watchers.add(this);
+  }
+
+  close(): void {
+    this.folder.watchers.delete(this);
+  }
+
+  changed(item: Item, change: 'added' | 'removed' | 'flags'): void {
+    if (change === 'removed') this.#removed.add(item);
+    if (change === 'flags') this.#changed.add(item);
+    this.#onChange();
+  }
+
+  /** Notes that the client knows the flags of an item. */
+  forgetChange(item: Item): void {
+    this.#changed.delete(item);
+  }
+
+  /** Returns the untagged replies that tell the client of all changes. EXPUNGE may wait for another command. */
+  takeUpdates(mayExpunge: boolean): string[] {
+    const lines = mayExpunge ? this.#expunge() : [];
+    const known = this.items.at(-1)?.uid ?? 0;
+    const added = this.folder.items.slice(indexOfUid(this.folder.items, known + 1));
+    if (added.length > 0) {
+      this.items.push(...added);
+      this.#claimRecent(added);
+      lines.push(`${this.items.length} EXISTS`, `${this.recent.size} RECENT`);
+    }
+    for (const item of this.#changed) {
+      const number = this.numberOf(item);
+      if (!item.isGone && number > 0) lines.push(`${number} FETCH (UID ${item.uid} FLAGS ${this.writeFlags(item)})`);
+    }
+    this.#changed.clear();
+    return lines;
+  }
+
+  /** Returns the sequence number of an item; 0 if the client does not know it. */
+  numberOf(item: Item): number {
+    const index = indexOfUid(this.items, item.uid);
+    return this.items[index] === item ? index + 1 : 0;
+  }
+
+  writeFlags(item: Item): string {
+    return `(${[...this.inbox.flagsOf(item), ...(this.recent.has(item) ? ['\\Recent'] : [])].join(' ')})`;
+  }
+
+  /** Returns the items that a sequence set names. @throws {CommandError} for a number that no message has. */
+  select(argument: Argument | undefined, isUid: boolean): Item[] {
+    const last = isUid ? (this.items.at(-1)?.uid ?? 0) : this.items.length;
+    const ranges = parseSequence(textOf(argument, 'The sequence set'), last);
+    if (!isUid && ranges.some(([from, to]) => from < 1 || to > last)) {
+      throw new CommandError(`The folder has ${last} messages, and the sequence set names another one.`);
+    }
+    return ranges.flatMap(([from, to]) =>
+      isUid
+        ? this.items.slice(indexOfUid(this.items, from), indexOfUid(this.items, to + 1))
+        : this.items.slice(from - 1, to),
+    );
+  }
+
+  #expunge(): string[] {
+    const numbers = [...this.#removed].map((item) => this.numberOf(item)).filter((number) => number > 0);
+    for (const item of this.#removed) this.recent.delete(item);
+    this.#removed.clear();
+    numbers.sort((a, b) => b - a);
+    for (const number of numbers) this.items.splice(number - 1, 1);
+    return numbers.map((number) => `${number} EXPUNGE`);
+  }
+
+  #claimRecent(items: readonly Item[]): void {
+    for (const item of items) if (item.uid >= this.folder.recentFrom) this.recent.add(item);
+    if (!this.isReadOnly) this.folder.recentFrom = this.folder.uidNext;
+  }
+}

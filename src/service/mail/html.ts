@@ -1,0 +1,56 @@
+/** Writes a plain text as HTML. */
+export function toHtml(text: string): string {
+  return text === '' ? '' : `<p>${escapeHtml(text).replace(/\r?\n/g, '<br>')}</p>`;
+}
+
+/** Escapes the characters that have a meaning in HTML. */
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"' },
+  ...{ apos: "'", '#39': "'", '#x27': "'", nbsp: ' ' },
+};
+
+/** Replaces the usual entities of HTML by their characters. */
+function unescapeHtml(text: string): string {
+  return text.replace(/&(#?\w{2,4});/g, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity);
+}
+
+/** Reads the text of HTML, with a line for each block. */
+export function toPlainText(html: string): string {
+  const text = html
+    .replace(/<(?:style|script|title)\b[^<>]*>[^<]*/gi, '')
+    .replace(/<(?:br|\/?(?:p|div|tr|li|h\d|pre|table|blockquote))\b[^<>]*>/gi, '\n')
+    .replace(/<[^<>]*>/g, ' ');
+  return unescapeHtml(text);
+}
+
+/** How many links of a mail are listed. */
+const MAX_LINKS = 200;
+
+/** Longer bodies are not searched to their end. */
+const MAX_LENGTH = 200_000;
+
+const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
+const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
+
+/** Returns the web addresses that a mail links to or contains as text, each once, in the order of the mail. */
+export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
+  const targets = Array.from((htmlBody ?? '').slice(0, MAX_LENGTH).matchAll(HREF), ([, a, b, c]) =>
+    unescapeHtml(a ?? b ?? c ?? ''),
+  );
+  const written = Array.from(plainBody.slice(0, MAX_LENGTH).matchAll(WEB_URL), ([url]) => url);
+  const links = [...targets, ...written].flatMap((text) => toWebUrl(text) ?? []);
+  return [...new Set(links)].slice(0, MAX_LINKS);
+}
+
+/** A host name has at most 253 characters, and the parser of URLs takes quadratic time for a longer one. */
+const SHORT_HOST = /^\s*https?:[/\\]*[^/\\?#]{1,253}(?:[/\\?#]|$)/i;
+
+function toWebUrl(text: string): string | undefined {
+  const url = SHORT_HOST.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
+}

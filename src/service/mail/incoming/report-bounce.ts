@@ -1,0 +1,295 @@
+import { toBareAddress } from '../../../contract/email-address.ts';
+import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
+import type { World } from '../../../world/store/world.ts';
+import { toPlainText } from '../html.ts';
+import { readFields, readHeaders } from '../mime/read-headers.ts';
+import { bounce, type MailContext } from '../store-message.ts';
+
+/** Publishes `message.bounced` for the mail that an inbound message reports as undelivered, if this inbox sent it. */
+export function reportBounce(context: MailContext, world: World, message: MessageRow): void {
+  const report = readBounceReport(message, () => world.attachments.by('messageId', message.id));
+  const mail = report && findReportedMail(world, message.inboxId, report);
+  if (!report || !mail) return;
+  context.assume('sending.bounce.detection');
+  const failures = failuresOf(report, mail);
+  bounce(context, world, mail, {
+    recipient: failures.map(({ recipient }) => toBareAddress(recipient)).join(', '),
+    statusCode: failures.map(({ statusCode }) => statusCode ?? report.statusCode).join(', '),
+  });
+}
+
+/** Returns the recipients that failed: those that the report says, or else every one in To. */
+function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): readonly Mention[] {
+  if (failures.length === 0) return mail.to.map((recipient) => ({ recipient, statusCode: undefined }));
+  if (isExact) return failures;
+  return prefer(
+    prefer(failures, ({ recipient }) => isSentTo(mail, new Set([recipient]))),
+    hasStatus,
+  );
+}
+
+/** Returns the items that match, or all of them if none does. */
+function prefer<T>(items: readonly T[], matches: (item: T) => boolean): readonly T[] {
+  const found = items.filter(matches);
+  return found.length > 0 ? found : items;
+}
+
+function hasStatus({ statusCode }: Mention): boolean {
+  return statusCode !== undefined;
+}
+
+function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): boolean {
+  return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toBareAddress(recipient)));
+}
+
+/** Finds the mail by the Message-IDs in the report, or else the latest mail of the inbox to a recipient of it. */
+function findReportedMail(world: World, inboxId: string, { messageIds, failures }: BounceReport) {
+  for (const messageId of messageIds) {
+    const mail = world.messages
+      .by('messageIdHeader', messageId)
+      .find((message) => message.inboxId === inboxId && message.direction === 'outbound');
+    if (mail) return mail;
+  }
+  const addresses = new Set(prefer(failures, hasStatus).map(({ recipient }) => recipient.toLowerCase()));
+  if (addresses.size === 0) return undefined;
+  const sent = world.messageIndex.list([inboxId], 'outbound');
+  return sent.slice(0, sent.length).findLast((mail) => isSentTo(mail, addresses));
+}
+
+/** What a report of a failed delivery says. */
+interface BounceReport extends FailureReport {
+  /** The Message-IDs that the mail can have, the most certain first. */
+  readonly messageIds: readonly string[];
+}
+
+/**
+ * Reads an inbound message as a report of a failed delivery: by RFC 3464, or in free text. Returns `undefined` for any
+ * other message, also for a report of a delay, of a success, or that a mail was read.
+ */
+export function readBounceReport(
+  message: MessageRow,
+  listFiles: () => readonly AttachmentRow[],
+): BounceReport | undefined {
+  // Mail between inboxes of this emulator has neither.
+  if (message.raw === null && message.headers === null) return undefined;
+  const headers = readHeaders(message);
+  const isReport = /^multipart\/report\b/i.test(headers['content-type'] ?? '');
+  if (!isReport && !isNullSender(headers) && !isMailSystem(message)) return undefined;
+  const files = listFiles();
+  const status = files.find(({ contentType }) => /^message\/(?:global-)?delivery-status/i.test(contentType));
+  if (!status && isReport) return undefined;
+  const returned = files.filter(({ contentType }) => RETURNED_TYPE.test(contentType));
+  const report = status ? readStatus(textOf(status)) : readFreeText(message, headers, returned.length > 0);
+  return report && { ...report, messageIds: findMessageIds(message, returned) };
+}
+
+/** The media types of a returned mail, or of its header. */
+const RETURNED_TYPE = /^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/global-headers)\b/i;
+
+function textOf({ content }: AttachmentRow): string {
+  return new TextDecoder().decode(content);
+}
+
+/** Reads the failures from a status for programs: `undefined` if it names none (RFC 3464, section 2.3). */
+function readStatus(text: string): FailureReport | undefined {
+  const failures = text
+    .split(/(?:\r?\n){2,}/)
+    .map((group) => readFields(group.split(/\r?\n(?![ \t])/)))
+    .filter(({ action }) => /^failed\b/i.test(action ?? ''))
+    .map((fields) => ({
+      recipient: readTypedAddress(fields['original-recipient'] ?? fields['final-recipient'] ?? ''),
+      statusCode: findStatusCode(fields.status ?? '') ?? UNKNOWN_STATUS,
+    }));
+  return failures.length > 0 ? { failures, isExact: true, statusCode: UNKNOWN_STATUS } : undefined;
+}
+
+/** Reads an address with its type, such as `rfc822; dana@customer.test`, or one escaped as RFC 6533 says. */
+function readTypedAddress(field: string): string {
+  const address = field
+    .replace(/^[^;]*;/, '')
+    .trim()
+    .replace(/^<(.*)>$/, '$1');
+  return address.replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
+  });
+}
+
+/** Finds the Message-ID of the returned mail, then those that the report answers, then those in its text. */
+function findMessageIds(message: MessageRow, returned: readonly AttachmentRow[]): string[] {
+  const texts = [...returned.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? ''), bodyOf(message)];
+  const [fromFiles, fromText] = [texts.slice(0, -1), texts.slice(-1)].map((parts) =>
+    parts.flatMap((text) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id)),
+  );
+  const { inReplyTo, references } = message;
+  return [
+    ...(fromFiles ?? []),
+    ...(inReplyTo === null ? [] : [inReplyTo]),
+    ...references.toReversed(),
+    ...(fromText ?? []),
+  ];
+}
+
+/** An address that a report names. */
+interface Mention {
+  /** The bare address. */
+  readonly recipient: string;
+  /** The status code (RFC 3463), such as `5.1.1`; `undefined` if none is next to the address. */
+  readonly statusCode: string | undefined;
+}
+
+/** What a report says about a failed delivery. */
+interface FailureReport {
+  /** The addresses that it names, with or without a status. */
+  readonly failures: readonly Mention[];
+  /** Whether the failures are the recipients that failed, and no other addresses, such as one that can help. */
+  readonly isExact: boolean;
+  /** The status of a recipient that has none of its own. */
+  readonly statusCode: string;
+}
+
+/** The status of a failure about which a report says nothing else. */
+const UNKNOWN_STATUS = '5.0.0';
+
+const FAILURES = [
+  /undeliver|(?:not|n['’]t|never) (?:be(?:en)? )?(?:\w{1,20}ly )?delivered|(?:not|n['’]t) (?:able to )?deliver\b/i,
+  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
+  /permanent(?: fatal)? error|does(?: not|n['’]t) exist|unknown (?:user|recipient)/i,
+  /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
+];
+
+const tellsFailure = (text: string) => FAILURES.some((words) => words.test(text));
+
+/** Words that say whether a delivery failed for good. The first that match decide. */
+const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
+  [/not yet been delivered|(?:keep|continue) (?:on )?trying|will (?:be retried|retry|try again)/i, false],
+  [/do not need to re-?send/i, false],
+  [/\b(?:given|giving) up|(?<!\bbe )returned to sender|permanent(?: fatal)? error|^x-failed-recipients:/im, true],
+  [/\bdelay|\bwarning\b|\bsuccess/i, false],
+  ...FAILURES.map((words) => [words, true] as const),
+];
+
+/** Beginnings of the subject of an answer, which repeats the subject of the mail. */
+const ANSWER = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
+
+/** Where a report in free text begins to quote the mail, and the lines of it that only a returned mail has. */
+const QUOTE = /^(?:-{3}.*\b(?:original|copy|returned|below|message|header)|(?:return-path|received|message-id): )/im;
+const RETURNED = /^(?:return-path|received|message-id): /im;
+
+/** What can be seen of a report. Each is weak alone, because people write such words too. */
+type Sign =
+  | 'nullSender'
+  | 'mailSystem'
+  | 'subject'
+  | 'words'
+  | 'code'
+  | 'codeOfAddress'
+  | 'failedField'
+  | 'returnedMail';
+
+/** The signs that are enough together. */
+const EVIDENCE: readonly (readonly Sign[])[] = [
+  ['nullSender', 'subject'],
+  ['nullSender', 'mailSystem', 'words'],
+  ['nullSender', 'words', 'code'],
+  ['nullSender', 'words', 'failedField'],
+  ['nullSender', 'words', 'returnedMail'],
+  ['mailSystem', 'words', 'codeOfAddress'],
+  ['mailSystem', 'words', 'failedField'],
+  ['mailSystem', 'words', 'returnedMail'],
+];
+
+/** Reads a free text as a report of a failed delivery; `undefined` if the evidence is not enough. */
+export function readFreeText(
+  message: MessageRow,
+  headers: Readonly<Record<string, string>>,
+  returnsMail: boolean,
+): FailureReport | undefined {
+  const { subject } = message;
+  const body = bodyOf(message);
+  const [text = ''] = body.split(QUOTE, 1);
+  const own = new Set(message.to.map(toBareAddress));
+  const mentions = findMentions(text).filter(
+    ({ recipient, statusCode }) => !own.has(recipient) && !isSuccess(statusCode),
+  );
+  const statusCode = findStatusCode(text);
+  const failedField = headers['x-failed-recipients'] ?? '';
+  const signs: Readonly<Record<Sign, boolean>> = {
+    nullSender: isNullSender(headers),
+    mailSystem: isMailSystem(message),
+    subject: tellsFailure(subject) && !ANSWER.test(subject),
+    words: tellsFailure(`${subject}\n${text}`),
+    code: statusCode !== undefined,
+    codeOfAddress: mentions.some((mention) => mention.statusCode !== undefined),
+    failedField: failedField.includes('@'),
+    returnedMail: returnsMail || RETURNED.test(body),
+  };
+  const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
+  const isFinal =
+    [statusCode, ...mentions.map((mention) => mention.statusCode)].some((code) => code?.startsWith('5')) ||
+    saysFailure(`${signs.failedField ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`);
+  if (!isReport || !isFinal) return undefined;
+  return { ...listFailures(failedField, mentions), statusCode: statusCode ?? UNKNOWN_STATUS };
+}
+
+/** Returns the text of a message, also if it has only HTML. */
+function bodyOf({ plainBody, htmlBody }: MessageRow): string {
+  return plainBody.trim() === '' && htmlBody !== null ? toPlainText(htmlBody) : plainBody;
+}
+
+/** Returns whether the mail came from the null sender (RFC 5321, section 4.5.5). */
+function isNullSender(headers: Readonly<Record<string, string>>): boolean {
+  return headers['return-path'] === '<>';
+}
+
+/** Returns whether the sender calls itself a mail system. */
+function isMailSystem({ from, fromAddress }: MessageRow): boolean {
+  return (
+    /^(?:mailer-daemon|postmaster|mail-?daemon)@/.test(fromAddress) || /^"?mail delivery (?:sub)?system\b/i.test(from)
+  );
+}
+
+function isSuccess(statusCode: string | undefined): boolean {
+  return statusCode?.startsWith('2') === true;
+}
+
+function saysFailure(text: string): boolean {
+  return VERDICTS.find(([words]) => words.test(text))?.[1] === true;
+}
+
+/** Returns the recipients that the header field names, or else every address in the text. */
+function listFailures(failedField: string, mentions: readonly Mention[]) {
+  const statusOf = new Map(mentions.map(({ recipient, statusCode }) => [recipient, statusCode]));
+  const named = failedField.toLowerCase().match(ADDRESS) ?? [];
+  if (named.length === 0) return { failures: mentions, isExact: false };
+  return {
+    failures: [...new Set(named)].map((recipient) => ({ recipient, statusCode: statusOf.get(recipient) })),
+    isExact: true,
+  };
+}
+
+const ADDRESS =
+  /(?<![^\s<>()[\]"',;:*|])[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]{0,63}@[^\s<>()[\]"',;:@*|]{1,254}(?<![.!?])/g;
+
+/** Finds the addresses in a text, each once, with the status code after it. Addresses in a row have the same status. */
+function findMentions(text: string): Mention[] {
+  const found = new Map<string, string | undefined>();
+  let end = text.length;
+  let next: string | undefined;
+  for (const { 0: address, index } of Array.from(text.matchAll(ADDRESS)).toReversed()) {
+    const after = text.slice(index + address.length, end);
+    const isRow = end < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
+    next = findStatusCode(after) ?? (isRow ? next : undefined);
+    const recipient = address.toLowerCase();
+    found.set(recipient, next ?? found.get(recipient));
+    end = index;
+  }
+  return Array.from(found, ([recipient, statusCode]) => ({ recipient, statusCode })).toReversed();
+}
+
+/** Finds a status code: of RFC 3463, or made from a reply code of SMTP. */
+function findStatusCode(text: string): string | undefined {
+  const enhanced = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(text)?.[0];
+  const reply = /(?<![\d.])([45])[0-5]\d[ -](?=\S)/.exec(text)?.[1];
+  return enhanced ?? (reply && `${reply}.0.0`);
+}

@@ -1,0 +1,104 @@
+import { toBareAddress } from '../../../contract/email-address.ts';
+import { fieldsOf, type MailHeader } from './compose-mail.ts';
+import { CRLF, formatDate, writeField } from './header.ts';
+import { type MimePart, multipart, textPart, writePart } from './mime-part.ts';
+
+/** What happened to a mail for one recipient, with the subject and the sentence of its report. */
+const ACTIONS = {
+  failed: ['Undelivered Mail Returned to Sender', 'Your message could not be delivered. Nobody tries it again.'],
+  delayed: ['Delayed Mail (still being retried)', 'Your message was not delivered yet. You need not send it again.'],
+  delivered: ['Successful Mail Delivery Report', 'Your message was delivered.'],
+} as const;
+
+/** The content of a delivery report. */
+export interface DeliveryReport {
+  /** An id that no other report has, for its Message-ID and its boundary. */
+  readonly id: string;
+  /** When the report is written. */
+  readonly at: Date;
+  /** The host name of the mail server that reports. */
+  readonly reportingMta: string;
+  /** The bare address of the recipient. */
+  readonly recipient: string;
+  /** What happened. Default: `failed`. */
+  readonly action?: keyof typeof ACTIONS | undefined;
+  /** The status code of RFC 3463, such as `5.1.1`. */
+  readonly status: string;
+  /** The reply of the mail server of the recipient, such as `550 5.1.1 There is no such mailbox.` */
+  readonly diagnostic: string;
+  /** The mail that the report is about; its header is returned, and its sender gets the report. */
+  readonly original: MailHeader;
+}
+
+/** A delivery report, as a whole and in its parts. */
+interface WrittenReport {
+  /** The mail: RFC 5322. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly subject: string;
+  /** The text for people. */
+  readonly text: string;
+  /** The status for programs, and the header of the original mail, each with its media type. */
+  readonly files: readonly { readonly contentType: string; readonly content: string }[];
+}
+
+/**
+ * Writes a delivery report: a text for people, the status for programs (RFC 3464), and the header of the mail, in a
+ * `multipart/report` (RFC 6522). It is itself an automatic mail (RFC 3834); deliver it from the null sender.
+ */
+export function createDeliveryReport(report: DeliveryReport): WrittenReport {
+  const { id, at, reportingMta, recipient, action = 'failed', original } = report;
+  const [subject, sentence] = ACTIONS[action];
+  const diagnostic = toAscii(report.diagnostic);
+  const text = [`This is the mail system at ${reportingMta}.`, sentence, `<${recipient}>: ${diagnostic}`, ''].join(
+    `${CRLF}${CRLF}`,
+  );
+  const files = [
+    { contentType: 'message/delivery-status', content: writeStatus({ ...report, action, diagnostic }) },
+    { contentType: 'text/rfc822-headers', content: `${fieldsOf(original).join(CRLF)}${CRLF}` },
+  ];
+  const parts = [textPart('text/plain', text), ...files.map(asciiPart)];
+  const { head, content } = multipart('report', id, parts, ['report-type=delivery-status;']);
+  const fields = [
+    `From: Mail Delivery System <mailer-daemon@${reportingMta}>`,
+    `To: ${toBareAddress(original.from)}`,
+    `Subject: ${subject}`,
+    `Date: ${formatDate(at)}`,
+    `Message-ID: <${id}@${reportingMta}>`,
+    writeField('In-Reply-To', [original.messageIdHeader]),
+    writeField('References', [...original.references, original.messageIdHeader]),
+    'Auto-Submitted: auto-replied',
+    ...(action === 'failed' ? [`X-Failed-Recipients: ${recipient}`] : []),
+    'MIME-Version: 1.0',
+  ];
+  const bytes = new TextEncoder().encode(writePart({ head: [...fields, ...head], content }));
+  return { bytes, subject, text, files };
+}
+
+/** Writes the status for programs: fields of the whole mail, and after an empty line those of the recipient. */
+function writeStatus({ reportingMta, recipient, action, status, diagnostic, original }: DeliveryReport): string {
+  const fields = [
+    `Reporting-MTA: dns; ${reportingMta}`,
+    `Arrival-Date: ${formatDate(new Date(original.receivedAt))}`,
+    '',
+    `Final-Recipient: ${toTypedAddress(recipient)}`,
+    `Action: ${action}`,
+    `Status: ${status}`,
+    writeField('Diagnostic-Code', ['smtp;', ...diagnostic.split(' ')]),
+  ];
+  return `${fields.join(CRLF)}${CRLF}`;
+}
+
+/** Writes an address with its type; one that is not ASCII is escaped as RFC 6533 says. */
+function toTypedAddress(address: string): string {
+  if (/^[!-~]*$/.test(address)) return `rfc822; ${address}`;
+  return `utf-8; ${address.replace(/[^!-~]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;
+}
+
+function asciiPart({ contentType, content }: WrittenReport['files'][number]): MimePart {
+  return { head: [`Content-Type: ${contentType}`], content };
+}
+
+/** Replaces what a header field may not have, such as line breaks. */
+function toAscii(text: string): string {
+  return text.replace(/[^ -~]+/g, ' ').trim();
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '../../../world/clock/clock.ts';
+import { timestampNow } from '../../../world/environment.ts';
+import type { Activity } from '../../../world/events/activity.ts';
+import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
+import type { Part, PartOf, World } from '../../../world/store/world.ts';
+import type { Worlds } from '../../../world/store/worlds.ts';
+
+/** The highest limit. */
+const MAX_LIMIT = 1_000_000;
+
+/** A description of a valid limit, as the end of an error message. */
+export const LOOP_LIMIT_RULE = `a whole number from 1 to ${MAX_LIMIT}`;
+
+/** Returns the number of mails that two addresses may exchange unchanged, or `undefined` if it is invalid. */
+export function parseLoopLimit(limit: unknown): number | undefined {
+  return Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT ? Number(limit) : undefined;
+}
+
+/** How many mails two addresses may exchange within a minute. */
+const DEFAULT_LIMIT = 50;
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Which part of the mail each of the two must have written; otherwise it is no loop, but much mail in one direction.
+ */
+const LEAST_SHARE = 1 / 4;
+
+/** How many pairs of addresses are remembered, and how many held mails are listed. */
+const MAX_PAIRS = 10_000;
+const MAX_HELD = 100;
+
+/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+export interface HeldMail {
+  /** The id of the tenant that sent it. */
+  readonly tenantId: string;
+  /** The bare address of the sender. */
+  readonly from: string;
+  /** The bare address of the recipient at which it did not arrive. */
+  readonly to: string;
+  /** The subject of the mail. */
+  readonly subject: string;
+  /** The `Message-ID` header, with its angle brackets. */
+  readonly messageIdHeader: string;
+  /** When it was held, by the clock of the tenant: ISO 8601 UTC. */
+  readonly heldAt: string;
+  /** Why it is held, in a sentence. */
+  readonly reason: string;
+}
+
+/** What the guard has to know about a mail. */
+type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;
+
+/** A mail of the past, with the clock by which its age is measured. */
+interface PastMail {
+  readonly from: string;
+  readonly atMs: number;
+  readonly clock: Clock;
+}
+
+/** The mail between addresses that can reach each other: those of a sandbox, or all others of the mailbox. */
+class Traffic implements Part {
+  /** The latest mails of each pair of addresses; the pair that wrote last is the last. */
+  readonly pairs = new Map<string, PastMail[]>();
+  readonly held: HeldMail[] = [];
+  end(): void {}
+}
+
+/** Stops loops of mail: it holds the mail of two addresses that exchange too many within a minute. */
+export class LoopGuard {
+  readonly #limit: number;
+  readonly #activity: Activity;
+  readonly #trafficOf: PartOf<Traffic>;
+
+  /** Creates a guard. @throws {RangeError} on an invalid limit. */
+  constructor(worlds: Worlds, activity: Activity, limit: unknown = DEFAULT_LIMIT) {
+    const parsed = parseLoopLimit(limit);
+    if (parsed === undefined) {
+      throw new RangeError(`The option loopLimit must be ${LOOP_LIMIT_RULE}, not ${JSON.stringify(limit)}.`);
+    }
+    this.#limit = parsed;
+    this.#activity = activity;
+    this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
+  }
+
+  /** Counts a mail that a tenant, or somebody who writes to it, sends now. Returns whether it may arrive. */
+  admit(worlds: ReachableWorlds, world: World, mail: GuardedMail): boolean {
+    const { pairs, held } = this.#trafficOf(worlds);
+    const pair = [mail.from, mail.to].sort().join(' ');
+    const latest = pairs.get(pair) ?? [];
+    if (this.#isLoop(latest, mail)) {
+      held.push(this.#hold(world, mail));
+      if (held.length > MAX_HELD) held.shift();
+      return false;
+    }
+    latest.push({ from: mail.from, atMs: world.clock.now().getTime(), clock: world.clock });
+    if (latest.length > this.#limit) latest.shift();
+    pairs.delete(pair);
+    pairs.set(pair, latest);
+    if (pairs.size > MAX_PAIRS) pairs.delete(String(pairs.keys().next().value));
+    return true;
+  }
+
+  /** Returns the mail that was held since the last reset, at most the latest 100, oldest first. */
+  held(worlds: ReachableWorlds): readonly HeldMail[] {
+    return this.#trafficOf.in([worlds]).flatMap(({ held }) => held);
+  }
+
+  #isLoop(latest: readonly PastMail[], { from, to }: GuardedMail): boolean {
+    const [oldest] = latest;
+    if (!oldest || latest.length < this.#limit) return false;
+    if (oldest.clock.now().getTime() - oldest.atMs >= MINUTE_MS) return false;
+    const own = latest.filter((mail) => mail.from === from).length;
+    const least = this.#limit * LEAST_SHARE;
+    return from === to || (own + 1 >= least && latest.length - own >= least);
+  }
+
+  #hold(world: World, mail: GuardedMail): HeldMail {
+    const { from, to, subject } = mail;
+    const reason =
+      `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
+      `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
+    const held = { tenantId: world.id, ...mail, heldAt: timestampNow(world.environment), reason };
+    this.#activity.publish({ kind: 'mail-held', tenantId: held.tenantId, from, to, subject, reason });
+    return held;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
+import { toBareAddress } from '../../../contract/email-address.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
+import type { LookupContext } from '../../access/find-in-scope.ts';
+
+/** The recipients of a reply; `cc` is for a reply to all only. */
+interface ReplyRecipients {
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+}
+
+/**
+ * Finds the recipients of a reply: the sender of the message, or its recipients if the inbox sent it itself.
+ *
+ * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
+ */
+export function recipientsOfReply(
+  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<BehaviourReader, 'assume'>,
+  inbox: InboxRow,
+  message: MessageRow,
+): ReplyRecipients {
+  assume('sending.reply.recipients');
+  const isOwn = message.direction === 'outbound';
+  const to = isOwn ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
+  if (to.length === 0) {
+    const missing = isOwn ? 'recipient in To' : 'sender';
+    throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
+  }
+  const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
+  return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
+}
+
+/** Removes the addresses that are in `known`, and duplicates. */
+function excludeKnown(addresses: readonly string[], known: readonly string[]): string[] {
+  const seen = new Set(known.map(toBareAddress));
+  return addresses.filter((address) => {
+    const bare = toBareAddress(address);
+    return !seen.has(bare) && seen.add(bare);
+  });
+}
+
+/** Returns the subject of a reply to a message. */
+export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume: Assume): string {
+  assume('sending.reply.subject');
+  return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
+}

@@ -1,0 +1,110 @@
+import { showSize } from '../../basics/size.ts';
+import type { BehaviourReader } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { EventKind } from '../../contract/events.ts';
+import { newId, timestampNow } from '../../world/environment.ts';
+import type { BounceDetails, EventBus } from '../../world/events/event-bus.ts';
+import { sizeOfMailRow } from '../../world/store/database.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import type { LoopGuard } from './outgoing/loop-guard.ts';
+
+/** A file that is attached to a mail. */
+export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'sizeBytes' | 'content'>;
+
+/** The fields that `storeMessage` sets. */
+type SetFields = 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt';
+
+/**
+ * Stores a message that arrives or is sent now, with its attachments. `state` replaces what such a message has at
+ * first.
+ */
+export function storeMessage(
+  world: World,
+  fields: Omit<MessageRow, SetFields>,
+  files: readonly AttachedFile[],
+  state: Partial<Pick<MessageRow, SetFields>> = {},
+): MessageRow {
+  const { environment } = world;
+  const message = world.messages.insert({
+    ...fields,
+    isStarred: false,
+    isArchived: false,
+    deletedAt: null,
+    bouncedAt: null,
+    receivedAt: timestampNow(environment),
+    ...state,
+  });
+  for (const { filename, contentType, sizeBytes, content } of files) {
+    const id = newId(environment);
+    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
+  }
+  return message;
+}
+
+/** Publishes an event of a message; `bounce` is what a report says about a message that bounced. */
+export function publish(
+  { events }: MailContext,
+  world: World,
+  kind: EventKind,
+  message: MessageRow,
+  bounce?: BounceDetails,
+): void {
+  events.publish({
+    id: `evt_${newId(world.environment)}`,
+    kind,
+    world,
+    workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
+    inboxId: message.inboxId,
+    message,
+    ...(bounce && { bounce }),
+  });
+}
+
+/** Marks a message as bounced, unless it already is, and publishes that. Returns the message. */
+export function bounce(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): MessageRow {
+  const known = world.messages.get(id)?.bouncedAt ?? null;
+  const bounced = world.messages.update(id, { bouncedAt: known ?? timestampNow(world.environment) });
+  publish(context, world, 'message.bounced', bounced, details);
+  return bounced;
+}
+
+/**
+ * Checks that the storage has space for more mail; `bytes` is the size of the new mail.
+ *
+ * @throws {ApiError} STORAGE_FULL
+ */
+export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
+  const used = worlds.countMailBytes(bytes);
+  if (used + bytes <= worlds.maxMailBytes) return;
+  assume('requests.storage-limit');
+  const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
+  throw new ApiError(
+    'STORAGE_FULL',
+    `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset ` +
+      `the emulator, remove checkpoints, or ${worlds.moreMail}.`,
+  );
+}
+
+/** Returns the size of a mail as stored in one inbox, in bytes. */
+export function sizeOfMail<Mail extends { readonly attachments: readonly AttachedFile[] }>(mail: Mail): number {
+  const { attachments, ...message } = mail;
+  return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));
+}
+
+/** The addresses outside of the inboxes at which somebody answers. */
+export interface OutsideAddresses {
+  /** Returns whether somebody reads the mail of a tenant to this bare address. */
+  has(address: string, world: World): boolean;
+  /** Takes a mail that an inbox has sent to this bare address. */
+  receive(world: World, message: MessageRow, address: string): void;
+}
+
+/** The dependencies of sending and receiving mail. */
+export interface MailContext extends BehaviourReader {
+  readonly worlds: ReachableWorlds;
+  readonly events: EventBus;
+  readonly loops: LoopGuard;
+  readonly correspondents: OutsideAddresses;
+}

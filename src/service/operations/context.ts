@@ -1,0 +1,48 @@
+import type { BehaviourReader } from '../../contract/behaviours.ts';
+import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../../contract/operations.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { EventBus } from '../../world/events/event-bus.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { Principal } from '../access/principal.ts';
+import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
+import type { OutsideAddresses } from '../mail/store-message.ts';
+
+/** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
+export interface Context<Id extends OperationId = OperationId> extends BehaviourReader {
+  /** The caller. It is already authorised, so its tier is one that the operation's row lists. */
+  readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
+  /** What the caller can reach; for the operator, every tenant. */
+  readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
+  readonly environment: Environment;
+  /** Publishes the events that an operation causes. */
+  readonly events: EventBus;
+  /** Stops loops of mail. */
+  readonly loops: LoopGuard;
+  /** The addresses outside of the inboxes at which somebody answers. */
+  readonly correspondents: OutsideAddresses;
+}
+
+/** The validated input of an operation. */
+export interface Input<Id extends OperationId> {
+  readonly params: ParamsOf<Id>;
+  readonly query: QueryOf<Id>;
+  readonly body: BodyOf<Id>;
+}
+
+/**
+ * The outcome of an operation. Without `status`, the status of the operation's row is used. A body of bytes is sent
+ * unchanged, with the content type from `headers`.
+ */
+export interface Outcome<Body = unknown> {
+  readonly body: Body;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The code of one operation. It is synchronous, so no other request can run between a check and the change.
+ *
+ * @throws {ApiError} to end the request with an error.
+ */
+export type Run<Id extends OperationId> = (context: Context<Id>, input: Input<Id>) => Outcome<ReplyOf<Id>>;

@@ -1,0 +1,116 @@
+import { isEmulatorDomain, isSandboxDomain } from '../../contract/email-address.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { newId, timestampNow } from '../../world/environment.ts';
+import type { DomainRow } from '../../world/store/rows.ts';
+import { defaultWorkspace, hasVerifiedDomain } from '../../world/store/world.ts';
+import { type LookupContext, outOfScope, selectWorkspace } from '../access/find-in-scope.ts';
+import { isInScope, type TenantPrincipal } from '../access/principal.ts';
+import type { Context, Run } from './context.ts';
+import { showDomain, showDomains } from './replies/show-domain.ts';
+
+export const createDomain: Run<'createDomain'> = (context, { body }) => {
+  const { principal, worlds, environment, readBehaviour, assume } = context;
+  const workspaceId = workspaceFor(context, body.workspaceId);
+  const isReserved = isEmulatorDomain(body.domain, worlds.sandboxDomain);
+  if (isReserved || principal.world.domains.by('domain', body.domain).length > 0) {
+    assume('domains.create.taken');
+    const isForSandboxes = isReserved && isSandboxDomain(body.domain);
+    const problem = isForSandboxes ? 'is reserved for sandboxes; register another one' : 'is already registered';
+    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} ${problem}.`);
+  }
+  const now = timestampNow(environment);
+  const row = principal.world.domains.insert({
+    id: newId(environment),
+    domain: body.domain,
+    workspaceId,
+    status: 'pending',
+    verifiedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { body: showDomain(row, readBehaviour) };
+};
+
+function workspaceFor(context: Context<'createDomain'>, workspaceId: string | null | undefined): string | null {
+  const { principal, readBehaviour } = context;
+  const selected = selectWorkspace(context, workspaceId);
+  if (selected) return selected.id;
+  if (principal.tier === 'workspace') return principal.workspaceId;
+  if (readBehaviour('domains.create.workspace') === 'tenant') return null;
+  return defaultWorkspace(principal.world)?.id ?? null;
+}
+
+export const listDomains: Run<'listDomains'> = (context, { query }) => {
+  const { principal, readBehaviour } = context;
+  const workspace = selectWorkspace(context, query.workspace);
+  const rows = domainsInScope(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
+  return { body: showDomains(rows, readBehaviour) };
+};
+
+function domainsInScope(principal: TenantPrincipal): DomainRow[] {
+  return principal.world.domains
+    .all()
+    .filter(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
+}
+
+export const getDomain: Run<'getDomain'> = (context, { params }) => ({
+  body: showDomain(findDomain(context, params.domain), context.readBehaviour),
+});
+
+function findDomain(context: LookupContext, domain: string): DomainRow {
+  const { principal } = context;
+  const rows = principal.world.domains.by('domain', domain);
+  const row = rows.find(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
+  if (row) return row;
+  throw outOfScope(context, 'domain with this name', (world) => {
+    const [owned] = world.domains.by('domain', domain);
+    return owned && { workspaceId: owned.workspaceId, inboxId: null };
+  });
+}
+
+/** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */
+export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
+  const { principal, environment, readBehaviour } = context;
+  const { id, domain, verifiedAt } = findDomain(context, params.domain);
+  const status = outcomeOf(domain);
+  if (status === 'verified') checkNotVerifiedElsewhere(context, domain);
+  const updatedAt = timestampNow(environment);
+  const row = principal.world.domains.update(id, {
+    status,
+    verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null),
+    updatedAt,
+  });
+  return { body: showDomain(row, readBehaviour) };
+};
+
+const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
+
+const OUTCOME_IN_NAME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
+
+function outcomeOf(domain: string): DomainRow['status'] {
+  const [, first, last] = OUTCOME_IN_NAME.exec(domain) ?? [];
+  const name = (first ?? last) as keyof typeof OUTCOMES | undefined;
+  return name === undefined ? 'verified' : OUTCOMES[name];
+}
+
+/** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
+function checkNotVerifiedElsewhere(
+  { principal, worlds, readBehaviour }: Context<'verifyDomain'>,
+  domain: string,
+): void {
+  const isTaken = worlds.neighbours().some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
+  if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
+  throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
+}
+
+export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
+  const row = findDomain(context, params.domain);
+  context.principal.world.domains.remove(row.id);
+  return { body: DELETE_BODIES[context.readBehaviour('domains.delete.body')](row) };
+};
+
+const DELETE_BODIES = {
+  'deleted-and-domain': ({ domain }: DomainRow) => ({ deleted: true as const, domain }),
+  'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
+  empty: () => ({}),
+};

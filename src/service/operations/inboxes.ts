@@ -1,0 +1,220 @@
+import { slugOf } from '../../basics/text.ts';
+import { DEFAULT_DOMAIN, domainOf, isBareAddress } from '../../contract/email-address.ts';
+import { ApiError, REFUSALS } from '../../contract/errors.ts';
+import { newHex, newId, newPassword, timestampNow } from '../../world/environment.ts';
+import { removeInbox } from '../../world/store/removal.ts';
+import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
+import { canonicalAddress, defaultWorkspace, type World } from '../../world/store/world.ts';
+import { checkDomain, isAddressTaken } from '../access/check-domain.ts';
+import { createKey } from '../access/create-key.ts';
+import { findInScope, selectInboxes, selectWorkspace } from '../access/find-in-scope.ts';
+import { isInScope } from '../access/principal.ts';
+import type { Context, Input, Run } from './context.ts';
+import { DELETED, updated } from './replies/confirmations.ts';
+import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
+
+export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
+  const { principal, readBehaviour } = context;
+  const rows = selectInboxes(context, { workspace: query.workspace });
+  const show = SHOW_INBOX[readBehaviour('inboxes.list.credentials')];
+  return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
+};
+
+const SHOW_INBOX = { omitted: showInboxWithoutCredentials, included: showInbox };
+
+export const getInbox: Run<'getInbox'> = (context, { params }) => {
+  return { body: showInbox(context.principal.world, findInScope(context, 'inboxes', params.id), context) };
+};
+
+export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
+  const { id } = findInScope(context, 'inboxes', params.id);
+  const { displayName, metadata } = body;
+  context.principal.world.inboxes.update(id, {
+    ...(displayName !== undefined && { displayName: displayName || null }),
+    ...(metadata !== undefined && { metadata }),
+  });
+  return { body: updated(id) };
+};
+
+/** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
+export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
+  const { principal, environment, readBehaviour } = context;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  removeInbox(principal.world, inbox, timestampNow(environment));
+  return { body: DELETED[readBehaviour('inboxes.delete.body')](inbox.id) };
+};
+
+export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
+  const { principal, environment, assume } = context;
+  const { world } = principal;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
+  assume('inboxes.addresses.create.reply');
+  if (isAddressTaken(context, body.email, inbox.id))
+    throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
+  const row = world.addAddress({
+    id: newId(environment),
+    inboxId: inbox.id,
+    address: body.email,
+    isPrimary: false,
+    createdAt: timestampNow(environment),
+  });
+  if (body.primary) makePrimary(world, row);
+  return { body: { ok: true, address: row.address, isPrimary: body.primary } };
+};
+
+function makePrimary(world: World, { id, inboxId }: AddressRow): void {
+  for (const address of world.addresses.by('inboxId', inboxId)) {
+    world.addresses.update(address.id, { isPrimary: address.id === id });
+  }
+}
+
+export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
+  const { principal, readBehaviour, assume } = context;
+  const { world } = principal;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  const addresses = world.addresses.by('inboxId', inbox.id);
+  const row = addresses.find(({ address }) => address === params.address);
+  if (!row) throw new ApiError('NOT_FOUND', 'This inbox has no such address.');
+  const canonical = addresses.find(({ address }) => address === canonicalAddress(inbox));
+  if (row === canonical) {
+    const code = REFUSALS[readBehaviour('inboxes.addresses.delete.canonical')];
+    throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
+  }
+  world.removeAddress(row.id);
+  if (row.isPrimary && canonical) {
+    assume('inboxes.addresses.delete.primary');
+    makePrimary(world, canonical);
+  }
+  return { body: ADDRESS_DELETE_BODIES[readBehaviour('inboxes.addresses.delete.body')](row.address) };
+};
+
+const ADDRESS_DELETE_BODIES = {
+  'deleted-and-address': (address: string) => ({ deleted: true as const, address }),
+  empty: () => ({}),
+};
+
+type CreateContext = Context<'createInbox'>;
+
+/**
+ * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has this address,
+ * it returns that inbox without credentials. If an inbox outside that scope has it, it appends a number to the name
+ * (reference; see src/contract/README.md, "The sources").
+ */
+export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
+  const workspace = workspaceFor(context, body.workspaceId);
+  const domain = body.domain ?? DEFAULT_DOMAIN;
+  const username = body.username ?? generateUsername(context, domain);
+  const address = `${username}@${domain}`;
+  // The name and the domain are valid, so only the length of the whole address can be wrong.
+  if (!isBareAddress(address)) throw addressTooLong(context, address);
+  const existing = findInboxInScope(context, address);
+  if (existing) return returnExisting(context, existing, address);
+  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
+  const { name, inbox } = pickName(context, username, domain, query.strict === true);
+  if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
+  return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName || null });
+};
+
+function addressTooLong({ assume }: CreateContext, address: string): ApiError {
+  assume('sending.addresses');
+  return new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
+}
+
+function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
+  const { principal, assume } = context;
+  const selected = selectWorkspace(context, workspaceId);
+  if (selected) return selected;
+  if (principal.tier === 'workspace') return findInScope(context, 'workspaces', principal.workspaceId);
+  assume('inboxes.create.workspace');
+  const defaultRow = defaultWorkspace(principal.world);
+  if (defaultRow) return defaultRow;
+  throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
+}
+
+/** Generates a user name from the name of the tenant, as much of it as an address at this domain may have. */
+function generateUsername({ environment, principal, assume }: CreateContext, domain: string): string {
+  assume('inboxes.create.generated-name');
+  const { world } = principal;
+  const ending = `-${newHex(environment, 4)}`;
+  // An address has at most 254 characters, and its user name 64.
+  const room = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
+  return slugOf(world.tenants.get(world.id)?.name ?? '', Math.max(room, 1), 'agent') + ending;
+}
+
+/** Finds the inbox with an address, if it is in the caller's scope. */
+function findInboxInScope({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
+  const owner = worlds.findAddress(address);
+  const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;
+  return inbox && isInScope(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
+}
+
+function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
+  if (context.readBehaviour('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
+  return {
+    status: 200,
+    body: { ...showInboxWithoutCredentials(context.principal.world, inbox, context), existed: true },
+  };
+}
+
+/** The name to use. If `inbox` is set, that inbox already has the name and is returned instead of a new one. */
+interface PickedName {
+  readonly name: string;
+  readonly inbox?: InboxRow | undefined;
+}
+
+/**
+ * Picks the requested name if it is free. Otherwise it appends the numbers from 1 to 99 and picks the first free name.
+ * There is one exception: if `inboxes.create.again` is `existing`, and an inbox in the caller's scope already has one
+ * of these numbered names, it picks that inbox. With `isStrict`, a taken name is refused.
+ */
+function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
+  const { principal, readBehaviour, assume } = context;
+  const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
+  if (isFree(username)) return { name: username };
+  assume('inboxes.create.taken');
+  // Assumed for every workspace key, whoever has the name. Otherwise the header X-Mock-Assumed would reveal that
+  // another workspace has it.
+  if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
+  if (isStrict) throw usernameTaken(`${username}@${domain}`);
+  const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
+  const existing = numbered
+    .map((name) => ({ name, inbox: findInboxInScope(context, `${name}@${domain}`) }))
+    .find(({ inbox }) => inbox !== undefined);
+  if (existing && readBehaviour('inboxes.create.again') === 'existing') return existing;
+  const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
+  if (free !== undefined) return { name: free };
+  throw usernameTaken(`${username}@${domain}`);
+}
+
+function usernameTaken(address: string): ApiError {
+  return new ApiError('USERNAME_TAKEN', `The address ${address} is taken.`);
+}
+
+function insertInbox(
+  context: CreateContext,
+  workspace: WorkspaceRow,
+  { username, domain, displayName }: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
+): ReturnType<Run<'createInbox'>> {
+  const { principal, environment } = context;
+  const { world } = principal;
+  const createdAt = timestampNow(environment);
+  const id = newId(environment);
+  const key = createKey(environment, { tier: 'inbox', ownerId: id });
+  const address = { id: newId(environment), inboxId: id, address: `${username}@${domain}`, isPrimary: true, createdAt };
+  const inbox = world.inboxes.insert({
+    id,
+    workspaceId: workspace.id,
+    username,
+    domain,
+    displayName,
+    metadata: null,
+    imapPassword: newPassword(environment),
+    isPaused: false,
+    deletedAt: null,
+    createdAt,
+  });
+  world.addAddress(address);
+  world.addKey(key);
+  return { body: { ...showInbox(world, inbox, context), apiKey: key.key } };
+}

@@ -1,0 +1,106 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { ParamsOf } from '../../contract/operations.ts';
+import { newId, timestampNow } from '../../world/environment.ts';
+import { removeList } from '../../world/store/removal.ts';
+import type { ListEntryRow, ListRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import {
+  findInInbox,
+  findInScope,
+  type LookupContext,
+  outOfScope,
+  scopeOfInbox,
+  withId,
+} from '../access/find-in-scope.ts';
+import type { Run } from './context.ts';
+import { DELETED } from './replies/confirmations.ts';
+
+export const createList: Run<'createList'> = (context, { params, body }) => {
+  const { principal, environment } = context;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  const row = principal.world.lists.insert({
+    id: newId(environment),
+    inboxId: inbox.id,
+    name: body.name,
+    description: body.description ?? null,
+    createdAt: timestampNow(environment),
+  });
+  return { body: showList(principal.world, row) };
+};
+
+export const listLists: Run<'listLists'> = (context, { params }) => {
+  const { principal, readBehaviour } = context;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  const show = LIST_ITEMS[readBehaviour('lists.list.entries')];
+  const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
+  return { body: { lists } };
+};
+
+type ShownList = ReturnType<typeof showList>;
+
+const LIST_ITEMS = { included: (list: ShownList) => list, omitted: ({ entries: _, ...list }: ShownList) => list };
+
+export const getList: Run<'getList'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'lists', params.id, params.listId);
+  return { body: showList(context.principal.world, row) };
+};
+
+export const deleteList: Run<'deleteList'> = (context, { params }) => {
+  const { row } = findInInbox(context, 'lists', params.id, params.listId);
+  removeList(context.principal.world, row.id);
+  return { body: DELETED[context.readBehaviour('lists.delete.body')](row.id) };
+};
+
+export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
+  const { principal, environment, assume } = context;
+  const { listEntries } = principal.world;
+  const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
+  if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
+    assume('lists.entries.taken');
+    throw new ApiError('ALREADY_EXISTS', `${body.email} is already in this list.`);
+  }
+  const row = listEntries.insert({
+    id: newId(environment),
+    listId: list.id,
+    email: body.email,
+    displayName: body.displayName ?? null,
+    metadata: body.metadata ?? null,
+    createdAt: timestampNow(environment),
+  });
+  return { body: showEntry(row) };
+};
+
+export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
+  const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
+  const entries = context.principal.world.listEntries.by('listId', list.id);
+  return { body: { entries: entries.map(showEntry) } };
+};
+
+export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
+  body: showEntry(findEntry(context, params)),
+});
+
+export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
+  const { id } = findEntry(context, params);
+  context.principal.world.listEntries.remove(id);
+  return { body: DELETED[context.readBehaviour('lists.entries.delete.body')](id) };
+};
+
+function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
+  const { row: list } = findInInbox(context, 'lists', id, listId);
+  const entry = context.principal.world.listEntries.get(entryId);
+  if (entry?.listId === list.id) return entry;
+  throw outOfScope(context, withId('entry'), (world) => {
+    const otherList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
+    return scopeOfInbox(world, otherList?.inboxId);
+  });
+}
+
+function showList(world: World, { id, name, description, createdAt }: ListRow) {
+  const entries = world.listEntries.by('listId', id).map(showEntry);
+  return { id, name, description, entryCount: entries.length, entries, createdAt };
+}
+
+function showEntry({ id, email, displayName, metadata, createdAt }: ListEntryRow) {
+  return { id, email, displayName, metadata, createdAt };
+}

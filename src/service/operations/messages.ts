@@ -1,0 +1,148 @@
+import type { BehaviourReader } from '../../contract/behaviours.ts';
+import { filenameParameters } from '../../contract/header-fields.ts';
+import { timestampNow } from '../../world/environment.ts';
+import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-lists.ts';
+import { removeMessage } from '../../world/store/removal.ts';
+import type { MessageRow } from '../../world/store/rows.ts';
+import {
+  findInScope,
+  findMessage,
+  type LookupContext,
+  outOfScope,
+  scopeOfInbox,
+  selectInboxes,
+  withId,
+} from '../access/find-in-scope.ts';
+import { composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { writeShownTrace } from '../mail/mime/header.ts';
+import { mediaTypeOf } from '../mail/mime/mime-part.ts';
+import type { Run } from './context.ts';
+import { DELETED, updated } from './replies/confirmations.ts';
+import { limitBodies } from './replies/limit-bodies.ts';
+import { paginate } from './replies/paginate.ts';
+import { showAttachment, showMessage } from './replies/show-message.ts';
+import { SHOW_PAGE } from './replies/show-page.ts';
+
+export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
+  const { principal, readBehaviour, assume } = context;
+  const { world } = principal;
+  const inbox = findInScope(context, 'inboxes', params.id);
+  const messages = world.messageIndex.list([inbox.id], query.direction ?? 'visible');
+  const { rows, pagination } = paginate(messages, query, readBehaviour);
+  return {
+    body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, readBehaviour)), pagination },
+  };
+};
+
+export const getMessage: Run<'getMessage'> = (context, { params }) => {
+  const { principal, readBehaviour } = context;
+  const { message } = findMessage(context, params);
+  return { body: showMessage(principal.world, markRead(context, message), readBehaviour) };
+};
+
+function markRead({ principal, readBehaviour }: LookupContext, message: MessageRow): MessageRow {
+  if (message.isRead || readBehaviour('messages.get.marks-read') === 'no') return message;
+  return principal.world.messages.update(message.id, { isRead: true });
+}
+
+export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
+  const { principal, readBehaviour } = context;
+  const { world } = principal;
+  const { message } = findMessage(context, params, 'messages.update.deleted');
+  const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
+  const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
+  const shape = readBehaviour('messages.update.reply');
+  return { body: shape === 'message' ? showMessage(world, row, readBehaviour) : updated(row.id) };
+};
+
+/** Soft-deletes a message: lists no longer contain it, but its thread still does. Deleting it again removes it. */
+export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
+  const { principal, environment, readBehaviour } = context;
+  const { message } = findMessage(context, params, 'messages.delete.deleted');
+  if (message.deletedAt === null) principal.world.messages.update(message.id, { deletedAt: timestampNow(environment) });
+  else removeMessage(principal.world, message);
+  return { body: DELETED[readBehaviour('messages.delete.body')](message.id) };
+};
+
+export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  return {
+    body: composeWithTrace(writeShownTrace(message, context.readBehaviour), message, attachments),
+    headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
+  };
+};
+
+export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
+  const { principal, readBehaviour } = context;
+  const { world } = principal;
+  const inboxIds = inboxIdsInScope(context, query);
+  const list = selectList(query.folder, context);
+  const isGrouped = query.group === 'thread';
+  const { messageIndex } = world;
+  const messages = isGrouped ? messageIndex.latestOfThreads(inboxIds, list) : messageIndex.list(inboxIds, list);
+  const page = paginate(messages, query, readBehaviour);
+  return { body: SHOW_PAGE[readBehaviour('messages.all.shape')](world, page, context, isGrouped) };
+};
+
+/** Returns the ids of the inboxes in scope that match the selectors. */
+function inboxIdsInScope(
+  context: LookupContext,
+  { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
+): string[] {
+  return selectInboxes(context, { workspace, inbox }).map(({ id }) => id);
+}
+
+function selectList(folder: Folder | undefined, { readBehaviour, assume }: BehaviourReader): GroupedList {
+  if (folder === undefined && readBehaviour('messages.all.folder') === 'all') return 'visible';
+  assume('messages.folders');
+  return folder ?? 'inbox';
+}
+
+export const countFolders: Run<'countFolders'> = (context, { query }) => {
+  const inboxIds = inboxIdsInScope(context, query);
+  const count = (list: MessageList) => context.principal.world.messageIndex.list(inboxIds, list).length;
+  const inbox = { unread: count('unreadInbox'), total: count('inbox') };
+  const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
+  return { body: { inbox, ...COUNT_BODIES[context.readBehaviour('messages.folders.counts')](others) } };
+};
+
+type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;
+
+const COUNT_BODIES = {
+  objects: ({ sent, starred, archived, trash }: OtherCounts) => ({
+    sent: { total: sent },
+    starred: { total: starred },
+    archived: { total: archived },
+    trash: { total: trash },
+  }),
+  numbers: (counts: OtherCounts) => counts,
+};
+
+export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  return { body: { attachments: attachments.map(showAttachment) } };
+};
+
+export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
+  const { message } = findMessage(context, params);
+  const row = context.principal.world.attachments.get(params.attachmentId);
+  if (row?.messageId !== message.id) {
+    throw outOfScope(context, withId('attachment'), (world) => {
+      const messageId = world.attachments.get(params.attachmentId)?.messageId ?? '';
+      return scopeOfInbox(world, world.messages.get(messageId)?.inboxId);
+    });
+  }
+  const disposition = context.readBehaviour('messages.attachments.disposition');
+  return {
+    body: row.content,
+    headers: {
+      'content-type': mediaTypeOf(row.contentType),
+      'content-disposition': `${disposition}; ${filenameParameters(row.filename)}`,
+      // These headers keep a browser from running the attachment as a page of this origin.
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    },
+  };
+};

@@ -1,0 +1,23 @@
+import { ApiError } from '../../contract/errors.ts';
+import { newId, timestampNow } from '../../world/environment.ts';
+import { createKey } from '../access/create-key.ts';
+import type { Run } from './context.ts';
+import { DELETED } from './replies/confirmations.ts';
+
+/** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
+export const createTenant: Run<'createTenant'> = ({ worlds, environment }, { body }) => {
+  const createdAt = timestampNow(environment);
+  const tenant = { id: newId(environment), name: body.name, createdAt };
+  const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
+  const key = createKey(environment, { tier: 'tenant', ownerId: tenant.id });
+  const world = worlds.add(tenant);
+  world.workspaces.insert(workspace);
+  world.addKey(key);
+  return { body: { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
+};
+
+/** Deletes a tenant with all its data. Its keys are refused from the next request on. */
+export const deleteTenant: Run<'deleteTenant'> = ({ worlds, readBehaviour }, { params }) => {
+  if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
+  return { body: DELETED[readBehaviour('tenants.delete.body')](params.id) };
+};

@@ -1,0 +1,293 @@
+import { isBytes } from '../../basics/base64.ts';
+import {
+  BEHAVIOUR_IDS,
+  type BehaviourId,
+  type BehaviourReader,
+  type BehaviourValues,
+  createRecordingReader,
+  isAssumed,
+  type RecordingReader,
+} from '../../contract/behaviours.ts';
+import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { EventBus } from '../../world/events/event-bus.ts';
+import type { Faults } from '../../world/faults/faults.ts';
+import type { RequestFault } from '../../world/faults/request-fault.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Correspondents } from '../correspondents/correspondents.ts';
+import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
+import type { Outcome } from '../operations/context.ts';
+import type { OperationRow } from './find-row.ts';
+import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
+
+/** How something came that the journal has. */
+export type Protocol = 'http' | 'smtp' | 'imap';
+
+/**
+ * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
+ * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
+ */
+export interface Exchange extends RecordingReader {
+  /** How the request came; for SMTP and IMAP it stands for a command. */
+  readonly protocol: Protocol;
+  readonly request: ApiRequest;
+  /** The start time, in milliseconds of `performance.now()`. */
+  readonly startedMs: number;
+  /** The row of the requested operation; `undefined` until it is found. */
+  row: OperationRow | undefined;
+  /** The caller; `undefined` until the key is checked, and for a public operation. */
+  principal: Principal | undefined;
+  /** The body of the request; `undefined` until it is read. */
+  received: ReceivedBody | undefined;
+  /** The faults that shaped the reply. */
+  faults: readonly RequestFault[];
+  /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
+  error: ApiError | undefined;
+  /** Why a command of SMTP or IMAP was refused. */
+  refusal: string | undefined;
+  /** The names of what the request has and the operation does not read, each with what may have been meant. */
+  readonly ignored: string[];
+  reply: ApiReply | undefined;
+  /** The duration in milliseconds; 0 until it is finished. */
+  durationMs: number;
+}
+
+/** A finished exchange. */
+export type FinishedExchange = Exchange & { readonly reply: ApiReply };
+
+/** Observes finished exchanges. */
+export type ExchangeObserver = (exchange: FinishedExchange) => void;
+
+const NO_FAULTS: readonly RequestFault[] = [];
+
+/** Creates the exchange of a new request. */
+export function createExchange(
+  request: ApiRequest,
+  behaviours: BehaviourValues,
+  protocol: Protocol = 'http',
+): Exchange {
+  return {
+    protocol,
+    request,
+    startedMs: performance.now(),
+    row: undefined,
+    principal: undefined,
+    received: undefined,
+    faults: NO_FAULTS,
+    error: undefined,
+    refusal: undefined,
+    ignored: [],
+    reply: undefined,
+    durationMs: 0,
+    ...createRecordingReader(behaviours),
+  };
+}
+
+/** Sets the reply and the duration of an exchange, and notifies the observers. */
+export function finishExchange(
+  exchange: Exchange,
+  reply: ApiReply,
+  observers: readonly ExchangeObserver[],
+): FinishedExchange {
+  const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
+  for (const observe of observers) observe(finished);
+  return finished;
+}
+
+/**
+ * Converts any thrown value to an API error. A value that is not an `ApiError` is a bug in the emulator: it is
+ * reported, and the reply does not contain its details.
+ */
+export function toApiError(thrown: unknown, report: Environment['report']): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  report(thrown);
+  return new ApiError(
+    'INTERNAL_ERROR',
+    'The emulator failed because of a bug in it; the cause is printed to its stderr, or to the console of the page.',
+  );
+}
+
+/** Refuses a request because of any thrown value: records the error and returns its reply. */
+export function refuse(exchange: Exchange, thrown: unknown, report: Environment['report']): ApiReply {
+  exchange.error = toApiError(thrown, report);
+  return toErrorReply(exchange.error, exchange);
+}
+
+/** Converts an error to a reply, in the shape that `errors.shape` decides. */
+export function toErrorReply(
+  { status, message, code, headers }: ApiError,
+  { readBehaviour, assume }: BehaviourReader,
+): ApiReply {
+  const hasCode = readBehaviour('errors.shape') === 'error-and-code';
+  const isStatusInvented = INVENTED_STATUSES.includes(status);
+  if (!isStatusInvented) assume('errors.statuses');
+  if (isStatusInvented || (hasCode && INVENTED_CODES.includes(code))) assume('errors.codes');
+  return jsonReply(status, hasCode ? { error: message, code } : { error: message }, headers);
+}
+
+/** Everything that handling a request needs: the state, the environment and the current behaviours of one mailbox. */
+export interface Service {
+  readonly worlds: Worlds;
+  readonly events: EventBus;
+  readonly behaviours: BehaviourValues;
+  readonly faults: Faults;
+  readonly loops: LoopGuard;
+  readonly correspondents: Correspondents;
+  /** The behaviours that `X-Mock-Assumed` lists if they shape a reply. */
+  readonly assumed: ReadonlySet<BehaviourId>;
+  /** Called with each finished exchange. */
+  readonly observers: ExchangeObserver[];
+  /** Returns an operation as it is under the current behaviours of this mailbox. */
+  operationFor(id: OperationId): ResolvedOperation;
+}
+
+/** Creates the service of one mailbox. Each row is resolved on its first call. */
+export function createService(parts: Omit<Service, 'operationFor' | 'observers' | 'assumed'>): Service {
+  const resolved = new Map<OperationId, ResolvedOperation>();
+  return {
+    ...parts,
+    assumed: new Set(BEHAVIOUR_IDS.filter((id) => isAssumed(id, parts.behaviours))),
+    observers: [],
+    operationFor(id) {
+      const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
+      resolved.set(id, operation);
+      return operation;
+    },
+  };
+}
+
+/** A request in the form that every adapter produces. */
+export interface ApiRequest {
+  readonly method: string;
+  /** The path without the query, still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: HeaderReader;
+  /** The body in chunks; iterating throws if the body is truncated. `null` if the request cannot have a body. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** A received body: its bytes, or the reason why there are none. */
+export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'truncated';
+
+/** A reply in the form that every adapter sends. */
+export interface ApiReply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Text or bytes. JSON stays text until it is sent: a server can write it together with the headers. */
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+}
+
+/** A reply whose body is a stream. */
+interface StreamReply extends Pick<ApiReply, 'status' | 'headers'> {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** A reply of bytes or of a stream. */
+export type AnyReply = ApiReply | StreamReply;
+
+/** The result of handling a request. */
+export interface ApiResult {
+  readonly reply: AnyReply;
+  /** The error of a refused request, with the reason that the reply omits. */
+  readonly error?: ApiError | undefined;
+  /** What the request has and the operation does not read, each with what may have been meant. */
+  readonly ignored?: readonly string[] | undefined;
+}
+
+/** The reply header that lists the behaviours that the reply depends on. */
+export const ASSUMED_HEADER = 'x-mock-assumed';
+
+/** The reply header that lists the faults that shaped the reply. */
+export const FAULT_HEADER = 'x-mock-fault';
+
+/** Stands for no reply at all: the adapter cuts the connection. A network error has the status 0 in fetch, too. */
+export const CUT_REPLY: ApiReply = { status: 0, headers: {}, body: null };
+
+/** Returns whether the connection is to be cut instead of a reply. */
+export function isCut({ status }: Pick<ApiReply, 'status'>): boolean {
+  return status === CUT_REPLY.status;
+}
+
+/** What a call in process rejects with if the connection is cut, as `fetch` does for a network error. */
+export class ConnectionCutError extends TypeError {
+  constructor() {
+    super('A fault cut the connection before the reply.');
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** Longer JSON becomes bytes, which wait outside of the JavaScript heap for clients that read slowly. */
+const MAX_TEXT_LENGTH = 1024 * 1024;
+
+/** Creates a JSON reply. If `value` is `undefined`, the reply has no content. */
+export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiReply {
+  if (value === undefined) return { status, headers: { ...headers, 'content-length': '0' }, body: null };
+  const body = JSON.stringify(value);
+  if (body.length > MAX_TEXT_LENGTH) {
+    return bytesReply(status, encoder.encode(body), { 'content-type': 'application/json', ...headers });
+  }
+  const length = String(countBytes(body));
+  return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
+}
+
+/** Returns the size of a text in UTF-8. Most replies are ASCII, which needs no encoding. */
+export function countBytes(text: string): number {
+  return /[\u0080-\uffff]/.test(text) ? encoder.encode(text).byteLength : text.length;
+}
+
+/** Creates a reply of unchanged bytes; `headers` must contain the content type. */
+export function bytesReply(
+  status: number,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ApiReply {
+  // Those of stored mail are not copied, because many clients may read slowly.
+  const body = bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+  return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
+}
+
+/** Creates a reply of text. */
+export function textReply(status: number, text: string, contentType: string): ApiReply {
+  const headers = { 'content-length': String(countBytes(text)), 'content-type': contentType };
+  return { status, headers, body: text };
+}
+
+/**
+ * Creates a streamed reply. Each text is sent as soon as it exists, until the last one or until the client disconnects.
+ */
+export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): StreamReply {
+  const iterator = texts[Symbol.asyncIterator]();
+  const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  };
+  // Without a buffer, nothing is read for a client that does not read, or that asked by HEAD.
+  const body = new ReadableStream(source, { highWaterMark: 0 });
+  return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
+}
+
+/** Creates the reply to OPTIONS: the methods that a path supports, without a body. */
+export function optionsReply(allow: string): ApiReply {
+  return { status: 204, headers: { allow }, body: null };
+}
+
+/** Creates the reply for an operation's outcome: bytes are sent unchanged, anything else as JSON. */
+export function outcomeReply(usualStatus: number, { status = usualStatus, body, headers }: Outcome): ApiReply {
+  return isBytes(body) ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
+}
+
+/** Removes the body of a reply to HEAD. Status and headers stay as for GET. */
+export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: Reply): Reply | ApiReply {
+  return method === 'HEAD' ? { ...reply, body: null } : reply;
+}

@@ -1,0 +1,125 @@
+import { ApiError, ERRORS } from '../../contract/errors.ts';
+import { newFraction } from '../../world/environment.ts';
+import type { FaultOccasion } from '../../world/faults/faults.ts';
+import { type RateLimitState, rateLimitHeaders } from '../../world/faults/rate-limits.ts';
+import type { RequestFault } from '../../world/faults/request-fault.ts';
+import type { World } from '../../world/store/world.ts';
+import { readKey } from '../access/principal.ts';
+import {
+  type ApiReply,
+  CUT_REPLY,
+  type Exchange,
+  FAULT_HEADER,
+  isCut,
+  jsonReply,
+  refuse,
+  type Service,
+  textReply,
+} from './exchange.ts';
+import type { OperationRow } from './find-row.ts';
+
+/**
+ * Runs an operation under the faults that apply to its request: every rate limit, and unless one of them refuses the
+ * request, one fault that decides the reply and one that only delays it.
+ */
+export async function runWithFaults(
+  service: Service,
+  exchange: Exchange,
+  row: OperationRow,
+  run: () => ApiReply,
+): Promise<ApiReply> {
+  const { faults, worlds } = service;
+  const due = faults.due(occasionOf(exchange, row));
+  const limits = due.filter(({ kind }) => kind === 'rate-limit');
+  const limit = countForLimits(service, worldOf(exchange), limits);
+  const counted = limit?.isExceeded ? [] : pickFaults(due);
+  for (const fault of counted) faults.use(fault);
+  exchange.faults = [...limits, ...counted];
+  const attempt = () => runOrRefuse(service, exchange, run);
+  const reply = limit?.isExceeded
+    ? refuse(exchange, rateLimited(limit), worlds.environment.report)
+    : replyUnder(counted, exchange, attempt);
+  await waitFor(counted, service, exchange);
+  return withFaultHeaders(reply, exchange, limit);
+}
+
+function occasionOf(exchange: Exchange, { id }: OperationRow): FaultOccasion<'request'> {
+  const { principal, request, readBehaviour } = exchange;
+  const key = principal && readKey(request, readBehaviour);
+  return { on: 'request', world: worldOf(exchange), operation: id, key, tier: principal?.tier };
+}
+
+/** Returns the world of the caller; `undefined` for the operator and for a public operation. */
+function worldOf({ principal }: Exchange): World | undefined {
+  return principal && 'world' in principal ? principal.world : undefined;
+}
+
+/** Counts a request for some rate limits; returns the state of the tightest. */
+function countForLimits({ faults, worlds }: Service, world: World | undefined, limits: readonly RequestFault[]) {
+  return limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
+}
+
+/** Picks the first fault that decides the reply, and the first that only delays it. */
+function pickFaults(due: readonly RequestFault[]): RequestFault[] {
+  const isDelay = ({ kind }: RequestFault) => kind === 'latency';
+  const deciding = due.find(({ kind }) => kind === 'reply' || kind === 'cut');
+  return [deciding, due.find(isDelay)].flatMap((fault) => fault ?? []);
+}
+
+/** Runs an operation; if it refuses the request, returns the reply to that. */
+function runOrRefuse({ worlds }: Service, exchange: Exchange, run: () => ApiReply): ApiReply {
+  try {
+    return run();
+  } catch (thrown) {
+    return refuse(exchange, thrown, worlds.environment.report);
+  }
+}
+
+function rateLimited({ limit, perSeconds, resetSeconds }: RateLimitState): ApiError {
+  return new ApiError(
+    'RATE_LIMITED',
+    `The rate limit of ${limit} requests in ${perSeconds} s is exceeded; try again in ${resetSeconds} s.`,
+  );
+}
+
+/** Returns the reply under the fault that decides it, if there is one. */
+function replyUnder(faults: readonly RequestFault[], exchange: Exchange, attempt: () => ApiReply): ApiReply {
+  const fault = faults.find(({ kind }) => kind !== 'latency');
+  if (!fault) return attempt();
+  const own = fault.effect === 'applied' ? attempt() : CUT_REPLY;
+  if (fault.kind === 'cut') return CUT_REPLY;
+  const { status = own.status, body } = fault;
+  const reply = body === undefined && fault.status === undefined ? own : newReply(status, body, exchange);
+  return { ...reply, headers: { ...reply.headers, ...fault.headers } };
+}
+
+/** Creates a reply with a body; without one, the body of an error status is an error in the shape of the service. */
+function newReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
+  if (typeof body === 'string') return textReply(status, body, 'text/plain; charset=utf-8');
+  if (body !== undefined || status < 400) return jsonReply(status, body);
+  const error = `A fault of the emulator replied with ${status}.`;
+  const code = Object.entries(ERRORS).find(([, each]) => each.status === status)?.[0] ?? `HTTP_${status}`;
+  return jsonReply(status, readBehaviour('errors.shape') === 'error-and-code' ? { error, code } : { error });
+}
+
+/** Waits as long as the faults say, in real time. */
+async function waitFor(
+  applied: readonly RequestFault[],
+  { faults, worlds }: Service,
+  exchange: Exchange,
+): Promise<void> {
+  const latencies = applied.flatMap(({ latency }) => latency ?? []);
+  const durationMs = latencies.reduce(
+    (sum, { ms, jitterMs }) => sum + ms + Math.floor(newFraction(worlds.environment) * (jitterMs + 1)),
+    0,
+  );
+  if (durationMs > 0) await faults.wait(durationMs, worldOf(exchange));
+}
+
+/** Adds the header that names the faults, and those of the tightest rate limit. */
+function withFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
+  if (faults.length === 0 || isCut(reply)) return reply;
+  if (limit) assume('requests.rate-limits');
+  const named = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };
+  return { ...reply, headers: { ...reply.headers, ...(limit && rateLimitHeaders(limit)), ...named } };
+}

@@ -1,0 +1,177 @@
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
+import type { Environment } from '../../world/environment.ts';
+import type { MailEvent } from '../../world/events/event-bus.ts';
+import type { StreamFault, StreamFaultKind } from '../../world/faults/stream-fault.ts';
+import type { TenantPrincipal } from '../access/principal.ts';
+import type { StreamAccess } from './check-stream-access.ts';
+import {
+  connectedFrame,
+  type EncodedFrame,
+  encodeFrame,
+  findOutOfScope,
+  isSubscribed,
+  readFrame,
+  type ServerFrame,
+  type Subscription,
+  subscribedFrame,
+  subscribeToAll,
+  toSubscription,
+} from './frames.ts';
+
+/** The part of a connection that a stream uses. */
+export interface StreamConnection {
+  /** Sends a text frame. `toBytes` returns the text in UTF-8; all connections share these bytes. */
+  send(text: string, toBytes: () => Uint8Array): void;
+  /** Closes the WebSocket with a close code and a reason of at most 123 bytes (RFC 6455). */
+  close(code: number, reason: string): void;
+  /** How many bytes are buffered and not sent yet. */
+  readonly bufferedBytes: number;
+}
+
+/** The time between two pings. */
+const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
+  '30s': 30_000,
+  '5m': 300_000,
+  never: undefined,
+};
+
+/** The parts of a mailbox that a stream uses. */
+interface StreamSettings {
+  readonly behaviours: BehaviourValues;
+  /** Returns the fault that happens instead of the next event, if any. */
+  takeFault(): StreamFault | undefined;
+}
+
+/** The event stream of one client. */
+export class Stream {
+  readonly #principal: TenantPrincipal;
+  readonly #connection: StreamConnection;
+  readonly #pingMs: number | undefined;
+  readonly #takeFault: StreamSettings['takeFault'];
+  #subscription: Subscription | undefined;
+  #isOpen = true;
+  #isStalled = false;
+  #cancelPing = () => {};
+
+  /** Starts a stream on an open connection and sends the first frames. */
+  constructor(
+    { principal, inboxId }: StreamAccess,
+    connection: StreamConnection,
+    { behaviours, takeFault }: StreamSettings,
+  ) {
+    this.#principal = principal;
+    this.#connection = connection;
+    this.#takeFault = takeFault;
+    this.#pingMs = PING_MS[behaviours['stream.ping']];
+    this.#subscription = firstSubscription(inboxId, behaviours);
+    this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
+    // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
+    if (inboxId !== undefined && behaviours['stream.alias'] === 'subscribed') {
+      this.#send(subscribedFrame(subscribeToAll([inboxId])));
+    }
+    this.#schedulePing();
+  }
+
+  /** Handles a frame from the client. A frame that is not text gets an error frame. */
+  receive(data: unknown): void {
+    if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
+      this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
+      return;
+    }
+    const reply = this.#replyTo(data);
+    if (reply) this.#send(reply);
+  }
+
+  /**
+   * Sends the frame of an event if the event matches the subscription and no fault happens instead. Returns whether it
+   * was sent.
+   */
+  notify(event: MailEvent, frame: EncodedFrame): boolean {
+    const isWanted = this.#subscription && isSubscribed(this.#principal, this.#subscription, event);
+    if (!isWanted || !this.#isOpen || this.#isStalled) return false;
+    const fault = this.#takeFault();
+    if (fault) this.#applyFault[fault.kind](fault);
+    else this.#sendEncoded(frame);
+    return fault === undefined && this.#isOpen;
+  }
+
+  readonly #applyFault: Record<StreamFaultKind, (fault: StreamFault) => void> = {
+    close: ({ code }) => this.close(code, 'A fault closes the stream.'),
+    stall: () => {
+      this.#isStalled = true;
+    },
+  };
+
+  /** Closes the stream and the connection, with a reason for the client. */
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.end();
+    closeOrReport(this.#connection, [code, reason], this.#principal.world.environment.report);
+  }
+
+  /** Marks the stream as ended and stops its pings; does not close the connection. */
+  end(): void {
+    this.#isOpen = false;
+    this.#cancelPing();
+  }
+
+  #replyTo(data: unknown): ServerFrame | undefined {
+    const frame = readFrame(data);
+    if (typeof frame === 'string') return { type: 'error', message: frame };
+    if (frame.type === 'pong') return undefined;
+    const subscription = toSubscription(frame);
+    const outOfScope = findOutOfScope(this.#principal, subscription);
+    if (outOfScope !== undefined) {
+      return { type: 'error', message: `This key has no access to ${outOfScope}; the subscription is unchanged.` };
+    }
+    this.#subscription = subscription;
+    return subscribedFrame(subscription);
+  }
+
+  #schedulePing(): void {
+    if (this.#pingMs === undefined || !this.#isOpen) return;
+    const { clock } = this.#principal.world;
+    this.#cancelPing = clock.schedule(new Date(clock.now().getTime() + this.#pingMs), () => {
+      this.#send({ type: 'ping' });
+      this.#schedulePing();
+    });
+  }
+
+  #send(frame: ServerFrame): void {
+    this.#sendEncoded(encodeFrame(() => frame));
+  }
+
+  /** Sends a frame. If that fails, only this stream ends; other streams still get the event. */
+  #sendEncoded(frame: EncodedFrame): void {
+    if (!this.#isOpen || this.#isStalled) return;
+    if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
+      this.close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
+      return;
+    }
+    try {
+      this.#connection.send(frame.text, () => frame.bytes);
+    } catch {
+      this.end();
+    }
+  }
+}
+
+/** Closes a connection. A failure is reported and not thrown, because the stream ends anyway. */
+export function closeOrReport(
+  connection: StreamConnection,
+  [code, reason]: readonly [code: number, reason: string],
+  report: Environment['report'],
+): void {
+  try {
+    connection.close(code, reason);
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** Returns the subscription that a stream has before the client subscribes. */
+function firstSubscription(inboxId: string | undefined, behaviours: BehaviourValues): Subscription | undefined {
+  if (inboxId !== undefined) return subscribeToAll([inboxId]);
+  return behaviours['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
+}

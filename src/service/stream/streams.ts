@@ -1,0 +1,110 @@
+import type { BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
+import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
+import type { Activity } from '../../world/events/activity.ts';
+import type { EventBus } from '../../world/events/event-bus.ts';
+import type { Faults } from '../../world/faults/faults.ts';
+import type { Part, World } from '../../world/store/world.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { Principal } from '../access/principal.ts';
+import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
+import { encodeFrame, eventFrame } from './frames.ts';
+import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
+
+/** What an adapter calls on an open stream. */
+export interface StreamSession {
+  /** Handles a frame from the client. A frame that is not text gets an error frame. */
+  receive(data: unknown): void;
+  /** Ends the stream after its connection has closed. */
+  end(): void;
+}
+
+/** Starts the stream on an open connection. */
+export type AcceptStream = (connection: StreamConnection) => StreamSession;
+
+/** The event streams of a mailbox. */
+export interface Streams {
+  /**
+   * Checks a request before its connection is upgraded. Returns the function that starts the stream.
+   *
+   * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND.
+   */
+  admit(request: StreamRequest): AcceptStream;
+}
+
+/** What the check of a request reads and finds. */
+export interface Handshake {
+  readonly readBehaviour: ReadBehaviour;
+  /** The caller; the check sets it. */
+  principal: Principal | undefined;
+}
+
+const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
+
+/** The open streams of a tenant, each with the key that opened it. They are closed when their keys become invalid. */
+class OpenStreams extends Map<Stream, string> implements Part {
+  readonly staysOnReset = true;
+  end(): void {}
+}
+
+interface StreamContext {
+  readonly worlds: Worlds;
+  readonly events: EventBus;
+  readonly behaviours: BehaviourValues;
+  readonly activity: Activity;
+  readonly faults: Faults;
+}
+
+/** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
+export function createStreams(context: StreamContext): (request: StreamRequest, handshake: Handshake) => AcceptStream {
+  const { worlds, events, behaviours } = context;
+  const streamsOf = worlds.addPart('streams', (_: World) => new OpenStreams());
+  events.subscribe((event) => {
+    // An event that a test triggers for one webhook is not sent to streams.
+    if (event.webhookId !== undefined) return;
+    const streams = streamsOf.in([event.world]).flatMap((open) => [...open.keys()]);
+    if (streams.length === 0) return;
+    const frame = encodeFrame(() => eventFrame(event, behaviours));
+    event.streams = streams.filter((stream) => stream.notify(event, frame)).length;
+  });
+  worlds.onKeyEnded((endedKey, holder) => {
+    const open = 'world' in holder ? streamsOf.in([holder.world]).flatMap((streams) => [...streams]) : [];
+    for (const [stream, key] of open) if (key === endedKey) stream.close(...KEY_ENDED);
+  });
+  return (request, handshake) => {
+    const access = checkStreamAccess({ worlds, readBehaviour: handshake.readBehaviour }, request);
+    handshake.principal = access.principal;
+    const owner = worlds.findKey(access.key);
+    return (connection) => {
+      const isKeyValid = worlds.findKey(access.key) === owner;
+      if (isKeyValid) return accept(context, streamsOf(access.principal.world), access, connection);
+      closeOrReport(connection, KEY_ENDED, worlds.environment.report);
+      return { receive() {}, end() {} };
+    };
+  };
+}
+
+function accept(
+  { behaviours, activity, faults }: StreamContext,
+  openStreams: OpenStreams,
+  access: StreamAccess,
+  connection: StreamConnection,
+): StreamSession {
+  const { key, principal } = access;
+  const details = { tenantId: principal.world.id, tier: principal.tier, key };
+  const stream = new Stream(access, connection, {
+    behaviours,
+    takeFault: () => faults.take({ on: 'stream', world: principal.world, tier: principal.tier, key }),
+  });
+  let isOpen = true;
+  openStreams.set(stream, key);
+  activity.publish({ kind: 'stream-opened', ...details });
+  return {
+    receive: (data) => stream.receive(data),
+    end() {
+      stream.end();
+      openStreams.delete(stream);
+      if (isOpen) activity.publish({ kind: 'stream-closed', ...details });
+      isOpen = false;
+    },
+  };
+}

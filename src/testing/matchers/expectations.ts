@@ -1,0 +1,178 @@
+import type { EventKind } from '../../contract/events.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { Sample } from '../../control/samples/sample.ts';
+
+/**
+ * What a field must be: a value, of an object only the properties that matter; an asymmetric matcher such as
+ * `expect.stringContaining('code')`; or for a text a regular expression.
+ */
+export type Matching = unknown;
+
+/** How often something must have happened. */
+export interface Times {
+  /** Exactly this number. Default: at least once. */
+  readonly times?: number | undefined;
+}
+
+/** Describes a request; every field that is given must match. */
+export interface ExpectedRequest extends Times {
+  /** The operation, such as `createWebhook`. */
+  readonly operation?: OperationId | undefined;
+  /** The HTTP method. */
+  readonly method?: Matching;
+  /** The path without the query. */
+  readonly path?: Matching;
+  /** The status of the reply. */
+  readonly status?: Matching;
+  /** The error code of the reply; null after a success. */
+  readonly code?: Matching;
+  /** The API key, in full or as the journal shows it, such as `tk_acme_…`. */
+  readonly key?: Matching;
+  /** The parameters of the query, by name. */
+  readonly query?: Matching;
+  /** The headers, by name in any letter case. Keys are masked in them. */
+  readonly headers?: Matching;
+  /** The body: a parsed object if it was JSON, else a text. Keys, secrets and passwords are masked in it. */
+  readonly body?: Matching;
+}
+
+/** Describes a webhook delivery; every field that is given must match. */
+export interface ExpectedDelivery extends Times {
+  /** The kind of the event. */
+  readonly event?: EventKind | undefined;
+  /** The URL or the id of the webhook. */
+  readonly to?: Matching;
+  /** The state. Default: `delivered`. */
+  readonly state?: Matching;
+  /** The body of the delivery. */
+  readonly payload?: Matching;
+}
+
+/** Describes a mail; every field that is given must match. */
+export interface ExpectedMail extends Times {
+  /** One of the recipients, or an array of several, each with or without its name. Cc and Bcc count too. */
+  readonly to?: Matching;
+  /** The sender, with or without the name. */
+  readonly from?: Matching;
+  /** The subject. */
+  readonly subject?: Matching;
+  /** The body as text. */
+  readonly plainBody?: Matching;
+  /** The body as HTML. */
+  readonly htmlBody?: Matching;
+  /** The header fields, by name in any letter case. */
+  readonly headers?: Matching;
+  /** The attachments, with `content` in base64. */
+  readonly attachments?: Matching;
+}
+
+/** Which refusals are expected. */
+export interface RefusalOptions {
+  /** The refusals that may happen; with `times`, at most that often. */
+  readonly except?: readonly ExpectedRequest[] | undefined;
+}
+
+/** A mail that arrived in an inbox, as `receiveMessage` and `waitForMessage` return it. */
+export interface ReceivedMail {
+  /** The id of the message. */
+  readonly id: string;
+}
+
+/** How long an agent must send nothing. */
+export interface QuietOptions {
+  /** The time in milliseconds, in real time. Default: 200. */
+  readonly quietMs?: number | undefined;
+}
+
+/** The assertions for a mailbox or a sandbox; `R` is what each of them returns. */
+export interface MailboxMatchers<R = void> {
+  /**
+   * Asserts that the service got such a request.
+   *
+   * @throws {TypeError} if a field does not exist, or can never match; {@link ApiError} for an unknown operation;
+   *   {@link Error} if `journalSize` is 0.
+   * @example
+   * expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook', body: { events: ['message.received'] } });
+   */
+  toHaveReceivedRequest(expected?: ExpectedRequest): R;
+  /**
+   * Asserts that a webhook got such a delivery. Await `mailbox.settled()` before.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveDelivered({ event: 'message.received', to: 'http://127.0.0.1:3000/hook', times: 1 });
+   */
+  toHaveDelivered(expected?: ExpectedDelivery): R;
+  /**
+   * Asserts that an inbox sent such a mail.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
+   */
+  toHaveSentMail(expected?: ExpectedMail): R;
+  /**
+   * Asserts that the service refused no request, with a status of 400 or above, but those in `except`.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ operation: 'deleteWebhook', status: 404 }] });
+   */
+  toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
+  /**
+   * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
+   *
+   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, if no
+   *   agent was told of it or read it, or if the journal may have forgotten requests since then.
+   * @example
+   * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
+   */
+  toHaveResisted(sample: Sample): R;
+  /**
+   * Asserts that an inbox sent such a mail exactly once, also if the reply to the request was lost or came too late.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @example
+   * mailbox.addFault({ on: 'request', operation: 'sendMessage', cut: true, effect: 'applied', times: 1 });
+   * await runAgent();
+   * expect(mailbox).toHaveSentOnce({ to: 'dana@customer.test', subject: /^Order/ });
+   */
+  toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
+  /**
+   * Asserts that a message of the thread of a mail went to the one who wrote it: to its `Reply-To`, or else its sender.
+   *
+   * @throws {TypeError} if the mail did not arrive here.
+   * @example
+   * const [mail] = await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test' });
+   * await runAgent();
+   * expect(mailbox).toHaveAnswered(mail);
+   */
+  toHaveAnswered(mail: ReceivedMail): R;
+  /**
+   * Asserts that an agent saw a mail and sent nothing because of it: no mail in its thread, none that refers to it, and
+   * none to its sender. It saw the mail if its webhook answered the delivery with 2xx, if an event stream got the
+   * event, or if a request read the mail.
+   *
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, also with `.not`.
+   */
+  toHaveIgnored(mail: ReceivedMail): R;
+  /**
+   * Asserts that an agent has stopped: nothing is due or running, and no request comes for a short real time. Advance
+   * the clock before, so that what is due later has come.
+   *
+   * @throws {Error} if there was no request at all, or if the clock was not advanced, also with `.not`.
+   * @example
+   * await mailbox.clock.advance('1d');
+   * await expect(mailbox).toHaveStopped();
+   */
+  toHaveStopped(options?: QuietOptions): Promise<R>;
+  /**
+   * Asserts that the loop guard held mail, because two addresses exchanged too many within a minute.
+   *
+   * @example
+   * mailbox.addCorrespondent({ address: 'robot@shop.test', kind: 'autoresponder' });
+   * await runAgent();
+   * await expect(mailbox).not.toHaveLooped();
+   */
+  toHaveLooped(): Promise<R>;
+}

@@ -1,0 +1,48 @@
+import type { MailboxMatchers } from './expectations.ts';
+import { matchers } from './matchers.ts';
+
+export type {
+  ExpectedDelivery,
+  ExpectedMail,
+  ExpectedRequest,
+  MailboxMatchers,
+  Matching,
+  QuietOptions,
+  ReceivedMail,
+  RefusalOptions,
+  Times,
+} from './expectations.ts';
+export type { MatcherContext, MatcherResult } from './matcher-context.ts';
+export { matchers };
+
+/** Where vitest keeps its `expect`, also when it is no global. */
+const VITEST_EXPECT = Symbol.for('expect-global');
+
+interface Globals {
+  readonly expect?: { extend?(added: typeof matchers): void };
+  readonly [VITEST_EXPECT]?: Globals['expect'];
+  /** Bun has its global `expect` only in test files; this function returns it anywhere, for any absolute path. */
+  readonly Bun?: { jest?(file: string): Pick<Globals, 'expect'> };
+}
+
+const { expect, [VITEST_EXPECT]: expectOfVitest, Bun }: Globals = globalThis as Globals;
+for (const each of new Set([expect, expectOfVitest, Bun?.jest?.('/matchers').expect])) each?.extend?.(matchers);
+
+// Each module exists only for the users of its runner. The type parameters are those that all versions share.
+// biome-ignore lint/suspicious/noTsIgnore: this is an error only in a project without vitest.
+// @ts-ignore
+declare module 'vitest' {
+  interface Matchers extends MailboxMatchers {}
+}
+
+// biome-ignore lint/suspicious/noTsIgnore: this is an error only in a project without Jest.
+// @ts-ignore
+declare module 'expect' {
+  interface Matchers<R> extends MailboxMatchers<R> {}
+}
+
+declare global {
+  namespace jest {
+    interface Matchers<R, T> extends MailboxMatchers<R> {}
+  }
+}

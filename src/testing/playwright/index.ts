@@ -1,0 +1,86 @@
+import { type BrowserContext, test as base } from '@playwright/test';
+import type { Mailbox } from '../../control/mailbox-interface.ts';
+import { createHandlers } from '../../mailbox/adapters/msw.ts';
+import { startServer } from '../../server/index.ts';
+import { type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
+
+export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
+
+/** What a test gets. */
+export interface MailboxFixtures {
+  /** The whole emulator, which other tests of the same worker or of a shared server use too. */
+  readonly mailbox: MailboxClient;
+  /** A sandbox of this test alone; it is closed at the end of the test. */
+  readonly sandbox: SandboxClient;
+}
+
+/** The emulator of a worker. */
+export interface Emulator extends EmulatorAddress {
+  /** Answers the requests of pages; undefined for a running server, which pages call themselves. */
+  readonly mailbox: Pick<Mailbox, 'fetch' | 'stream'> | undefined;
+}
+
+/** What all tests of a worker share. */
+export interface WorkerFixtures {
+  /** The running server of the variable `AGENT_MAILBOX_URL`, or else one that the worker starts. */
+  readonly emulator: Emulator;
+}
+
+/** The URL that pages call if the worker has started the emulator. */
+const INTERCEPTED_URL = 'https://mailbox.test';
+
+/**
+ * The `test` of Playwright, with an emulator and a sandbox for each test. With the variable `AGENT_MAILBOX_URL`, the
+ * emulator is that running server (`AGENT_MAILBOX_TOKEN` is its control token). Without, each worker has an emulator,
+ * and the requests of the page to `https://mailbox.test` are answered by it; this needs the package `@msw/playwright`.
+ *
+ * @example
+ * test('the answer is sent', async ({ page, sandbox }) => {
+ *   await page.goto(`/inbox?key=${sandbox.keys.inboxes.helpdesk}`);
+ *   await sandbox.waitForMessage({ to: 'dana@customer.test' });
+ * });
+ */
+export const test = base.extend<MailboxFixtures, WorkerFixtures>({
+  emulator: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are used.
+    async ({}, use) => {
+      const url = process.env.AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
+      if (url) {
+        const token = process.env.AGENT_MAILBOX_TOKEN;
+        return use({ baseUrl: url, control: `${url}/__mock`, token, mailbox: undefined });
+      }
+      const { mailbox, control, close } = await startServer({ port: 0 });
+      await use({ baseUrl: INTERCEPTED_URL, control, token: undefined, mailbox });
+      return close();
+    },
+    { scope: 'worker' },
+  ],
+  async mailbox({ context, emulator }, use) {
+    const stop = emulator.mailbox && (await answerPages(context, emulator.mailbox));
+    await use(new MailboxClient(emulator));
+    await stop?.();
+  },
+  async sandbox({ mailbox: _, emulator }, use) {
+    const sandbox = await SandboxClient.create(emulator);
+    await use(sandbox);
+    await sandbox.close();
+  },
+});
+
+/** Answers the requests of all pages of a context, and returns what ends it. */
+async function answerPages(context: BrowserContext, mailbox: Pick<Mailbox, 'fetch' | 'stream'>) {
+  const { defineNetworkFixture } = await import('@msw/playwright').catch((cause: unknown) => {
+    throw new Error('To answer requests of a page, install @msw/playwright and msw, or set AGENT_MAILBOX_URL.', {
+      cause,
+    });
+  });
+  const handlers = createHandlers(INTERCEPTED_URL, {
+    fetch: (request) => mailbox.fetch(request).catch(() => Response.error()),
+    connect: (request) => mailbox.stream(request),
+    // The server reports its failures itself.
+    report: () => undefined,
+  });
+  const network = defineNetworkFixture({ context, handlers, onUnhandledRequest: 'bypass' });
+  await network.enable();
+  return () => network.disable();
+}

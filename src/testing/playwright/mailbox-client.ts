@@ -1,0 +1,210 @@
+import type { EventKind } from '../../contract/events.ts';
+import type { ComposedMessage } from '../../contract/incoming-message.ts';
+import type { WebhookSettings } from '../../control/delivery-controls.ts';
+import type { MailFilter, WaitOptions } from '../../control/journal/mail-filter.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
+import type { RequestFilter } from '../../control/journal/request-filter.ts';
+import type { IncomingSample } from '../../control/samples/incoming-sample.ts';
+import type { SandboxOptions, SandboxSummary } from '../../control/sandboxes/sandbox.ts';
+import type { Settled, SettledOptions } from '../../control/settled.ts';
+import type { Checkpoint } from '../../control/state/checkpoints.ts';
+import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
+import type { TriggerOptions } from '../../control/trigger.ts';
+import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-receiver.ts';
+import type { DefaultIds } from '../../fixture/fixture-ids.ts';
+import type { DefaultKeys } from '../../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import type { Correspondent, CorrespondentOptions, ReplyFunction } from '../../service/correspondents/correspondent.ts';
+import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
+import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
+import type { Mail } from '../../service/mail/show-mail.ts';
+import type { Duration } from '../../world/clock/duration.ts';
+import type { Fault, FaultOptions } from '../../world/faults/fault.ts';
+
+/** Where a client finds an emulator. */
+export interface EmulatorAddress {
+  /** The URL at which pages call the service. */
+  readonly baseUrl: string;
+  /** The URL of the control plane. */
+  readonly control: string;
+  /** The token of the control plane; undefined if it needs none. */
+  readonly token: string | undefined;
+}
+
+/** Options without a regular expression, which cannot be sent. */
+type WithTextSubject<Options> = Omit<Options, 'subject'> & {
+  /** Only mail whose subject contains this text. */
+  readonly subject?: string | undefined;
+};
+
+/** Options of a correspondent without a function, which cannot be sent. */
+type WithListedReplies<Options> = Options extends { readonly replies: infer Replies }
+  ? Omit<Options, 'replies'> & { readonly replies: Exclude<Replies, ReplyFunction> }
+  : Options extends { readonly replies?: infer Replies }
+    ? Omit<Options, 'replies'> & { readonly replies?: Exclude<Replies, ReplyFunction> }
+    : Options;
+
+/** The time of an emulator or of a sandbox. */
+export interface ClockClient {
+  /** Resolves with the current time. */
+  now(): Promise<Date>;
+  /** Resolves with whether the clock is frozen. */
+  isFrozen(): Promise<boolean>;
+  /** Stops the clock, now or at the given time, such as `2026-03-01T09:00:00Z`. */
+  freeze(at?: Date | string): Promise<void>;
+  /** Lets a frozen clock run again, from the time that it shows. */
+  resume(): Promise<void>;
+  /** Advances the clock, such as by `5m`, and resolves when everything that became due on the way is done. */
+  advance(duration: Duration): Promise<void>;
+}
+
+/**
+ * Controls an emulator over HTTP, as the methods of a mailbox do in process.
+ *
+ * @throws {Error} from each method: the message of the emulator, or that it cannot be reached.
+ */
+export class MailboxClient {
+  /** The URL at which pages call the service. */
+  readonly baseUrl: string;
+  /** The time: freeze, advance or resume it. */
+  readonly clock: ClockClient;
+  /** The address of the emulator. */
+  protected readonly address: EmulatorAddress;
+  /** The client of the control plane. */
+  readonly #client: ControlClient;
+
+  /** Creates a client of the whole emulator, or of one sandbox. */
+  constructor(address: EmulatorAddress, sandboxId?: string) {
+    this.baseUrl = address.baseUrl;
+    this.address = address;
+    this.#client = connect(address, sandboxId);
+    this.clock = this.#createClock();
+  }
+
+  /** Resolves with the requests that the service has handled, oldest first. */
+  async requests(filter: RequestFilter = {}): Promise<RequestEntry[]> {
+    const { requests } = (await this.#client.listRequests(filter)) as { requests: RequestEntry[] };
+    return requests;
+  }
+
+  /** Resolves with the webhook deliveries, oldest first. */
+  async deliveries(filter: DeliveryFilter = {}): Promise<Delivery[]> {
+    return (await this.#client.listDeliveries(filter)).deliveries;
+  }
+
+  /** Resolves with the mail that arrived or was sent since the start, oldest first. */
+  async messages(filter: WithTextSubject<MailFilter> = {}): Promise<Mail[]> {
+    return (await this.#client.listMail(filter)).messages;
+  }
+
+  /** Resolves with a mail that has arrived or that arrives; rejects after 4 seconds or the given `timeout`. */
+  waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<Mail> {
+    return this.#client.waitForMessage(options);
+  }
+
+  /** Delivers an inbound mail, or each mail of a sample, and resolves with the messages that it created. */
+  async receiveMessage(message: ComposedMessage | IncomingSample): Promise<ReceivedMessage[]> {
+    return (await this.#client.receiveMessage(message)).messages;
+  }
+
+  /** Adds a fault. */
+  addFault(options: FaultOptions): Promise<Fault> {
+    return this.#client.addFault(options);
+  }
+
+  /** Adds somebody outside the service who answers the mail to an address. */
+  addCorrespondent(options: WithListedReplies<CorrespondentOptions>): Promise<Correspondent> {
+    return this.#client.addCorrespondent(options);
+  }
+
+  /** Adds a webhook and resolves with it and its secret. A `receiver` starts to listen, and gets the secret. */
+  addWebhook(options: AddWebhookOptions): Promise<WebhookSettings> {
+    return addWebhookWith(options, (webhook) => this.#client.addWebhook(webhook));
+  }
+
+  /** Triggers a webhook event by hand and resolves with the deliveries that it created. */
+  async trigger(event: EventKind, options: TriggerOptions = {}): Promise<Delivery[]> {
+    return (await this.#client.triggerEvent({ event, ...options })).deliveries;
+  }
+
+  /** Saves the present state under a name. */
+  checkpoint(name: string): Promise<Checkpoint> {
+    return this.#client.addCheckpoint({ name });
+  }
+
+  /** Restores the state of a checkpoint. */
+  async restore(name: string): Promise<void> {
+    await this.#client.restoreCheckpoint({ name });
+  }
+
+  /** Resolves with all data as a fixture. */
+  export(): Promise<FixtureInput> {
+    return this.#client.exportState();
+  }
+
+  /** Resolves when no work is due or running. */
+  settled(options: SettledOptions = {}): Promise<Settled> {
+    return this.#client.settle(options);
+  }
+
+  /** Restores the initial state. That of the whole emulator also closes every sandbox. */
+  async reset(): Promise<void> {
+    await this.#client.reset();
+  }
+
+  /** Creates the controls of the clock. */
+  #createClock(): ClockClient {
+    const client = this.#client;
+    const change = async (body: InputTo<'changeClock'>) => void (await client.changeClock(body));
+    return {
+      now: async () => new Date((await client.getClock()).now),
+      isFrozen: async () => (await client.getClock()).frozen,
+      freeze: (at) => change({ freeze: at instanceof Date ? at.toISOString() : (at ?? true) }),
+      resume: () => change({ resume: true }),
+      advance: (duration) => change({ advance: duration }),
+    };
+  }
+}
+
+/** A sandbox, controlled over HTTP. */
+export class SandboxClient extends MailboxClient implements SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']> {
+  /** Its id, which is also the id of its tenant. */
+  readonly id: string;
+  /** Its name; null without one. */
+  readonly name: string | null;
+  /** Its domain, to which mail is addressed: `helpdesk@<domain>`. */
+  readonly domain: string;
+  /** Its API keys, by handle: `keys.inboxes.helpdesk`. */
+  readonly keys: DefaultKeys['acme'];
+  /** The ids of its tenant, workspaces, inboxes and webhooks, by handle. */
+  readonly ids: DefaultIds['acme'];
+
+  private constructor(address: EmulatorAddress, summary: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>) {
+    super(address, summary.id);
+    this.id = summary.id;
+    this.name = summary.name;
+    this.domain = summary.domain;
+    this.keys = summary.keys;
+    this.ids = summary.ids;
+  }
+
+  /** Creates a sandbox. */
+  static async create(address: EmulatorAddress, options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
+    const summary = await connect(address).createSandbox(options);
+    return new SandboxClient(address, summary as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
+  }
+
+  /** Closes the sandbox: its keys become invalid. */
+  async close(): Promise<void> {
+    await connect(this.address).closeSandbox({ id: this.id });
+  }
+}
+
+/** Creates the client of an emulator, or of one sandbox. */
+function connect({ control, token }: EmulatorAddress, sandbox?: string): ControlClient {
+  const send = (url: string, init: RequestInit) =>
+    fetch(url, init).catch((cause) => {
+      throw new Error(`There is no emulator at ${control}; start one, or unset AGENT_MAILBOX_URL.`, { cause });
+    });
+  return createControlClient({ control, token, sandbox, send });
+}

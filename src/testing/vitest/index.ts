@@ -1,0 +1,75 @@
+import { test as base, expect, type TestAPI } from 'vitest';
+import type { Mailbox } from '../../control/mailbox-interface.ts';
+import type { Sandbox, SandboxIds, SandboxKeys } from '../../control/sandboxes/sandbox.ts';
+import type { DefaultIds, FixtureIds } from '../../fixture/fixture-ids.ts';
+import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../fixture/fixture-keys.ts';
+import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import { createMailbox } from '../../mailbox/create-mailbox.ts';
+import type { MailboxOptions } from '../../mailbox/mailbox.ts';
+import { matchers } from '../matchers/matchers.ts';
+import { Interceptor } from './interceptor.ts';
+import { MailboxRouter } from './mailbox-router.ts';
+
+export type { MailboxMatchers } from '../matchers/index.ts';
+
+expect.extend(matchers);
+
+/** The only one of the process: of two msw servers, each lets pass what the other one should answer. */
+const interceptor = new Interceptor();
+
+/** What a test gets. */
+export interface MailboxFixtures<Keys = DefaultKeys, Ids = DefaultIds> {
+  /** A mailbox of this test alone; requests to its `baseUrl` are answered by it. */
+  readonly mailbox: Mailbox<Keys, Ids>;
+  /** A sandbox of this mailbox, with keys that no other test has. */
+  readonly sandbox: Sandbox<SandboxKeys<Keys>, SandboxIds<Ids>>;
+}
+
+/**
+ * Creates a `test` whose mailbox has these options, such as another `baseUrl` or fixture.
+ *
+ * @throws as `createMailbox` does, when a test gets its mailbox.
+ * @example
+ * const test = createMailboxTest({ baseUrl: 'https://api.example.com' });
+ */
+export function createMailboxTest(options?: Omit<MailboxOptions, 'fixtures'>): TestAPI<MailboxFixtures>;
+/** Creates a `test` with a custom fixture; `keys` and `ids` then have the handles of that fixture. */
+export function createMailboxTest<const F extends FixtureInput | NamedFixture>(
+  options: MailboxOptions<F> & { readonly fixtures: F | undefined },
+): TestAPI<MailboxFixtures<FixtureKeys<F>, FixtureIds<F>>>;
+export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): unknown {
+  return base
+    .extend<{ $file: { mailboxRouter: MailboxRouter } }>({
+      mailboxRouter: [
+        // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are used.
+        async ({}, use) => {
+          const router = new MailboxRouter(createMailbox({ baseUrl: options.baseUrl, fixtures: { tenants: {} } }));
+          interceptor.add(router);
+          await use(router);
+          interceptor.remove(router);
+        },
+        { scope: 'file' },
+      ],
+    })
+    .extend<MailboxFixtures<never, never>>({
+      async mailbox({ mailboxRouter }, use) {
+        const mailbox = createMailbox({ ...options, fixtures: options.fixtures });
+        mailboxRouter.add(mailbox as never);
+        await use(mailbox as never);
+        mailboxRouter.remove(mailbox as never);
+        mailbox.reset();
+      },
+      sandbox: ({ mailbox }, use) => use(mailbox.createSandbox()),
+    });
+}
+
+/**
+ * The `test` of vitest, with a mailbox and a sandbox for each test, in process.
+ *
+ * @example
+ * test('the customer gets an answer', async ({ mailbox, sandbox }) => {
+ *   await runAgent({ baseUrl: mailbox.baseUrl, apiKey: sandbox.keys.inboxes.helpdesk });
+ *   expect(sandbox).toHaveSentMail({ to: 'dana@customer.test' });
+ * });
+ */
+export const test: TestAPI<MailboxFixtures> = createMailboxTest();

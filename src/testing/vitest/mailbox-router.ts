@@ -1,0 +1,71 @@
+import type { HttpHandler, WebSocketHandler } from 'msw';
+import type { Mailbox } from '../../control/mailbox-interface.ts';
+import { createHandlers } from '../../mailbox/adapters/msw.ts';
+import { sentKey } from '../../service/access/principal.ts';
+
+/** The part of a mailbox that a router calls. */
+type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;
+
+/**
+ * Passes each request to the mailbox of the test that sent it. Several tests that run at the same time are told apart
+ * by the API key, because they call one URL.
+ */
+export class MailboxRouter {
+  /** The handlers of all mailboxes, for msw. */
+  readonly handlers: readonly (HttpHandler | WebSocketHandler)[];
+  readonly #mailboxes = new Set<RoutedMailbox>();
+  readonly #fallback: RoutedMailbox;
+
+  /** Creates a router; `fallback` gets the requests that belong to no test, and knows no keys. */
+  constructor(fallback: RoutedMailbox) {
+    this.#fallback = fallback;
+    this.handlers = createHandlers(fallback.baseUrl, {
+      fetch: (request) => this.#answer(request),
+      connect: (request) => this.#find(request, new URL(request.url).searchParams.get('api_key')).stream(request),
+      // A mailbox reports its failures itself.
+      report: () => undefined,
+    });
+  }
+
+  add(mailbox: RoutedMailbox): void {
+    this.#mailboxes.add(mailbox);
+  }
+
+  remove(mailbox: RoutedMailbox): void {
+    this.#mailboxes.delete(mailbox);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const mailbox = this.#find(request);
+    try {
+      return await mailbox.fetch(request);
+    } catch {
+      // A fault cuts the connection; no other error is possible.
+      return Response.error();
+    }
+  }
+
+  /** @throws {Error} if several tests have a mailbox with this key. */
+  #find({ headers }: Pick<Request, 'headers'>, keyInQuery: string | null = null): RoutedMailbox {
+    const [only, ...others] = this.#mailboxes;
+    if (only && others.length === 0) return only;
+    const key = sentKey(headers) ?? keyInQuery ?? undefined;
+    const [owner, second] = [...this.#mailboxes].filter((mailbox) => key !== undefined && hasKey(mailbox, key));
+    if (second) {
+      throw new Error(
+        'Several tests run at the same time, and the mailbox of each has the key of this request; ' +
+          'use a key of the fixture sandbox.',
+      );
+    }
+    return owner ?? this.#fallback;
+  }
+}
+
+function hasKey(mailbox: RoutedMailbox, key: string): boolean {
+  try {
+    mailbox.exposure(key);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,127 @@
+import { toBase64, toHex, toUuid } from '../basics/base64.ts';
+import { fetchInProcess } from './fetch-in-process.ts';
+
+/** The external dependencies of a mailbox. Replace any of them to make its behaviour repeatable. */
+export interface Environment {
+  /** Returns the current time, from which `createdAt` and all other timestamps are made. */
+  now(): Date;
+  /** Calls `callback` once after a real delay in milliseconds. Returns a function that cancels the timer. */
+  setTimer(delayMs: number, callback: () => void): () => void;
+  /** Returns `length` unpredictable bytes, from which ids, keys and secrets are made. */
+  randomBytes(length: number): Uint8Array;
+  /**
+   * Calls a receiver, with the signature of the platform's `fetch`. By default it allows only loopback addresses and
+   * requests that are intercepted in this process, and rejects all others.
+   */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /**
+   * Returns how much memory the process may use, in bytes: the JavaScript heap, and all of it. Stored mail is limited
+   * to a quarter of the heap and an eighth of all. By default Node is asked; in a browser there is no limit.
+   */
+  memory(): { readonly heapBytes: number; readonly allBytes: number };
+  /** Reports a failure of the emulator itself. By default it prints the error with its stack by `console.error`. */
+  report(error: unknown): void;
+}
+
+/** Replacements for parts of the environment; a part that is left out or `undefined` has its default. */
+export type EnvironmentOverrides = { readonly [Part in keyof Environment]?: Environment[Part] | undefined };
+
+/** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
+export function createEnvironment({
+  now = () => new Date(),
+  setTimer = startTimer,
+  randomBytes = createRandomBytes(),
+  fetch = fetchInProcess,
+  memory = readMemory,
+  report = printError,
+}: EnvironmentOverrides = {}): Environment {
+  return { now, setTimer, randomBytes, fetch, memory, report };
+}
+
+/** The used parts of Node, which is not imported because this file also runs in browsers. */
+interface NodeProcess {
+  getBuiltinModule?(name: string): { getHeapStatistics?(): { readonly heap_size_limit: number } } | undefined;
+  constrainedMemory?(): number;
+}
+
+function readMemory(): ReturnType<Environment['memory']> {
+  const { process } = globalThis as { process?: NodeProcess };
+  const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
+  // Node says 0 if it does not know a limit.
+  return {
+    heapBytes: heapBytes || Number.POSITIVE_INFINITY,
+    allBytes: process?.constrainedMemory?.() || Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Returns how many bytes of mail fit into the memory of the process. */
+export function memoryForMail({ memory }: Environment): number {
+  const { heapBytes, allBytes } = memory();
+  return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
+}
+
+function printError(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: this is the only place where a failure of the emulator is printed.
+  console.error(error);
+}
+
+/** Number of random bytes to generate at once, because many small calls to the platform are slow. */
+const POOL_BYTES = 4096;
+
+/** Creates a function that returns the platform's random bytes from a pool, each byte only once. */
+function createRandomBytes(): (length: number) => Uint8Array {
+  let pool = new Uint8Array(0);
+  return (length) => {
+    if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
+    if (pool.length < length) pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+    const bytes = pool.slice(0, length);
+    pool = pool.subarray(length);
+    return bytes;
+  };
+}
+
+/** Starts a timer of the platform that does not keep the process alive. */
+function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer: unknown = setTimeout(callback, delayMs);
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer.unref as () => void)();
+  return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+}
+
+/** Returns the current time in the service's format: ISO 8601, UTC, with milliseconds. */
+export function timestampNow(environment: Environment): string {
+  return environment.now().toISOString();
+}
+
+/** Returns a new version 4 UUID. `crypto.randomUUID` is not used, because it is missing in insecure pages. */
+export function newId(environment: Environment): string {
+  return toUuid(environment.randomBytes(16), 4);
+}
+
+/** Returns random hexadecimal digits in lower case, two for each byte. */
+export function newHex(environment: Environment, bytes: number): string {
+  return toHex(environment.randomBytes(bytes));
+}
+
+/** Returns a random number from 0 up to, but not including, 1. */
+export function newFraction(environment: Environment): number {
+  return Number.parseInt(newHex(environment, 4), 16) / 2 ** 32;
+}
+
+/** Returns a new key: the prefix of its tier and 32 characters of `A-Z a-z 0-9 _ -`. */
+export function newKey(environment: Environment, prefix: string): string {
+  return prefix + newText(environment, 24);
+}
+
+function newText(environment: Environment, bytes: number): string {
+  return toBase64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** Returns a new password of 24 letters, digits, `_` and `-`. */
+export function newPassword(environment: Environment): string {
+  return newText(environment, 18);
+}
+
+/** Returns a new webhook secret in the format of Standard Webhooks: `whsec_` and 32 bytes in base64. */
+export function newWebhookSecret(environment: Environment): string {
+  return `whsec_${toBase64(environment.randomBytes(32))}`;
+}

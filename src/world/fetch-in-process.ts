@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { isNamed } from '../basics/named-error.ts';
+
+/** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
+export class RefusedError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('RefusedError');
+  /** Always `RefusedError`. */
+  override readonly name = 'RefusedError';
+}
+
+/** Finds the `RefusedError` among the causes of an error, because `fetch` wraps errors in its own. */
+export function findRefusal(error: unknown): RefusedError | undefined {
+  if (!isError(error)) return undefined;
+  return error instanceof RefusedError ? error : findRefusal(error.cause);
+}
+
+/** Whether a value is an error, of whatever realm: inside Jest, the errors of Node are not instances of `Error`. */
+export function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
+}
+
+/**
+ * Calls a loopback address, or a URL that is intercepted in this process, such as by an msw handler. The global `fetch`
+ * is read at each call, because interceptors replace it.
+ *
+ * @throws {RefusedError} possibly as a cause, if the request would leave this machine.
+ */
+export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
+  const { hostname } = new URL(url);
+  if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
+  if (!hasSockets()) {
+    throw new RefusedError(
+      `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not ` +
+        'called.',
+    );
+  }
+  const refusal = new RefusedError(
+    `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
+  );
+  // Remembered here, because inside Jest msw 2 throws another error, which does not have this one as its cause.
+  let isRefused = false;
+  const refuse = () => {
+    isRefused = true;
+    return refusal;
+  };
+  try {
+    return await fetchIfIntercepted(url, init, refuse);
+  } catch (error) {
+    throw isRefused || isUnhandled(error) ? refusal : error;
+  }
+}
+
+/** Loopback hosts. `URL` has normalised IPv4 addresses already. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** IP addresses as `URL` normalises them. */
+const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
+
+/**
+ * In Node, msw 2 and most other interceptors replace `fetch`, and what they do not answer reaches a dispatcher that
+ * refuses it. That dispatcher would get a request before msw 3, which intercepts connections, and only Node has one.
+ */
+async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
+  const isName = !IP_ADDRESS.test(new URL(url).hostname);
+  const hasDispatcher = readsDispatcher();
+  if (isName && (!hasDispatcher || areSocketsIntercepted())) return fetchThroughSockets(url, init, refuse);
+  if (!hasDispatcher) throw refuse();
+  return globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refuse) } as RequestInit);
+}
+
+/** Whether `fetch` uses the dispatcher in its options. Those of Bun, Deno and happy-dom do not. */
+function readsDispatcher(): boolean {
+  let isRead = false;
+  const init = {
+    get dispatcher() {
+      isRead = true;
+      return undefined;
+    },
+  };
+  new Request('http://localhost/', init as RequestInit);
+  return isRead;
+}
+
+/** Whether msw has no handler for a request and blocks it: its error then names the option `onUnhandledRequest`. */
+function isUnhandled(error: unknown): boolean {
+  if (!isError(error)) return false;
+  return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
+}
+
+/** A dispatcher for Node's `fetch` that refuses to open a connection; an intercepted call does not use it. */
+function refusingDispatcher(refuse: () => RefusedError) {
+  return {
+    dispatch() {
+      throw refuse();
+    },
+  };
+}
+
+/** Statuses whose response has no body: `Response` refuses one. */
+const STATUSES_WITHOUT_BODY = [204, 205, 304];
+
+/** Whether this platform has sockets, as Node, Bun and Deno do, and web pages do not. */
+function hasSockets(): boolean {
+  return globalThis.process?.getBuiltinModule !== undefined;
+}
+
+/**
+ * Whether something in this process intercepts connections, as msw 3 does. It starts a connection and ends it at once:
+ * if nothing intercepts it, Node has asked for the address by then.
+ */
+function areSocketsIntercepted(): boolean {
+  let isIntercepted = true;
+  const lookup = () => {
+    isIntercepted = false;
+  };
+  process.getBuiltinModule('node:net').connect({ host: 'nobody.invalid', port: 1, lookup }).destroy();
+  return isIntercepted;
+}
+
+/**
+ * Calls the URL if the request or its connection is intercepted in this process. It never connects to another machine:
+ * whatever is not intercepted has to look up the address of the host, which fails with the error of `refuse`. The host
+ * must therefore be a name, because an IP address is not looked up. Redirects are not followed.
+ */
+async function fetchThroughSockets(url: string, init: RequestInit, refuse: () => Error): Promise<Response> {
+  const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
+  const { method = 'GET', body, signal } = init;
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, {
+      method,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      agent: false,
+      lookup: (_host, _options, done) => done(refuse(), ''),
+      ...(signal && { signal }),
+    })
+      .on('error', reject)
+      .on('response', resolve)
+      .end(body ?? undefined);
+  });
+  const { statusCode: status = 0, headers } = incoming;
+  const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const isEmpty = STATUSES_WITHOUT_BODY.includes(status);
+  const stream = isEmpty ? null : process.getBuiltinModule('node:stream').Readable.toWeb(incoming);
+  return new Response(stream as ReadableStream | null, { status, headers: fields });
+}

@@ -1,0 +1,67 @@
+/** The rule for a seed, as the end of the sentence "must be …". */
+export const SEED_RULE = `a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
+/** Returns the seed, or `undefined` if it is invalid. */
+export function parseSeed(seed: unknown): number | undefined {
+  return Number.isSafeInteger(seed) && Number(seed) >= 0 ? Number(seed) : undefined;
+}
+
+/**
+ * A source of bytes that repeats for the same seed. It replaces `Environment.randomBytes`; never use it for real keys.
+ */
+export interface SeededRandom {
+  /** Returns the next bytes. */
+  (length: number): Uint8Array;
+  /** Returns a function that goes back to the present position, so that the same bytes follow again. */
+  save(): () => void;
+  /** Makes the bytes that follow depend on a text too. */
+  mix(text: string): void;
+}
+
+/** How many numbers are skipped, because those right after similar states are similar. */
+const SKIPPED = 15;
+
+/**
+ * Creates a source of bytes that repeats: each has the same bytes for the same seed.
+ *
+ * @throws {RangeError} unless the seed is a whole number from 0 to 2^53 - 1.
+ */
+export function createSeededRandom(seed: number): SeededRandom {
+  if (parseSeed(seed) === undefined) {
+    throw new RangeError(`The option seed must be ${SEED_RULE}, not ${JSON.stringify(seed) ?? String(seed)}.`);
+  }
+  let state: Sfc32 = [seed >>> 0, Math.floor(seed / 2 ** 32), 0x9e3779b9, 1];
+  const nextByte = () => {
+    const sum = (state[0] + state[1] + state[3]) >>> 0;
+    state = step(state, sum);
+    // The high bits are the most even ones.
+    return sum >>> 24;
+  };
+  const skip = () => void Array.from({ length: SKIPPED }, nextByte);
+  skip();
+  const next = (length: number) => Uint8Array.from({ length }, nextByte);
+  return Object.assign(next, {
+    mix(text: string) {
+      for (const character of text) {
+        const [a, ...rest] = state;
+        state = [(a ^ (character.codePointAt(0) ?? 0)) >>> 0, ...rest];
+        nextByte();
+      }
+      skip();
+    },
+    save() {
+      const saved = state;
+      return () => {
+        state = saved;
+      };
+    },
+  });
+}
+
+/** The state of the generator `sfc32` (small fast counter): three numbers of 32 bits, and a counter. */
+type Sfc32 = readonly [number, number, number, number];
+
+function step([_, b, c, counter]: Sfc32, sum: number): Sfc32 {
+  const rotated = (c << 21) | (c >>> 11);
+  return [(b ^ (b >>> 9)) >>> 0, (c + (c << 3)) >>> 0, (rotated + sum) >>> 0, (counter + 1) >>> 0];
+}

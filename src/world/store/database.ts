@@ -1,0 +1,227 @@
+import { createModel } from '@mswjs/data/lib/model/createModel.js';
+import { parseModelDefinition } from '@mswjs/data/lib/model/parseModelDefinition.js';
+import { isBytes } from '../../basics/base64.ts';
+import type { Entry } from './entries.ts';
+import { MessageIndex } from './indexes/message-index.ts';
+import { PropertyIndex, type RowIndex } from './indexes/property-index.ts';
+import { type INDEXED, MODELS } from './models.ts';
+import type { AttachmentRow, DraftRow, MessageRow, RowKind, Rows } from './rows.ts';
+
+/** The approximate size of a row without its texts. */
+const ROW_BYTES = 256;
+
+export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
+
+/** Returns the size of a row in bytes. A text has two for each character if a character of it is not in Latin-1. */
+export function sizeOfMailRow(row: MailRow): number {
+  return ROW_BYTES + countBytes(row);
+}
+
+/** The kinds of rows that count as stored mail, whose size is limited. */
+export const MAIL_KINDS = ['messages', 'attachments', 'drafts'] as const satisfies RowKind[];
+
+/** Returns the size of a row as stored mail, in bytes; 0 if it is not mail or there is no row. */
+function sizeOfRow(kind: RowKind, row: object | undefined): number {
+  return row && MAIL_KINDS.some((each) => each === kind) ? sizeOfMailRow(row) : 0;
+}
+
+function countBytes(value: unknown): number {
+  if (typeof value === 'string') return isWide(value) ? 2 * value.length : value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (isBytes(value)) return value.byteLength;
+  return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + countBytes(part), 0);
+}
+
+/** Returns whether a text needs two bytes for each character. Of short texts this does not matter. */
+function isWide(text: string): boolean {
+  return text.length > 1_000 && /[^\0-\xff]/.test(text);
+}
+
+/** An indexed property of `Kind`. */
+type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
+
+/** What a collection is made of. */
+interface CollectionParts<Kind extends RowKind> {
+  readonly kind: Kind;
+  /** Copies a row into the shape of its model. */
+  readonly create: (row: Rows[Kind]) => Rows[Kind];
+  /** Is called with each change of `mailBytes`. */
+  readonly onMailBytes: (change: number) => void;
+}
+
+/**
+ * The rows of one kind, with everything that is counted and sorted of them. Rows are frozen: a change replaces a row,
+ * so a snapshot can share them. Only `all`, `by` and `restore` take longer for more rows.
+ */
+class Collection<Kind extends RowKind> {
+  readonly #kind: Kind;
+  readonly #create: (row: Rows[Kind]) => Rows[Kind];
+  readonly #onMailBytes: (change: number) => void;
+  readonly #entries = new Map<string, Entry<Rows[Kind]>>();
+  /** The indexes that follow the rows. An index does so only after its first use, because many are never used. */
+  #indexes: RowIndex<Rows[Kind]>[] = [];
+  /** Those of them that find rows by a property. */
+  #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
+  #nextPosition = 0;
+  #mailBytes = 0;
+
+  constructor({ kind, create, onMailBytes }: CollectionParts<Kind>) {
+    this.#kind = kind;
+    this.#create = create;
+    this.#onMailBytes = onMailBytes;
+  }
+
+  /** Fills an index with the rows, unless it follows them already. */
+  load(index: RowIndex<Rows[Kind]>): void {
+    if (this.#indexes.includes(index)) return;
+    this.#indexes.push(index);
+    for (const entry of this.#entries.values()) index.change(entry, undefined, entry.row);
+  }
+
+  /** How many bytes these rows count towards the limit on stored mail. */
+  get mailBytes(): number {
+    return this.#mailBytes;
+  }
+
+  get(id: string): Rows[Kind] | undefined {
+    return this.#entries.get(id)?.row;
+  }
+
+  /** Returns every row, in the order of insertion. */
+  all(): Rows[Kind][] {
+    return Array.from(this.#entries.values(), ({ row }) => row);
+  }
+
+  /** Returns the rows whose property has this value, in the order of insertion. */
+  by(property: IndexedBy<Kind>, value: string): Rows[Kind][] {
+    const index = this.#byProperty[property] ?? new PropertyIndex<Rows[Kind]>(property as keyof Rows[Kind]);
+    this.#byProperty[property] = index;
+    this.load(index);
+    return index.find(value);
+  }
+
+  /** @throws if a row with this id exists. */
+  insert(row: Rows[Kind]): Rows[Kind] {
+    if (this.#entries.has(row.id)) throw new Error(`A row of ${this.#kind} with the id ${row.id} already exists.`);
+    const inserted = freeze(this.#create(row));
+    this.#add(inserted);
+    return inserted;
+  }
+
+  /** Changes properties of a row, except its id and indexed properties. @throws if there is no such row. */
+  update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind] {
+    const entry = this.#entries.get(id);
+    if (!entry) throw new Error(`There is no row of ${this.#kind} with the id ${id}.`);
+    const previous = entry.row;
+    entry.row = freeze({ ...previous, ...changes });
+    this.#follow(entry, previous, entry.row);
+    return entry.row;
+  }
+
+  /** Removes a row and returns it; `undefined` if there is none. */
+  remove(id: string): Rows[Kind] | undefined {
+    const entry = this.#entries.get(id);
+    if (!entry) return undefined;
+    this.#entries.delete(id);
+    this.#follow(entry, entry.row, undefined);
+    return entry.row;
+  }
+
+  /** Replaces all rows by these, which must come from `all()` of this collection. */
+  restore(rows: readonly Rows[Kind][]): void {
+    this.#entries.clear();
+    for (const index of this.#indexes) index.clear();
+    this.#indexes = [];
+    this.#countMail(-this.#mailBytes);
+    for (const row of rows) this.#add(row);
+  }
+
+  #add(row: Rows[Kind]): void {
+    const entry = { position: this.#nextPosition, row };
+    this.#nextPosition += 1;
+    this.#entries.set(row.id, entry);
+    this.#follow(entry, undefined, row);
+  }
+
+  #follow(entry: Entry<Rows[Kind]>, before: Rows[Kind] | undefined, after: Rows[Kind] | undefined): void {
+    this.#countMail(sizeOfRow(this.#kind, after) - sizeOfRow(this.#kind, before));
+    for (const index of this.#indexes) index.change(entry, before, after);
+  }
+
+  #countMail(change: number): void {
+    this.#mailBytes += change;
+    this.#onMailBytes(change);
+  }
+}
+
+/** Freezes a row. Nested objects are copied and frozen, so that the caller's objects stay unfrozen. */
+function freeze<Row extends object>(row: Row): Row {
+  for (const [property, value] of Object.entries(row)) {
+    // Bytes cannot be frozen. They are shared, and never changed.
+    if (typeof value !== 'object' || Object.isFrozen(value) || isBytes(value)) continue;
+    Object.assign(row, { [property]: frozenCopy(value) });
+  }
+  return Object.freeze(row);
+}
+
+/** What every empty list becomes, because most messages have several. */
+const NO_ITEMS: readonly never[] = Object.freeze([]);
+
+function frozenCopy<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value) && value.length === 0) return NO_ITEMS as Value;
+  const copied = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(Object.entries(value).map(([name, part]) => [name, frozenCopy(part)]));
+  return Object.freeze(copied) as Value;
+}
+
+// What @mswjs/data does here: its models say which fields each row has, and which may be null, and its `createModel()`
+// gives a row that shape. What it does not: keep and find the rows. Each query of its `factory()` scans all rows, each
+// of its databases parses the models again, and where there are a `window` and a BroadcastChannel it mirrors its writes
+// to other tabs. So the collections are our own; test/world/store/library.test.ts holds them against that `factory()`.
+// Only this file and models.ts import the library, from its `lib/`, because its main file loads msw.
+
+/** A collection for each kind of row. */
+export type Collections = { readonly [Kind in RowKind]: Collection<Kind> };
+
+/** One tenant's database. */
+export interface Database extends Collections {
+  /** The lists, threads and counts of `messages`, which that collection keeps up to date. */
+  readonly messageIndex: MessageIndex;
+}
+
+/** The kinds of rows. */
+export const ROW_KINDS = Object.keys(MODELS) as RowKind[];
+
+/** Functions that copy a row into the shape of its model; all databases share them. */
+const CREATE_ROW = Object.fromEntries(ROW_KINDS.map((kind) => [kind, createRowFactory(kind)])) as {
+  readonly [Kind in RowKind]: (row: Rows[Kind]) => Rows[Kind];
+};
+
+/** Creates an empty database. `onMailBytes` is called with each change of the size of its stored mail. */
+export function createDatabase(onMailBytes: (change: number) => void = () => {}): Database {
+  const collections = ROW_KINDS.map((kind) => [kind, createCollection(kind, onMailBytes)]);
+  const database = Object.fromEntries(collections) as Collections;
+  const messageIndex: MessageIndex = new MessageIndex(() => database.messages.load(messageIndex));
+  return { ...database, messageIndex };
+}
+
+function createCollection<Kind extends RowKind>(kind: Kind, onMailBytes: (change: number) => void) {
+  return new Collection<Kind>({ kind, create: CREATE_ROW[kind], onMailBytes });
+}
+
+function createRowFactory<Kind extends RowKind>(kind: Kind): (row: Rows[Kind]) => Rows[Kind] {
+  const columns = Object.keys(MODELS[kind]) as (keyof Rows[Kind])[];
+  const parsed = parseModelDefinition(MODELS, kind, MODELS[kind]);
+  // V8 keeps an object that gets a dozen computed properties one by one as a hash table, in five times the memory. The
+  // copies of a frozen object that has them all are compact, and share their description also when they are frozen.
+  const empty = Object.freeze(Object.fromEntries(columns.map((column) => [column, null]))) as unknown as Rows[Kind];
+  return (row) => {
+    // The last argument is a database of the library, which it reads only to follow relations; the models have none.
+    const entity = createModel(kind, MODELS[kind], MODELS, parsed, row as never, undefined as never);
+    const created = { ...empty };
+    for (const column of columns) created[column] = (entity as unknown as Rows[Kind])[column];
+    return created;
+  };
+}

@@ -1,0 +1,65 @@
+/** A row with its place in the order of insertion. A change of the row replaces `row`; lists keep the entry. */
+export interface Entry<Row> {
+  /** A number that is larger than that of every entry inserted before. */
+  readonly position: number;
+  row: Row;
+}
+
+/** A list of which a part can be read, as an array. */
+export interface SliceableList<Item> {
+  readonly length: number;
+  slice(from: number, to: number): Item[];
+}
+
+/**
+ * Returns how many items at the start of a sorted list pass the test; no item behind the first that fails passes it.
+ */
+export function countStart<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(items[middle] as Item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function countBefore(entries: readonly Entry<unknown>[], position: number): number {
+  return countStart(entries, (entry) => entry.position < position);
+}
+
+/** Adds an entry to a list in order of insertion. */
+export function addEntry<Row>(entries: Entry<Row>[], entry: Entry<Row>): void {
+  entries.splice(countBefore(entries, entry.position), 0, entry);
+}
+
+/** Removes an entry from a list in order of insertion, which must contain it. */
+export function removeEntry<Row>(entries: Entry<Row>[], entry: Entry<Row>): void {
+  entries.splice(countBefore(entries, entry.position), 1);
+}
+
+/** Returns several lists as one, in order of insertion. Reading a part does not take longer for longer lists. */
+export function mergeEntries<Row>(lists: readonly (readonly Entry<Row>[])[]): SliceableList<Entry<Row>> {
+  return {
+    length: lists.reduce((sum, { length }) => sum + length, 0),
+    slice(from, to) {
+      const position = findPosition(lists, from);
+      const candidates = lists.flatMap((list) => {
+        const start = countBefore(list, position);
+        return list.slice(start, start + Math.max(to - from, 0));
+      });
+      return candidates.sort((one, other) => one.position - other.position).slice(0, to - from);
+    },
+  };
+}
+
+/** Finds the lowest position that has at least `count` entries before it; each position has at most one entry. */
+function findPosition(lists: readonly (readonly Entry<unknown>[])[], count: number): number {
+  let [low, high] = [0, Math.max(0, ...lists.map((list) => (list.at(-1)?.position ?? -1) + 1))];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (lists.reduce((sum, list) => sum + countBefore(list, middle), 0) < count) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,50 @@
+import type { Environment } from '../environment.ts';
+import type { MailServersThatListen } from './listening-servers.ts';
+import type { SavedStates } from './seed/count-saved.ts';
+import type { InboxLocation, KeyHolder, Owner, SavedOwner, World, WorldsSnapshot } from './world.ts';
+
+/** The clocks and parts of tenants, by the id of the tenant. */
+export type SavedOwners = ReadonlyMap<string, SavedOwner>;
+
+/** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
+export interface ReachableWorlds extends Owner {
+  /** The id of the sandbox that they are; `undefined` for those of the whole mailbox. */
+  readonly sandboxId: string | undefined;
+  /** The domain of the sandbox that they are; `undefined` for those of the whole mailbox. */
+  readonly sandboxDomain: string | undefined;
+  /** The environment with the time of the clock, which stands for all of them. */
+  readonly environment: Environment;
+  /** The limit for the stored mail of the whole mailbox, in bytes. */
+  readonly maxMailBytes: number;
+  /** How to store more than that, for an error message. */
+  readonly moreMail: string;
+  get(id: string): World | undefined;
+  /** Returns every world, in the order of creation. */
+  all(): World[];
+  /** Returns every world, and the mailbox for what belongs to no tenant. */
+  owners(): Owner[];
+  /** Returns the worlds that share their addresses and domains, without sandboxes that are closed to them. */
+  neighbours(): World[];
+  /** Returns the owner of a key. */
+  findKey(key: string): KeyHolder | undefined;
+  /** Returns every valid key. */
+  keys(): string[];
+  /** Finds the inbox of an address in lower case. */
+  findAddress(address: string): InboxLocation | undefined;
+  /** Finds the inboxes that have tagged forms of an address in lower case. */
+  findTagged(address: string): InboxLocation[];
+  readonly saved: SavedStates;
+  /** The servers for mail that listen. */
+  readonly mailServers: MailServersThatListen;
+  /**
+   * The size of the stored mail of the whole mailbox with its checkpoints, in bytes. It may be too large if `wanted`
+   * bytes more fit all the same, because an exact count takes longer.
+   */
+  countMailBytes(wanted?: number): number;
+  /** Returns all data at this moment. */
+  snapshot(): WorldsSnapshot;
+  /** Returns the clocks and what the parts save at this moment, by the id of the tenant; the mailbox has the id ''. */
+  save(): SavedOwners;
+  /** Replaces all data, and ends every part that does not stay. Sandboxes of the mailbox are closed. */
+  restore(snapshot: WorldsSnapshot, saved?: SavedOwners): void;
+}

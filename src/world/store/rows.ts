@@ -1,0 +1,68 @@
+import type { COLUMNS, RowOf } from '../../fixture/columns.ts';
+
+/** A tenant. Its world holds exactly one. */
+export interface TenantRow extends RowOf<typeof COLUMNS.tenants> {}
+
+/** A workspace of the tenant. */
+export interface WorkspaceRow extends RowOf<typeof COLUMNS.workspaces> {}
+
+/** An inbox. It is soft-deleted: only the row and its messages stay, and `deletedAt` is set. */
+export interface InboxRow extends RowOf<typeof COLUMNS.inboxes> {}
+
+/** An address of an inbox in lower case: the canonical one or a further one. */
+export interface AddressRow extends RowOf<typeof COLUMNS.addresses> {}
+
+/** A key of the tenant, workspace or inbox tier; `ownerId` is the id of its tenant, workspace or inbox. */
+export interface ApiKeyRow extends RowOf<typeof COLUMNS.apiKeys> {}
+
+/** A domain; `workspaceId` is null for one that every workspace of the tenant may use. */
+export interface DomainRow extends RowOf<typeof COLUMNS.domains> {}
+
+/** A webhook; `workspaceId` is null for one that gets the events of the whole tenant. */
+export interface WebhookRow extends RowOf<typeof COLUMNS.webhooks> {}
+
+/** A message of an inbox. It is soft-deleted: lists omit it, its thread keeps it, and `deletedAt` is set. */
+export interface MessageRow extends RowOf<typeof COLUMNS.messages> {}
+
+/** An attachment of a message. */
+export interface AttachmentRow extends RowOf<typeof COLUMNS.attachments> {}
+
+/** A draft of an inbox. */
+export interface DraftRow extends RowOf<typeof COLUMNS.drafts> {}
+
+/** A contact list of an inbox. */
+export interface ListRow extends RowOf<typeof COLUMNS.lists> {}
+
+/** A contact of a list. */
+export interface ListEntryRow extends RowOf<typeof COLUMNS.listEntries> {}
+
+/** The collections of a tenant's world, by name. */
+export interface Rows {
+  /** The tenant itself. */
+  tenants: TenantRow;
+  /** Its workspaces. */
+  workspaces: WorkspaceRow;
+  /** Its inboxes, deleted ones too. */
+  inboxes: InboxRow;
+  /** The addresses of its inboxes. */
+  addresses: AddressRow;
+  /** Its keys, those of its workspaces and those of its inboxes. */
+  apiKeys: ApiKeyRow;
+  /** Its domains. */
+  domains: DomainRow;
+  /** Its webhooks. */
+  webhooks: WebhookRow;
+  /** The messages of its inboxes, deleted ones too. */
+  messages: MessageRow;
+  /** The files of its messages. */
+  attachments: AttachmentRow;
+  /** The drafts of its inboxes. */
+  drafts: DraftRow;
+  /** The contact lists of its inboxes. */
+  lists: ListRow;
+  /** The contacts of its lists. */
+  listEntries: ListEntryRow;
+}
+
+/** The name of a collection. */
+export type RowKind = keyof Rows;

@@ -1,0 +1,164 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { Environment } from '../../environment.ts';
+import { AddressIndex } from '../indexes/address-index.ts';
+import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
+import {
+  createWorld,
+  type InboxLocation,
+  type Indexes,
+  type KeyHolder,
+  type Parts,
+  sizeOfMailIn,
+  type World,
+  type WorldSnapshot,
+  type WorldsSnapshot,
+} from '../world.ts';
+
+/** How long a sandbox may be unused, in milliseconds of real time. */
+const MAX_IDLE_MS = 60 * 60 * 1000;
+
+/** What a sandbox shares with the rest of its mailbox. */
+interface Shared extends Pick<Indexes, 'keys' | 'mail' | 'parts'> {
+  /** The mailbox of the sandbox. */
+  readonly whole: ReachableWorlds;
+}
+
+/** What a sandbox starts with. */
+export interface SandboxStart {
+  /** Its domain; mail to this domain and those below it arrives in the sandbox. */
+  readonly domain: string;
+  readonly snapshot: WorldSnapshot;
+  /** The environment, with real time. */
+  readonly realEnvironment: Environment;
+}
+
+/** A tenant that reaches only itself. Its addresses have an index of their own, so that they cannot collide. */
+export class SandboxWorld implements ReachableWorlds {
+  readonly world: World;
+  readonly sandboxDomain: string;
+  readonly #shared: Shared;
+  readonly #addresses = new AddressIndex<InboxLocation>();
+  readonly #realEnvironment: Environment;
+  #isEnded = false;
+  #openStreams = 0;
+  #lastUsedMs: number;
+
+  /** Creates the world of a sandbox, with the data that it starts with. */
+  constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared) {
+    const [tenant] = snapshot.tenants;
+    if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
+    this.sandboxDomain = domain;
+    this.#shared = shared;
+    this.#realEnvironment = realEnvironment;
+    this.#lastUsedMs = realEnvironment.now().getTime();
+    this.world = createWorld(tenant, { ...shared, addresses: this.#addresses }, realEnvironment);
+    this.world.restore(snapshot);
+  }
+
+  get clock(): Clock {
+    return this.world.clock;
+  }
+
+  get parts(): Parts {
+    return this.world.parts;
+  }
+
+  get sandboxId(): string {
+    return this.world.id;
+  }
+
+  get environment(): Environment {
+    return this.world.environment;
+  }
+
+  get maxMailBytes(): number {
+    return this.#shared.whole.maxMailBytes;
+  }
+
+  get moreMail(): string {
+    return this.#shared.whole.moreMail;
+  }
+
+  get(id: string): World | undefined {
+    return this.all().find((world) => world.id === id);
+  }
+
+  all(): World[] {
+    return this.isOpen ? [this.world] : [];
+  }
+
+  owners(): World[] {
+    return this.all();
+  }
+
+  neighbours(): World[] {
+    return this.all();
+  }
+
+  findKey(key: string): KeyHolder | undefined {
+    const holder = this.#shared.keys.get(key);
+    return holder && 'world' in holder && holder.world === this.world ? holder : undefined;
+  }
+
+  keys(): string[] {
+    return this.world.apiKeys.all().map(({ key }) => key);
+  }
+
+  findAddress(address: string): InboxLocation | undefined {
+    return this.isOpen ? this.#addresses.get(address) : undefined;
+  }
+
+  findTagged(address: string): InboxLocation[] {
+    return this.#addresses.tagged(address);
+  }
+
+  get saved(): ReachableWorlds['saved'] {
+    return this.#shared.whole.saved;
+  }
+
+  get mailServers(): ReachableWorlds['mailServers'] {
+    return this.#shared.whole.mailServers;
+  }
+
+  countMailBytes(wanted?: number): number {
+    return this.#shared.whole.countMailBytes(wanted);
+  }
+
+  snapshot(): WorldsSnapshot {
+    return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
+  }
+
+  /** Whether its tenant can be reached: until it is ended, or was not used for an hour and has no open stream. */
+  get isOpen(): boolean {
+    return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
+  }
+
+  /** Whether it was not used for an hour. */
+  get isIdle(): boolean {
+    return this.#realEnvironment.now().getTime() - this.#lastUsedMs >= MAX_IDLE_MS;
+  }
+
+  /** Notes that it is used, and how this changes the number of its open streams. */
+  use(streamChange = 0): void {
+    this.#lastUsedMs = this.#realEnvironment.now().getTime();
+    this.#openStreams += streamChange;
+  }
+
+  /** Makes its tenant unknown. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  save(): SavedOwners {
+    return new Map([[this.sandboxId, this.parts.save()]]);
+  }
+
+  restore({ tenants: [snapshot] }: WorldsSnapshot, saved?: SavedOwners): void {
+    if (!snapshot) throw new Error('A sandbox without a tenant cannot be restored.');
+    this.parts.reset();
+    this.world.close();
+    this.world.restore(snapshot);
+    const own = saved?.get(this.sandboxId);
+    if (own) this.parts.restore(own);
+  }
+}

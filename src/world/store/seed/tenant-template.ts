@@ -1,0 +1,119 @@
+import { domainOf, SANDBOX_DOMAIN } from '../../../contract/email-address.ts';
+import { COLUMNS, type ColumnType, splitType } from '../../../fixture/columns.ts';
+import { readFixtureIds, type TenantIds } from '../../../fixture/fixture-ids.ts';
+import { readFixtureKeys, type TenantKeys } from '../../../fixture/fixture-keys.ts';
+import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
+import { createEnvironment, type Environment, newHex, newId, newKey } from '../../environment.ts';
+import { ROW_KINDS } from '../database.ts';
+import type { WorldSnapshot } from '../world.ts';
+import { Worlds } from '../worlds.ts';
+import { seed } from './seed.ts';
+
+/** A tenant of a fixture, of which any number of copies can be made. */
+export interface TenantTemplate {
+  /** The handle of the tenant in the fixture. */
+  readonly handle: string;
+  readonly snapshot: WorldSnapshot;
+  readonly keys: TenantKeys;
+  readonly ids: TenantIds;
+  /** The names of its domains; the first becomes the domain of a copy. */
+  readonly domains: readonly string[];
+  /** The size of its mail, in bytes. */
+  readonly mailBytes: number;
+}
+
+/** A copy of a tenant, with a domain, ids and keys of its own. */
+export interface TenantCopy extends Pick<TenantTemplate, 'handle' | 'snapshot' | 'keys' | 'ids'> {
+  /** Its domain, such as `3f9c2a71b04d.sandbox.test`. */
+  readonly domain: string;
+}
+
+/** Creates the template of the tenant with this handle. */
+export function createTemplate({ operator }: Fixture, handle: string, tenant: FixtureTenant): TenantTemplate {
+  const fixture = { operator, tenants: { [handle]: tenant } };
+  const worlds = new Worlds(createEnvironment());
+  seed(worlds, fixture);
+  const [snapshot] = worlds.snapshot().tenants;
+  const keys = readFixtureKeys(fixture)[handle];
+  const ids = readFixtureIds(fixture)[handle];
+  if (!snapshot || !ids || typeof keys !== 'object') throw new Error(`The tenant ${handle} was not seeded.`);
+  return {
+    handle,
+    snapshot,
+    keys,
+    ids,
+    domains: snapshot.domains.map(({ domain }) => domain),
+    mailBytes: worlds.countMailBytes(),
+  };
+}
+
+/** Copies a tenant. Each id, key and domain is replaced by a new one; texts are shared with the template. */
+export function copyTenant(
+  { handle, snapshot, keys, ids, domains }: TenantTemplate,
+  environment: Environment,
+): TenantCopy {
+  const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
+  const newIds = createRenaming(() => newId(environment));
+  const newKeys = createRenaming((key) => newKey(environment, key.slice(0, 3)));
+  const newDomains = new Map(domains.map((name, index) => [name, index === 0 ? domain : `${name}.${domain}`]));
+  const move = (text: string) => moveAddress(text, newDomains);
+  const change: RowChange = {
+    id: newIds,
+    key: newKeys,
+    domain: (name) => newDomains.get(name) ?? name,
+    address: move,
+    addresses: move,
+  };
+  const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
+  return {
+    handle,
+    domain,
+    snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
+    keys: mapTexts(keys, newKeys) as TenantKeys,
+    ids: mapTexts(ids, newIds) as TenantIds,
+  };
+}
+
+/** Returns the new form of each value that a copy has of its own, by the type of its column. */
+type RowChange = { readonly [Type in ColumnType]?: (text: string) => string };
+
+function copyRow<Row extends object>(columns: Readonly<Record<string, string>>, row: Row, change: RowChange): Row {
+  const copy = { ...row } as Record<string, unknown>;
+  for (const [column, type] of Object.entries(columns)) {
+    const [value, renew] = [copy[column], change[splitType(type).name]];
+    if (!renew || value === null) continue;
+    copy[column] = Array.isArray(value) ? copyList(value, renew) : renew(String(value));
+  }
+  return Object.freeze(copy) as Row;
+}
+
+/** Returns the same list if no text of it changes, so that copies share it. */
+function copyList(texts: readonly string[], change: (text: string) => string): readonly string[] {
+  const changed = texts.map(change);
+  return changed.some((text, index) => text !== texts[index]) ? Object.freeze(changed) : texts;
+}
+
+/** Creates a function that returns the same new text for the same old text. */
+function createRenaming(create: (text: string) => string): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) => {
+    const name = names.get(text) ?? create(text);
+    names.set(text, name);
+    return name;
+  };
+}
+
+/** Moves an address, bare or in display form, to the new domain if it has one. */
+function moveAddress(address: string, newDomains: ReadonlyMap<string, string>): string {
+  const domain = domainOf(address.replace(/>$/, ''));
+  const moved = newDomains.get(domain);
+  if (moved === undefined) return address;
+  const end = address.endsWith('>') ? '>' : '';
+  return `${address.slice(0, address.lastIndexOf('@') + 1)}${moved}${end}`;
+}
+
+/** Replaces every text in nested objects. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value !== 'object' || value === null) return change(String(value));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, change)]));
+}

@@ -1,0 +1,286 @@
+import { Clock, type ClockSetting } from '../clock/clock.ts';
+import type { Environment } from '../environment.ts';
+import { type Collections, createDatabase, type Database, MAIL_KINDS, ROW_KINDS } from './database.ts';
+import { AddressIndex } from './indexes/address-index.ts';
+import { KeyIndex } from './indexes/key-index.ts';
+import type { AddressRow, ApiKeyRow, InboxRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
+
+/** The owner of a key: an operator, or a key row in a tenant's world. */
+export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
+
+/** The inbox that receives the mail of an address, and its world. */
+export interface InboxLocation {
+  readonly world: World;
+  readonly inboxId: string;
+}
+
+/** What the worlds of a mailbox share: its indexes across all tenants, and the table of parts. */
+export class Indexes {
+  readonly parts: PartTable = new Map();
+  readonly keys = new KeyIndex<KeyHolder>();
+  readonly addresses = new AddressIndex<InboxLocation>();
+  /** The size of the mail of all worlds, counted with each change, because each new mail asks for it. */
+  readonly mail = { bytes: 0 };
+}
+
+/** All data of a world at one moment. Stored rows are frozen, so they need no copy. */
+export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
+
+/** The operator keys and all data of a mailbox at one moment, without its sandboxes. */
+export interface WorldsSnapshot {
+  /** The size of the mail, in bytes. */
+  readonly mailBytes: number;
+  readonly operatorKeys: readonly string[];
+  readonly tenants: readonly WorldSnapshot[];
+}
+
+/**
+ * Everything of one tenant: its data, its clock and its parts. Each world has its own database, so a query cannot cross
+ * tenants. Change keys and addresses only through the methods here, which update the indexes of the mailbox.
+ */
+export interface World extends Database, Owner {
+  readonly id: string;
+  /** The environment of the mailbox, with the time of the tenant. */
+  readonly environment: Environment;
+  /** Adds a key. @throws if any tenant has a key with this text. */
+  addKey(row: ApiKeyRow): ApiKeyRow;
+  /** Removes a key; requests with it are refused from now on. */
+  removeKey(id: string): ApiKeyRow | undefined;
+  /** Adds an address. @throws if any inbox has this address. */
+  addAddress(row: AddressRow): AddressRow;
+  /** Removes an address; no inbox receives its mail any more. */
+  removeAddress(id: string): AddressRow | undefined;
+  snapshot(): WorldSnapshot;
+  /** Replaces every row; the indexes must have been cleared before. */
+  restore(snapshot: WorldSnapshot): void;
+  /** Removes every key and address of the world from the indexes, and its mail from the size of all mail. */
+  close(): void;
+}
+
+/** Returns the size of the mail of some worlds, in bytes. */
+export function sizeOfMailIn(worlds: readonly World[]): number {
+  return worlds.reduce((sum, world) => MAIL_KINDS.reduce((bytes, kind) => bytes + world[kind].mailBytes, sum), 0);
+}
+
+/** Creates the world of a tenant, with only the tenant's own row. */
+export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment: Environment): World {
+  const clock = new Clock(realEnvironment);
+  const mail = countMail(indexes.mail, () => sizeOfMailIn([world]));
+  const database = createDatabase(mail.add);
+  database.tenants.insert(tenant);
+  const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
+    textOf: ({ key }) => key,
+    holderOf: (row) => ({ world, row }),
+    duplicateMessage: 'This key is already in use.',
+  });
+  const addresses = indexRows<AddressRow, InboxLocation>(database.addresses, indexes.addresses, {
+    textOf: ({ address }) => address,
+    holderOf: ({ inboxId }) => ({ world, inboxId }),
+    duplicateMessage: 'This address is already in use.',
+  });
+  const world: World = {
+    ...database,
+    id: tenant.id,
+    clock,
+    get parts() {
+      return parts;
+    },
+    environment: { ...realEnvironment, now: () => clock.now() },
+    addKey: keys.add,
+    removeKey: keys.remove,
+    addAddress: addresses.add,
+    removeAddress: addresses.remove,
+    snapshot: () =>
+      Object.fromEntries(ROW_KINDS.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
+    restore(snapshot) {
+      for (const kind of ROW_KINDS) restoreCollection(database, kind, snapshot);
+      for (const indexed of [keys, addresses, mail]) indexed.fillIndex();
+    },
+    close() {
+      for (const indexed of [keys, addresses, mail]) indexed.clearIndex();
+    },
+  };
+  const parts = new Parts(world, indexes.parts);
+  return world;
+}
+
+/** Returns the default workspace of a tenant; `undefined` if it has no workspaces. */
+export function defaultWorkspace({ workspaces }: World): WorkspaceRow | undefined {
+  return workspaces.all().find(({ isDefault }) => isDefault);
+}
+
+/** Returns whether a tenant has a domain with this name that is verified. */
+export function hasVerifiedDomain({ domains }: World, domain: string): boolean {
+  return domains.by('domain', domain).some(({ status }) => status === 'verified');
+}
+
+interface IndexRules<Row, Holder> {
+  readonly textOf: (row: Row) => string;
+  readonly holderOf: (row: Row) => Holder;
+  /** The error message if another row has the same text. */
+  readonly duplicateMessage: string;
+}
+
+/** Updates an index of the mailbox with each change of one collection of a world. */
+function indexRows<Row, Holder>(
+  rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
+  index: Map<string, Holder>,
+  { textOf, holderOf, duplicateMessage }: IndexRules<Row, Holder>,
+) {
+  const addToIndex = (row: Row) => void index.set(textOf(row), holderOf(row));
+  return {
+    add(row: Row): Row {
+      if (index.has(textOf(row))) throw new Error(duplicateMessage);
+      const added = rows.insert(row);
+      addToIndex(added);
+      return added;
+    },
+    remove(id: string): Row | undefined {
+      const removed = rows.remove(id);
+      if (removed) index.delete(textOf(removed));
+      return removed;
+    },
+    fillIndex: () => rows.all().forEach(addToIndex),
+    clearIndex() {
+      for (const row of rows.all()) index.delete(textOf(row));
+    },
+  };
+}
+
+/** Counts the mail of a world as a part of all mail, but not while the world is closed. */
+function countMail(all: { bytes: number }, sizeOfOwn: () => number) {
+  let isCounted = true;
+  return {
+    add(change: number) {
+      if (isCounted) all.bytes += change;
+    },
+    fillIndex() {
+      if (!isCounted) all.bytes += sizeOfOwn();
+      isCounted = true;
+    },
+    clearIndex() {
+      if (isCounted) all.bytes -= sizeOfOwn();
+      isCounted = false;
+    },
+  };
+}
+
+function restoreCollection<Kind extends RowKind>(collections: Collections, kind: Kind, snapshot: WorldSnapshot): void {
+  collections[kind].restore(snapshot[kind]);
+}
+
+/** Something that belongs to one world, such as its deliveries, or to the mailbox. */
+export interface Part {
+  /** Ends its work and its waits, with the reason in words: `The mailbox was reset`. It is not used afterwards. */
+  end(reason: string): void;
+  /** Returns what a checkpoint keeps of it. */
+  save?(): unknown;
+  /** Restores what `save` returned, in a new part. Rows and clocks have been restored before. */
+  restore?(saved: never): void;
+  /** Whether it stays as it is through a reset; otherwise a reset ends it. */
+  readonly staysOnReset?: boolean;
+}
+
+/** What has parts and a clock: a world, or the mailbox for everything that belongs to no tenant. */
+export interface Owner {
+  readonly clock: Clock;
+  readonly parts: Parts;
+}
+
+/** Returns the part of an owner, which is created at its first use. */
+export interface PartOf<Type, Of extends Owner = Owner> {
+  (owner: Of): Type;
+  /** Returns this part of each of some owners that have used it. */
+  in(owners: readonly Owner[]): Type[];
+}
+
+/** The functions that create the parts, by the id of the part. */
+type PartTable = Map<string, (owner: never) => Part>;
+
+/** The clock and the parts of an owner at one moment. */
+export interface SavedOwner {
+  readonly clock: ClockSetting;
+  readonly parts: ReadonlyMap<string, unknown>;
+}
+
+/** The parts of one owner that have been used. */
+export class Parts {
+  readonly #owner: Owner;
+  readonly #table: PartTable;
+  readonly #parts = new Map<string, Part>();
+
+  constructor(owner: Owner, table: PartTable) {
+    this.#owner = owner;
+    this.#table = table;
+  }
+
+  find(id: string): Part | undefined {
+    return this.#parts.get(id);
+  }
+
+  /** Returns a part, which is created if the owner has not used it. */
+  get(id: string): Part {
+    const part = this.#parts.get(id) ?? this.#create(id);
+    this.#parts.set(id, part);
+    return part;
+  }
+
+  /** Ends every part. */
+  end(reason: string): void {
+    for (const [id, part] of this.#parts) {
+      this.#parts.delete(id);
+      part.end(reason);
+    }
+  }
+
+  /** Ends every part that does not stay through a reset, and returns the clock to real time. */
+  reset(): void {
+    for (const [id, part] of this.#parts) {
+      if (part.staysOnReset) continue;
+      this.#parts.delete(id);
+      part.end('The mailbox was reset');
+    }
+    this.#owner.clock.reset();
+  }
+
+  /** Returns the clock and what the parts save. */
+  save(): SavedOwner {
+    const saved = [...this.#parts].flatMap(([id, part]) => (part.save ? [[id, part.save()] as const] : []));
+    return { clock: this.#owner.clock.setting, parts: new Map(saved) };
+  }
+
+  /** Restores the clock, and the parts that were saved. A reset must have ended the others. */
+  restore({ clock, parts }: SavedOwner): void {
+    this.#owner.clock.restoreSetting(clock);
+    for (const [id, saved] of parts) this.get(id).restore?.(saved as never);
+  }
+
+  #create(id: string): Part {
+    const create = this.#table.get(id);
+    if (!create) throw new Error(`There is no part ${id}.`);
+    return create(this.#owner as never);
+  }
+}
+
+/** Adds a row to the table of parts, and returns the function that returns this part of an owner. */
+export function addPart<Type extends Part, Of extends Owner>(
+  table: PartTable,
+  id: string,
+  create: (owner: Of) => Type,
+): PartOf<Type, Of> {
+  table.set(id, create);
+  const partOf = (owner: Owner) => owner.parts.get(id) as Type;
+  return Object.assign(partOf, {
+    in: (owners: readonly Owner[]) => owners.flatMap(({ parts }) => (parts.find(id) as Type | undefined) ?? []),
+  });
+}
+
+/** Returns the first address of an inbox, which never changes. */
+export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username' | 'domain'>): string {
+  return `${username}@${domain}`;
+}
+
+/** Returns the address from which an inbox currently sends. */
+export function primaryAddress(world: World, inbox: InboxRow): string {
+  return world.addresses.by('inboxId', inbox.id).find(({ isPrimary }) => isPrimary)?.address ?? canonicalAddress(inbox);
+}

@@ -1,0 +1,206 @@
+import { DEFAULT_MAX_MAIL_BYTES } from '../../basics/size.ts';
+import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
+import { Clock } from '../clock/clock.ts';
+import { type Environment, memoryForMail } from '../environment.ts';
+import type { ReachableWorlds, SavedOwners } from './reachable-worlds.ts';
+import type { TenantRow } from './rows.ts';
+import { countOnlySaved, SavedStates } from './seed/count-saved.ts';
+import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
+import {
+  addPart,
+  createWorld,
+  type InboxLocation,
+  Indexes,
+  type KeyHolder,
+  type Owner,
+  type Part,
+  type PartOf,
+  Parts,
+  sizeOfMailIn,
+  type World,
+  type WorldSnapshot,
+  type WorldsSnapshot,
+} from './world.ts';
+
+const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
+const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';
+
+/** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
+export class Worlds implements ReachableWorlds {
+  readonly sandboxId = undefined;
+  readonly sandboxDomain = undefined;
+  /** The clock of the operator; the clock of a new tenant starts with its time. */
+  readonly clock: Clock;
+  /** The environment of the mailbox, with the time of the operator. */
+  readonly environment: Environment;
+  /** The limit for the stored mail of all tenants, in bytes. */
+  readonly maxMailBytes: number;
+  readonly moreMail: string;
+  readonly saved = new SavedStates();
+  readonly mailServers: ReachableWorlds['mailServers'] = {};
+  readonly #realEnvironment: Environment;
+  readonly #indexes = new Indexes();
+  readonly #worlds = new Map<string, World>();
+  readonly #sandboxes = new Map<string, SandboxWorld>();
+  readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
+  /** What belongs to no tenant. */
+  readonly parts: Parts = new Parts(this, this.#indexes.parts);
+
+  /** Creates the worlds of a mailbox, without tenants and keys. */
+  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
+    const clock = new Clock(realEnvironment);
+    this.clock = clock;
+    this.environment = { ...realEnvironment, now: () => clock.now() };
+    const memory = memoryForMail(realEnvironment);
+    this.maxMailBytes = Math.min(maxMailBytes, memory);
+    this.moreMail = maxMailBytes < memory ? MORE_BY_OPTION : MORE_BY_MEMORY;
+    this.#realEnvironment = realEnvironment;
+  }
+
+  /** Creates worlds without tenants, with the same environment and limit. */
+  createEmpty(): Worlds {
+    return new Worlds(this.#realEnvironment, this.maxMailBytes);
+  }
+
+  /**
+   * Adds a part of each world or, with `create` for any owner, also of the mailbox. `create` runs at the first use by
+   * an owner. Returns the function that returns this part of an owner.
+   */
+  addPart<Type extends Part, Of extends Owner>(id: string, create: (owner: Of) => Type): PartOf<Type, Of> {
+    return addPart(this.#indexes.parts, id, create);
+  }
+
+  get(id: string): World | undefined {
+    return this.#worlds.get(id) ?? this.#sandboxes.get(id)?.world;
+  }
+
+  /** Returns every world, in the order of creation; those of sandboxes come last. */
+  all(): World[] {
+    return [...this.#worlds.values(), ...Array.from(this.#sandboxes.values(), ({ world }) => world)];
+  }
+
+  owners(): Owner[] {
+    return [this, ...this.all()];
+  }
+
+  /** Returns every world that is not a sandbox. */
+  neighbours(): World[] {
+    return [...this.#worlds.values()];
+  }
+
+  /** Returns what the clients of a tenant can reach: in a sandbox only itself. */
+  reachableFrom({ id }: World): ReachableWorlds {
+    return this.#sandboxes.get(id) ?? this;
+  }
+
+  /** Returns the owner of a key. This takes the same time for any number of keys. */
+  findKey(key: string): KeyHolder | undefined {
+    const holder = this.#indexes.keys.get(key);
+    const sandbox = holder && 'world' in holder ? this.#sandboxes.get(holder.world.id) : undefined;
+    return sandbox?.isOpen === false ? undefined : holder;
+  }
+
+  /** Returns every valid key. */
+  keys(): string[] {
+    return [...this.#indexes.keys.keys()];
+  }
+
+  /** Finds the inbox of an address in lower case: of a sandbox by its domain, or else of a tenant. */
+  findAddress(address: string): InboxLocation | undefined {
+    const sandbox = this.#sandboxOf(address);
+    return sandbox ? sandbox.findAddress(address) : this.#indexes.addresses.get(address);
+  }
+
+  /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
+  findTagged(address: string): InboxLocation[] {
+    return this.#indexes.addresses.tagged(address);
+  }
+
+  addOperatorKey(key: string): void {
+    this.#indexes.keys.set(key, { tier: 'operator' });
+  }
+
+  /** Creates a tenant's world. @throws if a tenant with this id exists. */
+  add(tenant: TenantRow): World {
+    if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
+    const world = createWorld(tenant, this.#indexes, this.#realEnvironment);
+    world.clock.copyTimeFrom(this.clock);
+    this.#worlds.set(tenant.id, world);
+    return world;
+  }
+
+  /** Creates a sandbox, which starts with the time of the operator. */
+  addSandbox(start: SandboxStart): SandboxWorld {
+    const sandbox = new SandboxWorld(start, { ...this.#indexes, whole: this });
+    sandbox.clock.copyTimeFrom(this.clock);
+    this.#sandboxes.set(sandbox.world.id, sandbox);
+    this.#sandboxesByDomain.set(start.domain, sandbox);
+    return sandbox;
+  }
+
+  /** Removes a tenant or a sandbox with its world, keys and addresses, and returns whether it existed. */
+  remove(id: string): boolean {
+    const world = this.get(id);
+    if (!world) return false;
+    const sandbox = this.#sandboxes.get(id);
+    sandbox?.end();
+    world.clock.reset();
+    world.close();
+    world.parts.end(sandbox ? 'The sandbox was closed' : 'The tenant was deleted');
+    this.saved.set(id, []);
+    this.#worlds.delete(id);
+    this.#sandboxes.delete(id);
+    this.#sandboxesByDomain.delete(sandbox?.sandboxDomain ?? '');
+    return true;
+  }
+
+  /** Calls the listener with each key that becomes invalid. A reset makes every key invalid for a moment. */
+  onKeyEnded(listener: (key: string, holder: KeyHolder) => void): void {
+    this.#indexes.keys.onEnded(listener);
+  }
+
+  countMailBytes(wanted = Number.POSITIVE_INFINITY): number {
+    const present = this.#indexes.mail.bytes;
+    const atMost = present + this.saved.mailBytes;
+    if (atMost + wanted <= this.maxMailBytes) return atMost;
+    return present + countOnlySaved(this.saved.all(), (id) => this.get(id));
+  }
+
+  snapshot(): WorldsSnapshot {
+    const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
+    const worlds = this.neighbours();
+    return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
+  }
+
+  save(): SavedOwners {
+    const worlds = this.neighbours().map(({ id, parts }) => [id, parts.save()] as const);
+    return new Map([['', this.parts.save()], ...worlds]);
+  }
+
+  restore({ operatorKeys, tenants }: WorldsSnapshot, saved: SavedOwners = new Map()): void {
+    for (const id of [...this.#sandboxes.keys()]) this.remove(id);
+    const previous = new Map(this.#worlds);
+    for (const { parts } of [this, ...previous.values()]) parts.reset();
+    for (const world of previous.values()) world.close();
+    this.#worlds.clear();
+    this.#indexes.keys.clear();
+    this.#indexes.addresses.clear();
+    for (const key of operatorKeys) this.addOperatorKey(key);
+    for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
+    for (const [id, owner] of saved) (id === '' ? this : this.get(id))?.parts.restore(owner);
+  }
+
+  #sandboxOf(address: string): SandboxWorld | undefined {
+    const labels = domainOf(address).split('.');
+    const domain = labels.slice(-1 - SANDBOX_DOMAIN.split('.').length).join('.');
+    return this.#sandboxesByDomain.get(domain);
+  }
+
+  #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
+    const [tenant] = snapshot.tenants;
+    if (!tenant) throw new Error('A world without a tenant cannot be restored.');
+    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#realEnvironment);
+    this.#worlds.set(tenant.id, world);
+    world.restore(snapshot);
+  }
+}

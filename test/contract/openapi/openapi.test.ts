@@ -1,0 +1,183 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
+import Ajv from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import {
+  type BehaviourValues,
+  type ChangeableId,
+  changeableDefinition,
+  parseBehaviours,
+} from '../../../src/contract/behaviours.ts';
+import { ERRORS } from '../../../src/contract/errors.ts';
+import { createOpenApi } from '../../../src/contract/openapi/create-openapi.ts';
+import type { OperationDefinition } from '../../../src/contract/operation.ts';
+import { OPERATION_ROWS } from '../../../src/service/pipeline/find-row.ts';
+import { withoutDescriptions } from '../../support/without-descriptions.ts';
+
+const ajv = new Ajv.default();
+
+/** It compiles the schema of OpenAPI once. */
+const validator = new Validator();
+
+const LINT = createConfig({
+  extends: ['recommended'],
+  rules: { 'operation-tag-defined': 'error', 'no-ambiguous-paths': 'error' },
+});
+
+interface Described {
+  readonly operationId: string;
+  readonly responses: Record<string, { readonly content?: object }>;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+}
+
+const openApi = (behaviours: BehaviourOptions = {}) => createOpenApi(parseBehaviours(behaviours));
+
+/** The default document, and one for each other value of each behaviour that the document depends on; no duplicates. */
+function distinctDocuments(): [title: string, document: OpenApiDocument][] {
+  const documents = new Map<string, [string, OpenApiDocument]>();
+  const add = (title: string, document: OpenApiDocument) => {
+    const shape = withoutDescriptions(document);
+    if (!documents.has(shape)) documents.set(shape, [title, document]);
+  };
+  add('the defaults', openApi());
+  for (const id of behavioursRead()) {
+    const { choices, default: usual } = changeableDefinition(id);
+    for (const current of Object.keys(choices))
+      if (current !== usual) add(`${id}=${current}`, openApi({ [id]: current }));
+  }
+  return [...documents.values()];
+}
+
+/** The behaviours that the document depends on; creating it for every behaviour takes long. */
+function behavioursRead(): ChangeableId[] {
+  const read = new Set<ChangeableId>();
+  const get = (values: BehaviourValues, id: ChangeableId) => {
+    read.add(id);
+    return values[id];
+  };
+  createOpenApi(new Proxy({ ...parseBehaviours() }, { get: get as never }));
+  return [...read];
+}
+
+const DOCUMENTS = distinctDocuments();
+
+test.each(DOCUMENTS)('the document under %s passes the linter', async (_, document) => {
+  expect(await lint(document)).toEqual([]);
+});
+
+test.each(DOCUMENTS)('the document under %s is valid OpenAPI 3.1', async (_, document) => {
+  expect(await validator.validate({ ...document })).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+  expect(brokenParts(document)).toEqual([]);
+});
+
+test('the linter refuses a document that names no group and one path twice', async () => {
+  const document = JSON.parse(JSON.stringify(openApi()));
+  document.paths['/health'].get.tags = ['Nowhere'];
+  document.paths['/v1/webhooks/{other}'] = { get: { ...document.paths['/health'].get, operationId: 'other' } };
+  const rules = (await lint(document)).map((problem) => problem.split(' ')[0]);
+  expect(rules).toEqual(expect.arrayContaining(['operation-tag-defined', 'no-identical-paths']));
+});
+
+test('every operation is described once, and nothing of the control plane', () => {
+  const described = operations().map(({ method, path, operationId }) => `${operationId} ${method} ${path}`);
+  expect(described.sort()).toEqual(OPERATION_ROWS.map(({ id, method, path }) => `${id} ${method} ${path}`).sort());
+});
+
+test('no two path templates match the same path', () => {
+  const shapes = Object.keys(openApi().paths).map((path) => path.replaceAll(/\{[^}]+\}/g, '{}'));
+  expect(shapes).toEqual([...new Set(shapes)]);
+});
+
+test('an operation has just the success statuses of its row', () => {
+  for (const { operationId, responses } of operations()) {
+    const row = rowOf(operationId);
+    const statuses = Object.keys(responses)
+      .map(Number)
+      .filter((status) => status < 300);
+    const expected = [row.status, row.otherStatus].filter((status) => status !== undefined);
+    expect(statuses.sort(), operationId).toEqual(expected.sort());
+  }
+});
+
+test('an operation has the errors of its row', () => {
+  for (const { operationId, responses } of operations()) {
+    const { errors = [] } = rowOf(operationId);
+    const statuses = Object.keys(responses).map(Number);
+    expect(statuses, operationId).toEqual(expect.arrayContaining(errors.map((code) => ERRORS[code].status)));
+  }
+});
+
+test('a query parameter may be left out', () => {
+  for (const { operationId, parameters = [] } of operations()) {
+    const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+    const { query } = rowOf(operationId);
+    expect(inQuery.map(({ name }) => name)).toEqual(Object.keys(query?.(readDefault).shape ?? {}));
+    expect(inQuery.filter(({ required }) => required)).toEqual([]);
+  }
+});
+
+test('bytes are described by their media type alone', () => {
+  for (const { operationId, responses } of operations()) {
+    const { content, status } = rowOf(operationId);
+    if (content) expect(responses[status]?.content, operationId).toEqual({ [content]: {} });
+  }
+});
+
+test('under errors.shape=error-only no error has a code', () => {
+  const { schemas } = openApi({ 'errors.shape': 'error-only' }).components as { schemas: { Error: object } };
+  expect(schemas.Error).toMatchObject({ required: ['error'], additionalProperties: false });
+  expect(JSON.stringify(schemas.Error)).not.toContain('"code"');
+});
+
+test('under requests.unknown-fields=refused a body takes no other field', () => {
+  const { paths } = openApi({ 'requests.unknown-fields': 'refused' });
+  expect(paths['/v1/webhooks']?.post).toMatchObject({
+    requestBody: { content: { 'application/json': { schema: { additionalProperties: false } } } },
+  });
+});
+
+const readDefault = <Id extends ChangeableId>(id: Id) => changeableDefinition(id).default as never;
+
+function operations(): (Described & { readonly method: string; readonly path: string })[] {
+  return Object.entries(openApi().paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({
+      ...(described as unknown as Described),
+      method: method.toUpperCase(),
+      path,
+    })),
+  );
+}
+
+function rowOf(operationId: string): OperationDefinition {
+  const row = OPERATION_ROWS.find(({ id }) => id === operationId);
+  if (!row) throw new Error(`There is no operation ${operationId}.`);
+  return row;
+}
+
+/** The problems that the linter finds in a document, with warnings, each with its rule and location. */
+async function lint(document: OpenApiDocument): Promise<string[]> {
+  const source = JSON.stringify(document);
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config: await LINT });
+  return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''} ${message}`);
+}
+
+/** What the validator passes over: schemas that are not JSON Schema, and references that lead nowhere. */
+function brokenParts(document: unknown): string[] {
+  return walk(document).flatMap(([key, value]) => {
+    if (key === 'schema' && !ajv.validateSchema(value as object)) return [JSON.stringify(value)];
+    return key === '$ref' && lookUp(document, String(value)) === undefined ? [String(value)] : [];
+  });
+}
+
+/** Every property of a JSON value, at any depth. */
+function walk(value: unknown): [key: string, value: unknown][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap((entry) => [entry, ...walk(entry[1])]);
+}
+
+function lookUp(document: unknown, reference: string): unknown {
+  const steps = reference.replace(/^#\//, '').split('/');
+  return steps.reduce((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
+}

@@ -1,0 +1,284 @@
+import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test, vi } from 'vitest';
+import { parseBehaviours } from '../../../src/contract/behaviours.ts';
+import { Feed } from '../../../src/control/journal/recorder.ts';
+import { createControl } from '../../../src/control/table/control.ts';
+import { createFetch } from '../../../src/mailbox/adapters/fetch.ts';
+import { sendReply } from '../../../src/server/http/node-adapter.ts';
+import { streamReply } from '../../../src/service/pipeline/exchange.ts';
+import { IDS } from '../../support/ids.ts';
+import { senderTo } from '../../support/sender.ts';
+import { serve } from '../../support/serve.ts';
+import { openSocket } from '../../support/stream-client.ts';
+
+const TENANT = 'tk_acme_tenant_key';
+
+/** The events that are kept, oldest first. */
+async function pastEvents(mailbox: Mailbox): Promise<FeedEvent[]> {
+  const events: FeedEvent[] = [];
+  for await (const event of mailbox.feed({ follow: false })) events.push(event);
+  return events;
+}
+
+const kindsOf = (events: readonly FeedEvent[]) => events.map(({ kind }) => kind);
+
+/** Reads server-sent events, one at a time. */
+function readEvents(response: Response) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  return {
+    /** Resolves with the next event, or with `undefined` at the end. */
+    async next(): Promise<FeedEvent | undefined> {
+      for (;;) {
+        const [block, ...more] = rest.split('\n\n');
+        if (more.length > 0) {
+          rest = more.join('\n\n');
+          const [, id, data = ''] = /^id: (.*)\ndata: (.*)$/.exec(block ?? '') ?? [];
+          const event = JSON.parse(data) as FeedEvent;
+          expect(event.id).toBe(id);
+          return event;
+        }
+        const { done, value } = (await reader?.read()) ?? {};
+        if (done) return undefined;
+        rest += value;
+      }
+    },
+    cancel: () => reader?.cancel(),
+  };
+}
+
+test('the feed has requests, mail, deliveries, faults, changes of the time and resets', async () => {
+  const environment = { fetch: async () => new Response() };
+  const mailbox = createMailbox({ environment });
+  const send = senderTo(mailbox);
+  const hook = { url: 'http://127.0.0.1:9/in', events: ['message.received'] };
+  await send('POST', '/v1/webhooks', { key: TENANT, json: hook });
+  await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test', subject: 'Hi' });
+  await mailbox.settled();
+  mailbox.clock.freeze('2026-03-01T09:00:00Z', { tenant: IDS.acme.tenant });
+  await mailbox.clock.advance('1m');
+  mailbox.clock.resume();
+  const { id } = mailbox.addFault({ on: 'delivery', kind: 'drop' });
+  mailbox.removeFault(id);
+  mailbox.clearFaults();
+  mailbox.reset();
+  const [first, ...rest] = await pastEvents(mailbox);
+  expect(first).toMatchObject({ kind: 'request', request: { id: 'req_1', operation: 'createWebhook', status: 201 } });
+  expect(rest).toMatchObject([
+    { kind: 'mail', inbox: 'helpdesk@acme.test', subject: 'Hi' },
+    { kind: 'delivery-created', event: 'message.received', state: 'pending', reason: null },
+    { kind: 'attempt', attempt: 1, event: 'message.received', state: 'delivered', status: 200 },
+    { kind: 'clock', action: 'freeze', tenantId: IDS.acme.tenant, now: '2026-03-01T09:00:00.000Z' },
+    { kind: 'clock', action: 'advance', tenantId: null },
+    { kind: 'clock', action: 'resume', tenantId: null },
+    { kind: 'fault', action: 'added', fault: { id } },
+    { kind: 'fault', action: 'removed', fault: { id } },
+    { kind: 'fault', action: 'cleared', fault: null },
+    { kind: 'reset' },
+  ]);
+});
+
+test('the feed has each use of a fault, and what a test changes in the lists of the mailbox', async () => {
+  const mailbox = createMailbox();
+  const send = senderTo(mailbox);
+  const { id } = mailbox.addFault({ on: 'request', status: 503, times: 2 });
+  for (const status of [503, 503, 200]) {
+    expect((await send('GET', '/v1/webhooks', { key: TENANT })).status).toBe(status);
+  }
+  mailbox.checkpoint('paid');
+  mailbox.removeCheckpoint('paid');
+  mailbox.clearRequests();
+  mailbox.restoreRequests();
+  mailbox.rotateKey(String(mailbox.exposure(TENANT).id));
+  const sandbox = mailbox.createSandbox({ name: 'lion' });
+  sandbox.checkpoint('sent');
+  sandbox.clearRequests();
+  sandbox.close();
+  sandbox.close();
+  const events = await pastEvents(mailbox);
+  const whole = { tenantId: null, name: null };
+  expect(events.filter(({ kind }) => kind !== 'request').slice(1)).toMatchObject([
+    { kind: 'fault', action: 'used', fault: { id, times: 1 } },
+    { kind: 'fault', action: 'used', fault: { id, times: 0 } },
+    { kind: 'checkpoint', action: 'added', tenantId: null, name: 'paid' },
+    { kind: 'checkpoint', action: 'removed', tenantId: null, name: 'paid' },
+    { kind: 'journal', action: 'cleared', ...whole },
+    { kind: 'journal', action: 'restored', ...whole },
+    { kind: 'key', action: 'replaced', ...whole },
+    { kind: 'sandbox', action: 'added', tenantId: sandbox.id, name: 'lion' },
+    { kind: 'checkpoint', action: 'added', tenantId: sandbox.id, name: 'sent' },
+    { kind: 'journal', action: 'cleared', tenantId: sandbox.id, name: null },
+    { kind: 'sandbox', action: 'removed', tenantId: sandbox.id, name: 'lion' },
+  ]);
+});
+
+test('the feed says at once that a delivery is held', async () => {
+  const mailbox = createMailbox();
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  const [held] = mailbox.trigger('message.received', { webhookId: mailbox.ids.acme.webhooks.support });
+  const events = await pastEvents(mailbox);
+  expect(events.filter(({ kind }) => kind !== 'fault')).toMatchObject([
+    { kind: 'delivery-created', deliveryId: held?.id, state: 'held', reason: 'It is held until it is released.' },
+  ]);
+});
+
+test('the feed has failures of the emulator, with the message only', async () => {
+  const mailbox = createMailbox({
+    environment: {
+      report: () => {},
+      now: () => new Date(),
+      randomBytes() {
+        throw new Error('No tk_acme_tenant_key here.');
+      },
+    },
+  });
+  await senderTo(mailbox)('POST', '/v1/webhooks', {
+    key: TENANT,
+    json: { url: 'http://127.0.0.1:9', events: ['message.received'] },
+  });
+  expect(await pastEvents(mailbox)).toMatchObject([
+    { kind: 'failure', error: 'No tk_acme_… here' },
+    { kind: 'request', request: { status: 500, code: 'INTERNAL_ERROR' } },
+  ]);
+});
+
+test('a change that is refused is not in the feed', async () => {
+  const mailbox = createMailbox();
+  expect(() => mailbox.clock.freeze('soon')).toThrow();
+  await expect(mailbox.clock.advance('1y2')).rejects.toThrow();
+  expect(() => mailbox.removeFault('unknown')).toThrow();
+  expect(await pastEvents(mailbox)).toEqual([]);
+});
+
+test('a reader gets only what happens after its call', async () => {
+  const mailbox = createMailbox();
+  mailbox.reset();
+  const feed = mailbox.feed();
+  mailbox.clock.freeze();
+  for await (const event of feed) {
+    expect(event.kind).toBe('clock');
+    break;
+  }
+});
+
+test('a reader continues behind the last event that it has', async () => {
+  const mailbox = createMailbox();
+  for (let count = 0; count < 3; count += 1) mailbox.reset();
+  const [first, second, third] = await pastEvents(mailbox);
+  const after: FeedEvent[] = [];
+  for await (const event of mailbox.feed({ lastEventId: first?.id, follow: false })) after.push(event);
+  expect(after).toEqual([second, third]);
+});
+
+test.for(['unknown', 'zzz-1', '', '-1', 'x-99999999999999999999'])(
+  'after the unknown id %j, a reader gets a gap and everything that is kept',
+  async (lastEventId, { expect }) => {
+    const mailbox = createMailbox();
+    mailbox.reset();
+    const events: FeedEvent[] = [];
+    for await (const event of mailbox.feed({ lastEventId, follow: false })) events.push(event);
+    expect(events).toMatchObject([{ kind: 'gap', missed: null }, { kind: 'reset' }]);
+  },
+);
+
+test('a reader that does not read gets a gap instead of the events that are not kept any more', async () => {
+  const feed = new Feed({ now: () => new Date() }, parseBehaviours());
+  const reader = feed.read()[Symbol.asyncIterator]();
+  const publish = () => feed.publish({ kind: 'reset', tenantId: null });
+  publish();
+  expect((await reader.next()).value?.kind).toBe('reset');
+  for (let count = 0; count < 1_234; count += 1) publish();
+  const gap = await reader.next();
+  expect(gap.value).toMatchObject({ kind: 'gap', missed: 234 });
+  let count = 0;
+  for await (const { kind } of feed.read({ lastEventId: gap.value?.id, follow: false })) {
+    expect(kind).toBe('reset');
+    count += 1;
+  }
+  expect(count).toBe(1_000);
+});
+
+test('a reader that stops while it waits is removed', async () => {
+  const mailbox = createMailbox();
+  const reader = mailbox.feed()[Symbol.asyncIterator]();
+  const pending = reader.next();
+  await reader.return?.();
+  expect(await pending).toEqual({ done: true, value: undefined });
+  expect(await reader.next()).toEqual({ done: true, value: undefined });
+});
+
+test('GET /__mock/feed streams events, and continues behind Last-Event-ID', async () => {
+  await using server = await startServer({ port: 0 });
+  const open = (headers = {}) => fetch(`${server.control}/feed`, { headers });
+  const response = await open();
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  const events = readEvents(response);
+  await senderTo(server.mailbox)('GET', '/v1/webhooks', { key: TENANT });
+  const first = await events.next();
+  expect(first).toMatchObject({ kind: 'request', request: { operation: 'listWebhooks', key: 'tk_acme_…' } });
+  await events.cancel();
+  server.mailbox.reset();
+  const resumed = readEvents(await open({ 'Last-Event-ID': first?.id }));
+  expect(await resumed.next()).toMatchObject({ kind: 'reset' });
+});
+
+test('the feed has streams, with the key masked', async () => {
+  await using server = await startServer({ port: 0 });
+  const events = readEvents(await fetch(`${server.control}/feed`));
+  await using client = await openSocket(`${server.url}/v1/ws?api_key=${TENANT}`);
+  expect(await events.next()).toMatchObject({ kind: 'request', request: { path: '/v1/ws', status: 101 } });
+  expect(await events.next()).toMatchObject({ kind: 'stream-opened', tier: 'tenant', key: 'tk_acme_…' });
+  client.close();
+  expect(await events.next()).toMatchObject({ kind: 'stream-closed', key: 'tk_acme_…' });
+});
+
+test('the feed ends when the server closes', async () => {
+  const server = await startServer({ port: 0 });
+  const events = readEvents(await fetch(`${server.control}/feed`));
+  server.mailbox.reset();
+  await server.close();
+  expect((await events.next())?.kind).toBe('reset');
+  expect(await events.next()).toBeUndefined();
+});
+
+test('a feed that is not followed ends after the events that are kept', async () => {
+  await using server = await startServer({ port: 0 });
+  server.mailbox.reset();
+  const response = await fetch(`${server.control}/feed?follow=false`);
+  expect((await response.text()).match(/^data: /gm)).toHaveLength(1);
+  const head = await fetch(`${server.control}/feed`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+});
+
+test('the feed works as a Response in process, and stops when its body is cancelled', async () => {
+  const mailbox = createMailbox();
+  const fetchControl = createFetch(createControl(mailbox, () => {}));
+  const response = await fetchControl(new Request('http://localhost/__mock/feed?lastEventId=0'));
+  const events = readEvents(response);
+  mailbox.reset();
+  expect(kindsOf([await events.next()].flatMap((event) => event ?? []))).toEqual(['reset']);
+  const pending = events.next();
+  await events.cancel();
+  expect(await pending).toBeUndefined();
+});
+
+test('a client that leaves ends its reader', async () => {
+  const returned = vi.fn(async () => ({ done: true as const, value: undefined }));
+  const next = () => new Promise<never>(() => {});
+  const silent = { [Symbol.asyncIterator]: () => ({ next, return: returned }) };
+  await using server = await serve((_, response) => sendReply(response, streamReply(200, silent, 'text/event-stream')));
+  const response = await fetch(server.url);
+  await response.body?.cancel();
+  await vi.waitFor(() => expect(returned).toHaveBeenCalledOnce());
+});
+
+test('an event stream without events has comments, so that nobody closes the connection', async () => {
+  const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+  const reply = () => streamReply(200, silent, 'text/event-stream');
+  await using server = await serve((_, response) => sendReply(response, reply(), { commentIntervalMs: 5 }));
+  const response = await fetch(server.url);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toMatch(/^(:\n\n)+$/);
+  await reader?.cancel();
+});

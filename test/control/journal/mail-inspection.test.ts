@@ -1,0 +1,166 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { describe, expect, test } from 'vitest';
+import { linksOf } from '../../../src/service/mail/html.ts';
+import { control } from '../../support/control.ts';
+import { everywhere, interceptRequests } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
+
+interceptRequests();
+
+const { helpdesk, outreach } = IDS.acme.inboxes;
+const DANA = 'Dana Reyes <dana@customer.test>';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+describe('the inspection of mail', () => {
+  everywhere('lists tenants and sandboxes with the numbers of their messages', async (service) => {
+    const { mailbox } = service;
+    const sandbox = mailbox.createSandbox();
+    await mailbox.receiveMessage({ to: 'outreach@acme.test', from: DANA });
+    const { json } = await control(service, 'GET /tenants', undefined, () => ({ tenants: mailbox.tenants() }));
+    expect(json.tenants.map(({ name, isSandbox }: { name: string; isSandbox: boolean }) => [name, isSandbox])).toEqual([
+      ['Acme', false],
+      ['Globex', false],
+      ['Acme', true],
+    ]);
+    expect(json.tenants[0].workspaces[1]).toMatchObject({
+      name: 'Sales',
+      inboxes: [{ id: outreach, address: 'outreach@acme.test', messages: 2, unread: 1 }],
+    });
+    expect(sandbox.tenants()).toMatchObject([{ id: sandbox.id, workspaces: [{}, {}] }]);
+  });
+
+  everywhere('searches mail, newest first, in pages', async (service) => {
+    const { mailbox } = service;
+    const search = async (query: string, options: Parameters<typeof mailbox.searchMail>[0]) => {
+      const { json } = await control(service, `GET /messages/search?${query}`, undefined, () =>
+        mailbox.searchMail(options),
+      );
+      return { total: json.total, subjects: json.messages.map(({ subject }: { subject: string }) => subject) };
+    };
+    expect(await search('limit=2', { limit: 2 })).toEqual({ total: 6, subjects: ['Opening hours', 'Shall we talk?'] });
+    expect(await search('limit=2&offset=5', { limit: 2, offset: 5 })).toEqual({
+      total: 6,
+      subjects: ['Cannot log in'],
+    });
+    const inbox = { inbox: helpdesk, threads: true };
+    expect(await search(`inbox=${helpdesk}&threads=true`, inbox)).toEqual({
+      total: 1,
+      subjects: ['Re: Cannot log in'],
+    });
+    expect((await search('folder=sent', { folder: 'sent' })).subjects).toEqual(['Shall we talk?', 'Re: Cannot log in']);
+    expect((await search('search=INVOICE', { search: 'INVOICE' })).subjects).toEqual(['Invoice 1042']);
+    expect((await search(`workspace=${UNKNOWN}`, { workspace: UNKNOWN })).total).toBe(0);
+    expect((await search(`tenant=${IDS.globex.tenant}`, { tenant: IDS.globex.tenant })).total).toBe(1);
+  });
+
+  everywhere('shows a mail with everything, which does not become read', async (service) => {
+    const { mailbox } = service;
+    const [message] = await mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: DANA,
+      subject: 'Hi',
+      html: '<a href="https://shop.test/a?x=1&amp;y=2">Go</a>',
+      headers: { 'X-Ticket': '7' },
+      attachments: [{ filename: 'grün.txt', text: 'abc' }],
+    });
+    const id = String(message?.id);
+    const { json } = await control(service, `GET /messages/${id}`, undefined, () => mailbox.mail(id));
+    expect(json).toMatchObject({
+      inbox: 'helpdesk@acme.test',
+      isRead: false,
+      links: ['https://shop.test/a?x=1&y=2'],
+      files: [{ filename: 'grün.txt', sizeBytes: 3 }],
+      thread: [{ id }],
+      api: { id, isRead: false, attachments: [{ filename: 'grün.txt' }] },
+    });
+    expect(json.headers).toContainEqual({ name: 'X-Ticket', value: '7', isTrace: false });
+    expect(mailbox.mail(id).isRead).toBe(false);
+  });
+
+  everywhere('refuses what it does not know', async (service) => {
+    const { mailbox } = service;
+    const unknown = await control(service, `GET /messages/${UNKNOWN}`, undefined, () => mailbox.mail(UNKNOWN));
+    expect([unknown.status, unknown.json.error]).toEqual([404, 'There is no message with this id.']);
+    const folder = await control(service, 'GET /messages/search?folder=drafts', undefined, () =>
+      mailbox.searchMail({ folder: 'drafts' as 'sent' }),
+    );
+    expect(folder.status).toBe(400);
+    expect(folder.json.error).toMatch(/folder must be one of all, inbox, sent, starred, archived, trash/);
+  });
+
+  everywhere('gives the source and the files of a mail', async ({ mailbox, url }) => {
+    const eml = 'From: a@x.test\r\nTo: helpdesk@acme.test\r\nSubject: \xe9\r\n\r\nHi\r\n';
+    const bytes = Buffer.from(eml, 'latin1');
+    const [message] = await mailbox.receiveMessage({ eml: bytes });
+    const id = String(message?.id);
+    expect(Buffer.from(mailbox.mailSource(id)).equals(bytes)).toBe(true);
+    expect(() => mailbox.mailFile(id, UNKNOWN)).toThrow('The message has no file with this id.');
+    if (url === mailbox.baseUrl) return;
+    const source = await fetch(`${url}/__mock/messages/${id}/source`);
+    expect(Buffer.from(await source.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(source.headers.get('content-disposition')).toBe(`attachment; filename="${id}.eml"`);
+    expect((await fetch(`${url}/__mock/messages/${id}/files/${UNKNOWN}`)).status).toBe(404);
+  });
+
+  for (const trace of ['shown', 'hidden'] as const) {
+    const options = { behaviours: { 'messages.raw.trace': trace } } as const;
+    everywhere(
+      `gives the fields and the source of a mail as /raw does, its trace ${trace}`,
+      options,
+      async (service) => {
+        const { mailbox, send } = service;
+        const forged = 'Authentication-Results: mx.evil.test; spf=pass\r\n';
+        const mails = [
+          { eml: `${forged}From: a@x.test\r\nTo: helpdesk@acme.test\r\n\r\nHi\r\n`, auth: { spf: 'fail' } },
+          { to: 'helpdesk@acme.test', from: DANA, subject: 'Hi', html: '<p>Hi</p>', headers: { 'X-Ticket': '7' } },
+        ] as const;
+        for (const mail of mails) {
+          const [message] = await mailbox.receiveMessage(mail);
+          const id = String(message?.id);
+          const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${id}/raw`;
+          const raw = await send('GET', path, { key: mailbox.keys.acme.tenant });
+          expect(Buffer.from(mailbox.mailSource(id)).equals(Buffer.from(raw.bytes))).toBe(true);
+          const { headers } = mailbox.mail(id);
+          const names = [
+            ...raw.text
+              .split('\r\n\r\n', 1)
+              .join()
+              .matchAll(/^([\w-]+):/gm),
+          ].map(([, name]) => name);
+          expect(headers.map(({ name }) => name)).toEqual(names);
+          const added = trace === 'shown' ? ['Return-Path', 'Authentication-Results', 'Received'] : [];
+          expect(headers.filter(({ isTrace }) => isTrace).map(({ name }) => name)).toEqual(added);
+          expect(names.slice(0, added.length)).toEqual(added);
+        }
+      },
+    );
+  }
+
+  test('rotates a key: the old one is invalid, and the new one does the same', () => {
+    const mailbox = createMailbox();
+    const { billing } = mailbox.keys.acme.inboxes;
+    const before = mailbox.exposure(billing);
+    const { id, key } = mailbox.rotateKey(String(before.id));
+    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, handle: null });
+    expect(() => mailbox.exposure(billing)).toThrow('There is no valid key with this text.');
+    expect(() => mailbox.rotateKey(String(before.id))).toThrow(
+      'There is no key of a tenant, workspace or inbox with this id.',
+    );
+  });
+});
+
+test.for([
+  [
+    { htmlBody: '<a href="https://a.test/">x</a><A HREF=https://b.test/x>', plainBody: '' },
+    ['https://a.test/', 'https://b.test/x'],
+  ],
+  [{ htmlBody: `<a href='http://a.test/?a=1&amp;b=2'>`, plainBody: '' }, ['http://a.test/?a=1&b=2']],
+  [{ htmlBody: '<a href="javascript:alert(1)"><a href="/relative"><a href="mailto:a@b.test">', plainBody: '' }, []],
+  [
+    { htmlBody: null, plainBody: 'See https://a.test/x, or (http://b.test/y).' },
+    ['https://a.test/x', 'http://b.test/y'],
+  ],
+  [{ htmlBody: '<a href="https://a.test/x">', plainBody: 'https://a.test/x' }, ['https://a.test/x']],
+] as const)('the links of %j are %j', ([mail, links], { expect }) => {
+  expect(linksOf(mail)).toEqual(links);
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type ImapTalk, talkTo } from '../support/imap-talk.ts';
+
+/** A running emulator of the packed package. */
+export interface Running extends AsyncDisposable {
+  /** A folder of its own, for the files of a client. */
+  readonly folder: string;
+  readonly imapPort: number;
+  readonly smtpPort: number;
+  readonly user: string;
+  readonly password: string;
+  /** The files with a certificate and its key. */
+  readonly tls: { readonly cert: string; readonly key: string };
+  /** Opens a session of the raw client. */
+  session(): Promise<ImapTalk>;
+  /** Calls the API for the inbox. */
+  api(path: string): Promise<Response>;
+}
+
+/** Starts the command of a package that is installed in a folder, with IMAP, SMTP and a certificate. */
+export async function startPacked(installed: string): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'imap-client-'));
+  const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  const certificate = spawn('openssl', [
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
+    ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', tls.key, '-out', tls.cert],
+  ]);
+  await once(certificate, 'exit');
+  const child = spawn(
+    process.execPath,
+    [
+      join(installed, 'node_modules/agent-mailbox-mock/dist/main.cjs'),
+      ...['--port', '0', '--imap-port', '0', '--smtp-port', '0', '--json', '--quiet'],
+      ...['--tls-cert', tls.cert, '--tls-key', tls.key],
+    ],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { url, keys, ids, imap, smtp } = JSON.parse(line);
+  const inboxUrl = `${url}/v1/inboxes/${Object.values<{ inboxes: Record<string, string> }>(ids)[0]?.inboxes.helpdesk}`;
+  const api = (path: string) => fetch(inboxUrl + path, { headers: { 'X-API-Key': keys.inbox } });
+  const { canonicalEmail: user, imapPassword: password } = (await (await api('')).json()) as Record<string, string>;
+  return {
+    ...{ folder, imapPort: imap.port, smtpPort: smtp.port, user: String(user), password: String(password), tls, api },
+    async session() {
+      const talk = await talkTo(imap.port);
+      await talk.ok(`LOGIN ${user} "${password}"`);
+      return talk;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

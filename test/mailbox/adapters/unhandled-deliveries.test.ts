@@ -1,0 +1,42 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { test } from 'vitest';
+import { senderTo } from '../../support/sender.ts';
+import { createWebhook } from '../../support/webhooks.ts';
+
+test('msw lets the deliveries of a mailbox pass, if no handler of the user answers them', async ({ expect }) => {
+  const mailbox = createMailbox();
+  const inApp = createMailbox({ baseUrl: 'https://second.test' });
+  await using receiver = createReceiver();
+  const answered: string[] = [];
+  const answer = http.post('http://localhost:3000/in', ({ request }) => {
+    answered.push(request.headers.get('webhook-id') ?? '');
+    return HttpResponse.text('answered by the user', { status: 202 });
+  });
+  const msw = setupServer(...mailbox.handlers, ...inApp.handlers, answer);
+  const unhandled: string[] = [];
+  for (const onUnhandledRequest of [({ url }: Request) => void unhandled.push(url), 'error'] as const) {
+    msw.listen({ onUnhandledRequest });
+    for (const each of [mailbox, inApp]) {
+      each.reset();
+      for (const url of [await receiver.listen(), 'http://localhost:3000/in', 'https://hooks-nobody.example/in']) {
+        await createWebhook({ mailbox: each, send: senderTo(each) }, url, { events: ['message.received'] });
+      }
+      await each.receiveMessage({ to: 'helpdesk@acme.test', from: 'kim@visitor.test' });
+      await each.settled();
+      const outcomes = each.deliveries().map(({ state, attempts }) => [attempts[0]?.url, state]);
+      expect(outcomes).toContainEqual([await receiver.listen(), 'delivered']);
+      expect(outcomes).toContainEqual(['http://localhost:3000/in', 'delivered']);
+      expect(outcomes).toContainEqual(['https://hooks-nobody.example/in', 'refused']);
+    }
+    msw.close();
+  }
+  expect([unhandled, answered.length, receiver.requests.length]).toEqual([[], 4, 4]);
+
+  msw.listen({ onUnhandledRequest: ({ url }) => void unhandled.push(url) });
+  await fetch(await receiver.listen(), { method: 'POST', headers: { 'webhook-id': answered[0] ?? '' } });
+  msw.close();
+  expect(unhandled).toEqual([new URL(await receiver.listen()).href]);
+});

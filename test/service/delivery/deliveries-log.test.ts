@@ -1,0 +1,88 @@
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test } from 'vitest';
+import { startCalling } from '../../support/deliveries.ts';
+import { IDS } from '../../support/ids.ts';
+import { withoutTimes } from '../../support/log.ts';
+import { send } from '../../support/send.ts';
+import { senderTo } from '../../support/sender.ts';
+import { createWebhook, START } from '../../support/webhooks.ts';
+
+test('the log keeps 10,000 deliveries of a tenant and removes finished ones first, oldest first', async () => {
+  const { mailbox, ids } = await startCalling(async () => new Response(), 100);
+  mailbox.addFault({ on: 'delivery', kind: 'hold', webhookId: ids[7] ?? '' });
+  for (let count = 0; count < 102; count += 1) {
+    mailbox.trigger('message.sent', { id: `evt_${count}` });
+    await mailbox.settled({ timeout: '25s' });
+  }
+  const kept = mailbox.deliveries();
+  expect(kept).toHaveLength(10_000);
+  const lost = { dropped: 0, forgotten: 200 };
+  expect([mailbox.losses(), await mailbox.settled()]).toEqual([lost, { losses: lost }]);
+  expect(kept[0]).toMatchObject({ state: 'held', eventId: 'evt_0', webhookId: ids[7] });
+  expect(kept.slice(1).every(({ state }) => state === 'delivered')).toBe(true);
+  expect([kept[1]?.eventId, kept.at(-1)?.eventId]).toEqual(['evt_2', 'evt_101']);
+  mailbox.release();
+  await mailbox.settled();
+  expect(mailbox.delivery(kept[0]?.id ?? '').state).toBe('delivered');
+});
+
+test('the log drops unfinished deliveries when it has no room for others, and they are not sent again', async () => {
+  let isUp = false;
+  const called: string[] = [];
+  const { mailbox } = await startCalling(async (url) => {
+    if (isUp) called.push(url);
+    return new Response(null, { status: isUp ? 200 : 503 });
+  }, 100);
+  for (let count = 0; count < 101; count += 1) mailbox.trigger('message.sent', { id: `evt_${count}` });
+  await mailbox.settled({ timeout: '25s' });
+  const kept = mailbox.deliveries();
+  expect([kept.length, kept[0]?.eventId, kept.at(-1)?.eventId]).toEqual([10_000, 'evt_1', 'evt_100']);
+  const { acme, globex } = IDS;
+  const lost = { dropped: 100, forgotten: 0 };
+  expect([mailbox.losses(), await mailbox.settled()]).toEqual([lost, { losses: lost }]);
+  expect(mailbox.losses({ tenant: acme.tenant.toUpperCase() })).toEqual(lost);
+  expect(mailbox.losses({ tenant: globex.tenant })).toEqual({ dropped: 0, forgotten: 0 });
+  isUp = true;
+  await mailbox.clock.advance('5s');
+  expect(called).toHaveLength(10_000);
+  expect(mailbox.deliveries({ state: 'delivered' })).toHaveLength(10_000);
+  mailbox.reset();
+  expect(mailbox.losses()).toEqual({ dropped: 0, forgotten: 0 });
+});
+
+test('the log keeps 64 MiB of text of a tenant', async () => {
+  const { mailbox } = await startCalling(async () => new Response('x'.repeat(100)), 1);
+  mailbox.addFault({ on: 'delivery', kind: 'hold', tenant: IDS.acme.tenant });
+  const note = 'x'.repeat(1024 * 1024);
+  for (let count = 0; count < 80; count += 1) {
+    mailbox.trigger('message.sent', { id: `evt_${count}`, note });
+    await mailbox.settled({ timeout: '25s' });
+  }
+  const kept = mailbox.deliveries();
+  const characters = kept.reduce(
+    (sum, { payload, attempts }) =>
+      attempts.reduce((total, { requestBody, responseBody }) => total + requestBody.length + responseBody.length, sum) +
+      JSON.stringify(payload).length,
+    0,
+  );
+  expect(characters).toBeLessThanOrEqual(64 * 1024 * 1024 + kept.length * 1_000);
+  expect(characters).toBeGreaterThan(60 * 1024 * 1024);
+  expect([kept[0]?.eventId, kept[0]?.state, kept.at(-1)?.eventId]).toEqual(['evt_0', 'held', 'evt_79']);
+});
+
+test('the server log and the list of deliveries report what a full log drops', async () => {
+  const lines: string[] = [];
+  const environment = { fetch: async () => new Response(null, { status: 503 }) };
+  await using server = await startServer({ port: 0, environment, log: (line) => lines.push(line) });
+  const { mailbox } = server;
+  mailbox.clock.freeze(START);
+  const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, 'https://agent.example/in');
+  for (let count = 0; count <= 10_000; count += 1) mailbox.trigger('message.received', { webhookId: id });
+  await mailbox.settled({ timeout: '25s' });
+  const start = `→ message.received webhook ${id.slice(0, 4)}… https://agent.example/in`;
+  expect(lines.map(withoutTimes).filter((line) => !line.startsWith(`${start} 503 `))).toEqual([
+    `${start} dropped: There was no room for it: too many deliveries wait. (link)`,
+  ]);
+  const { json } = await send(`${server.control}/deliveries?state=delivered`, 'GET', {});
+  expect(json).toEqual({ deliveries: [], losses: { dropped: 1, forgotten: 0 } });
+});

@@ -1,0 +1,112 @@
+/** A folder of `src/`: what belongs in it, what does not, and its parts, each with what it is. */
+interface Room {
+  readonly belongs: string;
+  readonly not: string;
+  readonly parts?: Readonly<Record<string, string>>;
+}
+
+/** The rooms of `src/`, lowest first: a file may import from its own room and from those before it. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  basics: {
+    belongs: 'small helpers: JSON paths, base64, sizes, named errors, suggestions for a wrong word, the version',
+    not: 'anything that knows of mail, of HTTP or of the service',
+  },
+  contract: {
+    belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail',
+    not: 'code that runs for a request; anything that is stored',
+    parts: {
+      operations: 'a table of rows for each resource',
+      replies: 'the schemas of the replies',
+      behaviours: 'the ledger of what the document leaves open',
+      openapi: 'the OpenAPI document, made from the tables',
+    },
+  },
+  fixture: {
+    belongs: 'the format of fixtures: schema, defaults, checks, and the keys and ids by handle',
+    not: 'files, and how rows get into the store',
+  },
+  world: {
+    belongs: 'what one tenant has, and what everything gets from outside as an argument: time, randomness, `fetch`',
+    not: 'what happens to a request or a mail',
+    parts: {
+      store:
+        'worlds, rows, collections with their indexes, seeding; `database.ts` and `models.ts` import `@mswjs/data`',
+      clock: 'the time of a tenant: freeze, advance, scheduled tasks',
+      faults: 'injected faults of requests, deliveries, streams, SMTP and IMAP',
+      events: 'the event bus, and the activity that the log shows',
+    },
+  },
+  service: {
+    belongs: 'what happens to a request or a mail',
+    not: 'sockets; what a test may do and a client may not',
+    parts: {
+      pipeline: 'the handling of one request; the only place that turns an exception into a reply',
+      access: 'credentials → principal → policy → resources in scope; new keys',
+      operations: 'the code of each operation: (context, input) → outcome, synchronous',
+      mail: '`outgoing/` sends, `incoming/` receives, `mime/` reads and writes RFC 5322',
+      correspondents: 'people and programs outside that answer mail',
+      delivery: 'webhook deliveries: payload, signature, attempts, retries, the log',
+      stream: 'WebSocket clients: admission, subscriptions, frames',
+      imap: 'the folders of an inbox over IMAP: UIDs, flags, search, structure, moves',
+    },
+  },
+  control: {
+    belongs: 'what a test may do and a client may not',
+    not: 'sockets; anything that the service needs to answer a client',
+    parts: {
+      table: 'the control calls: one row each, their replies, and their client',
+      sandboxes: 'tenants that a test creates for itself',
+      journal: 'requests and mails that were seen, the live feed, the masking of secrets',
+      state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
+      samples: 'mails that agents often handle wrongly: a table for each family, and the oracles',
+    },
+  },
+  mailbox: {
+    belongs: 'where all parts are put together, and the portable entries of the package',
+    not: 'decisions that belong to one part; `node:*`',
+    parts: { adapters: 'fetch and msw handlers, for requests and for streams' },
+  },
+  server: {
+    belongs: 'everything about sockets and files: `startServer`, its settings, the middleware for express',
+    not: 'flags and commands',
+    parts: {
+      http: 'HTTP requests, guards, pages, msw handlers that a user brings',
+      websocket: 'event streams',
+      imap: 'IMAP: its commands, and the connections of its clients',
+      smtp: 'mail that programs deliver',
+      outgoing: 'calls to receivers, and which addresses may be called',
+      log: 'what the terminal shows',
+      state: 'the file that keeps the data',
+    },
+  },
+  cli: {
+    belongs: 'the command: flags, help, files, exit codes',
+    not: 'anything that `startServer` offers too',
+    parts: { commands: 'one file for each command, loaded when it runs, and what only commands need' },
+  },
+  inspector: {
+    belongs:
+      'the page: a browser program that uses only control calls and imports only their client and types from other rooms',
+    not: 'anything that Node runs',
+    parts: {
+      mail: 'the view of mail',
+      webhooks: 'the view of deliveries, and the check of signatures',
+      requests: 'the view of requests',
+      keys: 'the view of keys',
+      settings: 'the views of time, faults, choices and state',
+    },
+  },
+  testing: {
+    belongs: 'what test runners use',
+    not: 'anything that the emulator itself needs',
+    parts: {
+      matchers: 'the assertions; of other rooms they import types, and `was-noticed.ts`',
+      vitest: 'a mailbox for each test, and the routing of requests to it',
+      playwright: 'a sandbox for each test, and a client of the control plane',
+      receiver: 'the webhook receiver; depends on nothing else here',
+    },
+  },
+};
+
+/** The rooms that have no page for users: their README says what belongs in them. */
+export const ROOMS_WITHOUT_PAGE: readonly string[] = ['basics', 'world', 'service', 'mailbox', 'testing'];

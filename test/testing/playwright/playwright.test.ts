@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { startServer } from 'agent-mailbox-mock/server';
+import { type TestContext, test } from 'vitest';
+import { findBrowser, HOW_TO_GET_ONE } from '../../support/browser.ts';
+import { ROOT } from '../../support/command.ts';
+
+const execute = promisify(execFile);
+
+/** Starting a browser takes long if other tests run too. */
+const SLOW = { timeout: 120_000 };
+
+/** Runs the specs by Playwright and returns its output, in which each test has passed. */
+async function runSpecs({ skip }: TestContext, env: Record<string, string> = {}): Promise<string> {
+  const path = findBrowser();
+  if (path === undefined && !process.env.CI) return skip(HOW_TO_GET_ONE);
+  const args = [
+    'node_modules/@playwright/test/cli.js',
+    'test',
+    '-c',
+    'test/testing/playwright/specs/playwright.config.ts',
+  ];
+  const options = { cwd: ROOT, env: { ...process.env, CHROMIUM_PATH: path, ...env } };
+  return (await execute(process.execPath, args, options)).stdout;
+}
+
+test.sequential('the requests of a page are intercepted, and each test has a sandbox', SLOW, async (context) => {
+  context.expect(await runSpecs(context)).toMatch(/3 passed/);
+});
+
+test.sequential(
+  'with AGENT_MAILBOX_URL, the tests use a running server, and close their sandboxes',
+  SLOW,
+  async (context) => {
+    await using server = await startServer({
+      port: 0,
+      corsOrigins: ['http://app.test'],
+      controlToken: 'a-token-of-sixteen',
+    });
+    const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
+    context.expect(await runSpecs(context, env)).toMatch(/3 passed/);
+    context.expect(server.mailbox.sandboxes()).toEqual([]);
+  },
+);
