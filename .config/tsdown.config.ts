@@ -219,7 +219,7 @@ const CODE: UserConfig[] = [
     entry: {
       ...ENTRIES_FOR_REQUIRE,
       index: 'src/mailbox/index-require.ts',
-      msw: 'src/mailbox/adapters/msw.ts',
+      msw: 'src/mailbox/msw.ts',
       'without-msw': 'src/mailbox/without-msw.ts',
       'handler-parts': 'src/mailbox/handler-parts.ts',
       main: 'src/cli/main.ts',

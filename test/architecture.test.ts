@@ -27,7 +27,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
     types: ['src/world/fetch-in-process.ts'],
   },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
-  { packages: /^smtp-server$/, allowed: ['src/server/smtp/'] },
+  { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/models.ts'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/service/mail/mime/split-parts.ts'] },
@@ -38,14 +38,14 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^(ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
-  { packages: /^ms$/, allowed: ['src/world/clock/duration.ts'] },
+  { packages: /^ms$/, allowed: ['src/world/duration.ts'] },
   { packages: /^vitest$/, allowed: ['src/testing/vitest/'] },
   { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/testing/playwright/'] },
   { packages: /^preact(\/|$)/, allowed: ['src/inspector/'] },
   { packages: /^msw\/node$/, allowed: ['src/testing/vitest/'] },
   {
     packages: /^msw$/,
-    allowed: ['src/mailbox/adapters/', 'src/server/http/user-handlers.ts'],
+    allowed: ['src/mailbox/', 'src/server/http/user-handlers.ts'],
     types: ['src/testing/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
   },
 ];
@@ -67,7 +67,7 @@ const MAX_FUNCTION_LINES = 40;
 /** Folders with a file for each resource, which has the same name in each. */
 const RESOURCE_FOLDERS = [
   'src/contract/operations/',
-  'src/contract/replies/',
+  'src/contract/operations/replies/',
   'src/contract/behaviours/',
   'src/service/operations/',
 ];

@@ -1,7 +1,7 @@
 import { lstat, rm } from 'node:fs/promises';
 import { NAME } from '../basics/version.ts';
 import { readRegularFile } from '../server/regular-file.ts';
-import { replaceFile } from '../server/state/replace-file.ts';
+import { replaceFile } from '../server/replace-file.ts';
 import { CannotRunError } from './command.ts';
 import type { Variables } from './commands/connection-variables.ts';
 import { explainWriteError } from './files.ts';

@@ -5,13 +5,13 @@ import { inboxOperations } from './operations/inboxes.ts';
 import { keyOperations } from './operations/keys.ts';
 import { listOperations } from './operations/lists.ts';
 import { messageOperations } from './operations/messages.ts';
+import type { OTHER_REPLIES, REPLIES } from './operations/replies/index.ts';
 import { sendOperations } from './operations/sending.ts';
 import { serviceOperations } from './operations/service.ts';
 import { tenantOperations } from './operations/tenants.ts';
 import { threadOperations } from './operations/threads.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
-import type { OTHER_REPLIES, REPLIES } from './replies/index.ts';
 import type { Tier } from './tiers.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   deliveryFilter,
 } from '../service/delivery/delivery.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import type { EventBus } from '../world/events/event-bus.ts';
+import type { EventBus } from '../world/event-bus.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';

@@ -6,10 +6,10 @@ import {
   type CorrespondentOptions,
   correspondentOptions,
   type ParsedCorrespondent,
-} from '../service/correspondents/correspondent.ts';
-import type { Correspondents } from '../service/correspondents/correspondents.ts';
-import type { Entry } from '../service/correspondents/entry.ts';
-import { parseDuration } from '../world/clock/duration.ts';
+} from '../service/mail/correspondents/correspondent.ts';
+import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
+import type { Entry } from '../service/mail/correspondents/entry.ts';
+import { parseDuration } from '../world/duration.ts';
 import { newId } from '../world/environment.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxLocation } from '../world/store/world.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../world/environment.ts';
-import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/faults/fault.ts';
-import type { Faults } from '../world/faults/faults.ts';
+import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
+import type { Faults } from '../world/faults.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxLocation, KeyHolder } from '../world/store/world.ts';
 import { canonicalAddress } from '../world/store/world.ts';

@@ -4,7 +4,7 @@ import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
-import type { SandboxControls, SandboxIds, SandboxKeys } from './sandboxes/sandbox.ts';
+import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<

@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { type Mail, showMail } from '../service/mail/show-mail.ts';
-import { parseDuration } from '../world/clock/duration.ts';
+import { parseDuration } from '../world/duration.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { Owner, World } from '../world/store/world.ts';
 import { findWorlds } from './find-worlds.ts';

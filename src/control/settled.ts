@@ -4,13 +4,13 @@ import { lazy } from '../basics/lazy.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { ApiError } from '../contract/errors.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
-import { CorrespondentError } from '../service/correspondents/correspondent-error.ts';
-import type { Correspondents } from '../service/correspondents/correspondents.ts';
 import type { Delivery, DeliveryLosses } from '../service/delivery/delivery.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import { CorrespondentError } from '../service/mail/correspondents/correspondent-error.ts';
+import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import type { HeldMail, LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
-import type { Failure } from '../world/clock/clock.ts';
-import { parseDuration, timeoutField } from '../world/clock/duration.ts';
+import type { Failure } from '../world/clock.ts';
+import { parseDuration, timeoutField } from '../world/duration.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 
 const settledFields = () => ({

@@ -5,7 +5,7 @@ import { ApiError } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../world/environment.ts';
-import type { EventBus, MailEvent } from '../world/events/event-bus.ts';
+import type { EventBus, MailEvent } from '../world/event-bus.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';

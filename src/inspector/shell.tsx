@@ -5,9 +5,9 @@ import { hasToken, keepToken } from './inspector-client.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
 import { Failure, Time } from './parts.tsx';
-import { type Undo, UndoBar, UndoContext } from './settings/undo.tsx';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { type Test, useLoaded } from './use-loaded.ts';
+import { type Undo, UndoBar, UndoContext } from './views/settings/undo.tsx';
 import { VIEWS } from './views.ts';
 
 /** The whole page: the navigation, and the view that the URL names. */

@@ -1,12 +1,12 @@
 import type { ComponentType } from 'preact';
-import { KeysView } from './keys/keys-view.tsx';
-import { MailView } from './mail/mail-view.tsx';
 import type { Route } from './page-route.ts';
-import { RequestsView } from './requests/requests-view.tsx';
-import { ChoicesView } from './settings/choices-view.tsx';
-import { StateView } from './settings/state-view.tsx';
-import { TimeView } from './settings/time-view.tsx';
-import { WebhooksView } from './webhooks/webhooks-view.tsx';
+import { KeysView } from './views/keys/keys-view.tsx';
+import { MailView } from './views/mail/mail-view.tsx';
+import { RequestsView } from './views/requests/requests-view.tsx';
+import { ChoicesView } from './views/settings/choices-view.tsx';
+import { StateView } from './views/settings/state-view.tsx';
+import { TimeView } from './views/settings/time-view.tsx';
+import { WebhooksView } from './views/webhooks/webhooks-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
 export interface View {

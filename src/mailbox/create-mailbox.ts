@@ -1,8 +1,8 @@
 import type { FixtureIds } from '../fixture/fixture-ids.ts';
 import type { FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { createHandlers } from './adapters/msw.ts';
 import { createMailboxWith, type Mailbox, type MailboxOptions } from './mailbox.ts';
+import { createHandlers } from './msw.ts';
 
 /**
  * Creates a mailbox with the default fixture: the tenants Acme and Globex.

@@ -3,7 +3,7 @@
 
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES } from '../contract/stream-protocol.ts';
-export { sentKey } from '../service/access/principal.ts';
+export { sentKey } from '../service/pipeline/access/principal.ts';
 export { toApiError } from '../service/pipeline/exchange.ts';
 export { isStreamPath } from '../service/stream/check-stream-access.ts';
 export { createMailboxWith, explainMsw } from './mailbox.ts';

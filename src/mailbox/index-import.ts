@@ -7,7 +7,7 @@ import type { MailboxOptions } from './mailbox.ts';
 
 export * from './without-msw.ts';
 
-const loadMsw = await import('./adapters/msw.ts').then(
+const loadMsw = await import('./msw.ts').then(
   ({ createHandlers }) =>
     () =>
       createHandlers,

@@ -1,10 +1,10 @@
 // The main entry for `require`, which loads msw when `handlers` are read for the first time.
 
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
-import type { createHandlers } from './adapters/msw.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
 import { createMailboxWith, explainMsw } from './handler-parts.ts';
 import type { MailboxOptions } from './mailbox.ts';
+import type { createHandlers } from './msw.ts';
 
 export * from './without-msw.ts';
 

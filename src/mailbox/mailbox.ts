@@ -12,16 +12,16 @@ import { createControls, createOpenApiReader } from '../control/create-controls.
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
-import { createSandboxControls } from '../control/sandboxes/sandboxes.ts';
+import { createSandboxControls } from '../control/sandboxes.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
 import { createStateControls } from '../control/state/state-controls.ts';
 import { readNames, StateKeeper } from '../control/state/state-keeper.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
-import { Correspondents } from '../service/correspondents/correspondents.ts';
 import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
+import { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
 import { findInbox } from '../service/mail/outgoing/route.ts';
 import {
@@ -35,18 +35,18 @@ import {
 import { handleRequest } from '../service/pipeline/handle-request.ts';
 import { observeHandshakes } from '../service/pipeline/observe-handshakes.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
+import { type Activity, publishMail } from '../world/activity.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
-import { type Activity, publishMail } from '../world/events/activity.ts';
-import { createEventBus } from '../world/events/event-bus.ts';
-import type { FaultOptions } from '../world/faults/fault.ts';
-import { Faults } from '../world/faults/faults.ts';
-import type { SmtpFault } from '../world/faults/smtp-fault.ts';
+import { createEventBus } from '../world/event-bus.ts';
+import type { FaultOptions } from '../world/fault.ts';
+import { Faults } from '../world/faults.ts';
 import { createSeededRandom } from '../world/seeded-randomness.ts';
+import type { SmtpFault } from '../world/smtp-fault.ts';
 import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
-import { createConnect, createFetch, isUnderBaseUrl, toRequest } from './adapters/fetch.ts';
-import type { createHandlers, HandlerParts } from './adapters/msw.ts';
+import { createConnect, createFetch, isUnderBaseUrl, toRequest } from './fetch.ts';
+import type { createHandlers, HandlerParts } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
 

@@ -51,7 +51,7 @@ export type { MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
-export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '../control/sandboxes/sandbox.ts';
+export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '../control/sandbox.ts';
 export type { Settled, SettledOptions } from '../control/settled.ts';
 export type { Checkpoint } from '../control/state/checkpoints.ts';
 export type { ByKindAndId, ChangedField, StateDiff, StateItem, StateKind } from '../control/state/diff-states.ts';
@@ -66,28 +66,28 @@ export type { DefaultIds, FixtureIds, TenantIds } from '../fixture/fixture-ids.t
 export type { DefaultKeys, FixtureKeys, TenantKeys } from '../fixture/fixture-keys.ts';
 export type { FixtureProblem } from '../fixture/fixture-part.ts';
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
+export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
+export type { DeliveryPayload } from '../service/delivery/request.ts';
 export type {
   Correspondent,
   CorrespondentKind,
   CorrespondentOptions,
   CorrespondentReply,
   ReplyFunction,
-} from '../service/correspondents/correspondent.ts';
-export type { Quoting } from '../service/correspondents/quoting.ts';
-export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
-export type { DeliveryPayload } from '../service/delivery/request.ts';
+} from '../service/mail/correspondents/correspondent.ts';
+export type { Quoting } from '../service/mail/correspondents/quoting.ts';
 export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';
 export type { StreamConnection } from '../service/stream/stream.ts';
 export type { AcceptStream, StreamSession } from '../service/stream/streams.ts';
-export type { Duration } from '../world/clock/duration.ts';
+export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from '../world/delivery-fault.ts';
+export type { Duration } from '../world/duration.ts';
 export type { Environment, EnvironmentOverrides } from '../world/environment.ts';
-export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from '../world/faults/delivery-fault.ts';
-export type { Fault, FaultOptions, FaultTarget } from '../world/faults/fault.ts';
-export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/faults/request-fault.ts';
-export type { SmtpFault, SmtpFaultOptions } from '../world/faults/smtp-fault.ts';
-export type { StreamFault, StreamFaultKind, StreamFaultOptions } from '../world/faults/stream-fault.ts';
+export type { Fault, FaultOptions, FaultTarget } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
+export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
+export type { SmtpFault, SmtpFaultOptions } from '../world/smtp-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
+export type { StreamFault, StreamFaultKind, StreamFaultOptions } from '../world/stream-fault.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';

@@ -15,14 +15,14 @@ import {
   SHARED_OPTION_NAMES,
 } from '../mailbox/mailbox.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../world/environment.ts';
+import { logActivity, logRefusedWebhooks } from './activity-log.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
-import { logActivity, logRefusedWebhooks } from './log/activity-log.ts';
-import { createLog, type Log } from './log/log-format.ts';
+import { createLog, type Log } from './log-format.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost } from './loopback.ts';
-import type { MailServers, MailServersSettings } from './mail-servers.ts';
-import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing/outgoing-fetch.ts';
+import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
+import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing-fetch.ts';
 import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */
@@ -213,7 +213,7 @@ function defaultToken(host: string): string | undefined {
 
 /** Keeps the state in a file, if one is given; only then is the code for it loaded. `leave` is for a failed start. */
 async function loadStateFile({ state }: MailboxInternals, path: string | undefined) {
-  const file = path === undefined ? undefined : await (await import('./state/state-file.ts')).keepInFile(state, path);
+  const file = path === undefined ? undefined : await (await import('./state-file.ts')).keepInFile(state, path);
   const close = async () => file?.close();
   const leave = async (error: unknown): Promise<never> => {
     await close();
@@ -234,7 +234,7 @@ async function loadMailServers(internals: MailboxInternals, settings: MailServer
   if (Object.values({ ...settings.ports, ...settings.tlsFiles }).every((value) => value === undefined)) {
     return { smtp: undefined, imap: undefined, close: async () => {} };
   }
-  const { startMailServers } = await import('./mail-servers.ts');
+  const { startMailServers } = await import('./mail/mail-servers.ts');
   return startMailServers(internals, settings);
 }
 

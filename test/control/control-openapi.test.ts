@@ -8,7 +8,7 @@ import { createControl } from '../../src/control/table/control.ts';
 import { createControlOpenApi } from '../../src/control/table/describe-control.ts';
 import { createRows, defineControl } from '../../src/control/table/row.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
-import { createFetch } from '../../src/mailbox/adapters/fetch.ts';
+import { createFetch } from '../../src/mailbox/fetch.ts';
 import { sendControl } from '../support/control.ts';
 
 const DOCUMENT = createControlOpenApi(CONTROL_TABLE);

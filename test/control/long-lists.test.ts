@@ -3,9 +3,9 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { createControl } from '../../src/control/table/control.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { createFetch } from '../../src/mailbox/adapters/fetch.ts';
+import { createFetch } from '../../src/mailbox/fetch.ts';
 import { Jobs } from '../../src/service/delivery/queue.ts';
-import { PriorityQueue } from '../../src/world/clock/priority-queue.ts';
+import { PriorityQueue } from '../../src/world/priority-queue.ts';
 import { sendControl } from '../support/control.ts';
 import { senderTo } from '../support/sender.ts';
 

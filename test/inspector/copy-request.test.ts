@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { RequestEntry } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { writeCurl, writeTest } from '../../src/inspector/requests/request-as-code.ts';
+import { writeCurl, writeTest } from '../../src/inspector/views/requests/request-as-code.ts';
 
 const run = promisify(execFile);
 

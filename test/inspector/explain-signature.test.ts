@@ -6,7 +6,7 @@ import {
   explainComputed,
   explainSignature,
   type SignatureInput,
-} from '../../src/inspector/webhooks/signature/explain-signature.ts';
+} from '../../src/inspector/views/webhooks/signature/explain-signature.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';

@@ -3,9 +3,9 @@ import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorResponses } from '../../src/contract/openapi/describe-operation.ts';
 import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
+import { errorBody } from '../../src/contract/operations/replies/common.ts';
+import { OTHER_REPLIES, REPLIES } from '../../src/contract/operations/replies/index.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { errorBody } from '../../src/contract/replies/common.ts';
-import { OTHER_REPLIES, REPLIES } from '../../src/contract/replies/index.ts';
 import { createRouter, OPERATION_ROWS, splitPath } from '../../src/service/pipeline/find-row.ts';
 import type { Reply } from './send.ts';
 

@@ -15,18 +15,18 @@ import {
 import { ERRORS } from '../../src/contract/errors.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { REPLIES } from '../../src/contract/operations/replies/index.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
-import { REPLIES } from '../../src/contract/replies/index.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { fieldsOf } from '../../src/control/table/describe-control.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/outgoing/route.ts';
-import { DELIVERY_FAULTS } from '../../src/world/faults/delivery-fault.ts';
-import { IMAP_FAULTS } from '../../src/world/faults/imap-fault.ts';
-import { REQUEST_FAULTS } from '../../src/world/faults/request-fault.ts';
-import { STREAM_FAULTS } from '../../src/world/faults/stream-fault.ts';
+import { DELIVERY_FAULTS } from '../../src/world/delivery-fault.ts';
+import { IMAP_FAULTS } from '../../src/world/imap-fault.ts';
+import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
+import { STREAM_FAULTS } from '../../src/world/stream-fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
 import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 

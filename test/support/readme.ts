@@ -9,12 +9,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The pages for those who work on the source, which the package does not have. */
 const PAGES_OF_ROOMS = ROOMS_WITHOUT_PAGE.map((room) => `src/${room}/README.md`);
 
-/** The pages that the package ships: the README, and the README of each folder of the source that has one for users. */
+/** The pages that the package ships: the README, and those in the folders of the source. */
 export const PAGES: readonly string[] = [
   'README.md',
   ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .map((file) => posix.join('src', file.replaceAll('\\', '/')))
-    .filter((file) => posix.basename(file) === 'README.md' && !PAGES_OF_ROOMS.includes(file))
+    .filter((file) => file.endsWith('.md') && !PAGES_OF_ROOMS.includes(file))
     .sort(),
 ];
 

@@ -15,8 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail',
     not: 'code that runs for a request; anything that is stored',
     parts: {
-      operations: 'a table of rows for each resource',
-      replies: 'the schemas of the replies',
+      operations: 'a table of rows for each resource; `replies/` has the schemas of the replies',
       behaviours: 'the ledger of what the document leaves open',
       openapi: 'the OpenAPI document, made from the tables',
     },
@@ -26,57 +25,49 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'files, and how rows get into the store',
   },
   world: {
-    belongs: 'what one tenant has, and what everything gets from outside as an argument: time, randomness, `fetch`',
+    belongs:
+      'what one tenant has: rows, a clock, faults, the event bus; what comes from outside as an argument: time, randomness, `fetch`',
     not: 'what happens to a request or a mail',
     parts: {
       store:
         'worlds, rows, collections with their indexes, seeding; `database.ts` and `models.ts` import `@mswjs/data`',
-      clock: 'the time of a tenant: freeze, advance, scheduled tasks',
-      faults: 'injected faults of requests, deliveries, streams, SMTP and IMAP',
-      events: 'the event bus, and the activity that the log shows',
     },
   },
   service: {
     belongs: 'what happens to a request or a mail',
     not: 'sockets; what a test may do and a client may not',
     parts: {
-      pipeline: 'the handling of one request; the only place that turns an exception into a reply',
-      access: 'credentials → principal → policy → resources in scope; new keys',
+      pipeline:
+        'the handling of one request, and the only place that turns an exception into a reply; `access/`: credentials → principal → policy → resources in scope',
       operations: 'the code of each operation: (context, input) → outcome, synchronous',
-      mail: '`outgoing/` sends, `incoming/` receives, `mime/` reads and writes RFC 5322',
-      correspondents: 'people and programs outside that answer mail',
+      mail: '`outgoing/` sends, `incoming/` receives, `mime/` reads and writes RFC 5322, `correspondents/` are people and programs outside that answer',
       delivery: 'webhook deliveries: payload, signature, attempts, retries, the log',
       stream: 'WebSocket clients: admission, subscriptions, frames',
       imap: 'the folders of an inbox over IMAP: UIDs, flags, search, structure, moves',
     },
   },
   control: {
-    belongs: 'what a test may do and a client may not',
+    belongs: 'what a test may do and a client may not; sandboxes are tenants that a test creates for itself',
     not: 'sockets; anything that the service needs to answer a client',
     parts: {
       table: 'the control calls: one row each, their replies, and their client',
-      sandboxes: 'tenants that a test creates for itself',
       journal: 'requests and mails that were seen, the live feed, the masking of secrets',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family, and the oracles',
     },
   },
   mailbox: {
-    belongs: 'where all parts are put together, and the portable entries of the package',
+    belongs:
+      'where all parts are put together, the adapters for fetch and msw, and the portable entries of the package',
     not: 'decisions that belong to one part; `node:*`',
-    parts: { adapters: 'fetch and msw handlers, for requests and for streams' },
   },
   server: {
-    belongs: 'everything about sockets and files: `startServer`, its settings, the middleware for express',
+    belongs:
+      'everything about sockets and files: `startServer`, its settings, the log, calls to receivers, the file that keeps the data, the middleware for express',
     not: 'flags and commands',
     parts: {
-      http: 'HTTP requests, guards, pages, msw handlers that a user brings',
-      websocket: 'event streams',
-      imap: 'IMAP: its commands, and the connections of its clients',
-      smtp: 'mail that programs deliver',
-      outgoing: 'calls to receivers, and which addresses may be called',
-      log: 'what the terminal shows',
-      state: 'the file that keeps the data',
+      http: 'HTTP requests, guards, pages, event streams, msw handlers that a user brings',
+      mail: 'mail over SMTP, and `imap/`: its commands, and the connections of its clients',
     },
   },
   cli: {
@@ -89,11 +80,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'the page: a browser program that uses only control calls and imports only their client and types from other rooms',
     not: 'anything that Node runs',
     parts: {
-      mail: 'the view of mail',
-      webhooks: 'the view of deliveries, and the check of signatures',
-      requests: 'the view of requests',
-      keys: 'the view of keys',
-      settings: 'the views of time, faults, choices and state',
+      views: 'a folder for each view: mail, deliveries with the check of signatures, requests, keys, settings',
     },
   },
   testing: {

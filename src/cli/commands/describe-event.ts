@@ -1,6 +1,6 @@
 import type { ChangeFeedItem, FeedItem } from '../../control/journal/feed-event.ts';
-import { describeActivity, type Line, toPrintable } from '../../server/log/activity-log.ts';
-import type { ActivityEntry } from '../../world/events/activity.ts';
+import { describeActivity, type Line, toPrintable } from '../../server/activity-log.ts';
+import type { ActivityEntry } from '../../world/activity.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */
 type OwnKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;

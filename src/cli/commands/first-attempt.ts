@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlClient, undefinedIfRefused } from '../../control/table/client.ts';
-import { formatAttempt } from '../../server/log/activity-log.ts';
+import { formatAttempt } from '../../server/activity-log.ts';
 import type { Attempt, Delivery } from '../../service/delivery/delivery.ts';
 
 /** The longest wait for first attempts: longer than the timeout of a receiver. */

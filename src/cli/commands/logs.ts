@@ -1,6 +1,6 @@
 import { NAME } from '../../basics/version.ts';
 import type { FeedEvent } from '../../control/journal/feed-event.ts';
-import { createLog } from '../../server/log/log-format.ts';
+import { createLog } from '../../server/log-format.ts';
 import type { GivenFlags, RunCommand, Terminal } from '../command.ts';
 import { findEmulator } from '../control-client.ts';
 import { followFeed, readFeed } from '../read-feed.ts';

@@ -5,7 +5,7 @@ import { NAME } from '../../basics/version.ts';
 import { createHar, type Har } from '../../control/journal/har.ts';
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
-import { replaceFile } from '../../server/state/replace-file.ts';
+import { replaceFile } from '../../server/replace-file.ts';
 import { CannotRunError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
 import type { AnyServer } from './connection-variables.ts';

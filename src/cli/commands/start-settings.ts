@@ -1,5 +1,5 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
-import type { FaultOptions } from '../../world/faults/fault.ts';
+import type { FaultOptions } from '../../world/fault.ts';
 import {
   type GivenFlag,
   type GivenFlags,

@@ -7,8 +7,8 @@ import {
 } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { BuildReply, OperationDefinition } from '../operation.ts';
+import { OTHER_REPLIES, REPLIES } from '../operations/replies/index.ts';
 import type { OperationId } from '../operations.ts';
-import { OTHER_REPLIES, REPLIES } from '../replies/index.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
 import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
 import { ASSUMED_HEADER, type CodesByStatus, codesByStatus } from './error-responses.ts';

@@ -1,5 +1,5 @@
-import type { ActivityEntry } from '../../world/events/activity.ts';
-import type { Fault } from '../../world/faults/fault.ts';
+import type { ActivityEntry } from '../../world/activity.ts';
+import type { Fault } from '../../world/fault.ts';
 import type { RequestSummary } from './request-entry.ts';
 
 /** A finished request to the service. */

@@ -2,7 +2,7 @@ import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts
 import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { parseOrRefuse } from '../../contract/invalid.ts';
-import { describePrincipal, principalOf, sentKey } from '../../service/access/principal.ts';
+import { describePrincipal, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import {
   type ApiReply,
   countBytes,

@@ -3,7 +3,7 @@ import type { InputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { timeoutField } from '../../world/clock/duration.ts';
+import { timeoutField } from '../../world/duration.ts';
 import type { InboxLocation } from '../../world/store/world.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 import type { LoggedMail } from './mail-log.ts';

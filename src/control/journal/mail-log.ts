@@ -1,4 +1,4 @@
-import type { EventBus } from '../../world/events/event-bus.ts';
+import type { EventBus } from '../../world/event-bus.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';

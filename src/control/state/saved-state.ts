@@ -1,9 +1,9 @@
 import type { TenantIds } from '../../fixture/fixture-ids.ts';
 import type { TenantKeys } from '../../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { Correspondent } from '../../service/correspondents/correspondent.ts';
+import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';
-import type { Fault } from '../../world/faults/fault.ts';
+import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
 import type { ReachableWorlds, SavedOwners } from '../../world/store/reachable-worlds.ts';
 import type { WorldsSnapshot } from '../../world/store/world.ts';

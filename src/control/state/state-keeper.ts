@@ -1,7 +1,7 @@
 import { readFixtureIds } from '../../fixture/fixture-ids.ts';
 import { readFixtureKeys } from '../../fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
-import type { Activity } from '../../world/events/activity.ts';
+import type { Activity } from '../../world/activity.ts';
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import type { WorldsSnapshot } from '../../world/store/world.ts';
 import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';

@@ -19,7 +19,7 @@ import { createRouter, findRow } from '../../service/pipeline/find-row.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandboxes/sandbox.ts';
+import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ContentType, ControlRow } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';

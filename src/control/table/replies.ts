@@ -5,11 +5,11 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import { anyCorrespondent } from '../../service/correspondents/correspondent.ts';
 import { DELIVERY_STATES } from '../../service/delivery/delivery.ts';
 import type { DeliveryPayload } from '../../service/delivery/request.ts';
-import { DELIVERY_FAULT_KINDS } from '../../world/faults/delivery-fault.ts';
-import { anyFault } from '../../world/faults/fault.ts';
+import { anyCorrespondent } from '../../service/mail/correspondents/correspondent.ts';
+import { DELIVERY_FAULT_KINDS } from '../../world/delivery-fault.ts';
+import { anyFault } from '../../world/fault.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 
 /** A text that is one of these, which the OpenAPI document of the control calls does not list. */

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/find-row.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandboxes/sandbox.ts';
+import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */

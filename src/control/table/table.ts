@@ -14,16 +14,16 @@ import {
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import { queryFlag } from '../../contract/query.ts';
+import { deliveryFilter } from '../../service/delivery/delivery.ts';
 import {
   anyCorrespondent,
   type CorrespondentOptions,
   correspondentBody,
-} from '../../service/correspondents/correspondent.ts';
-import { deliveryFilter } from '../../service/delivery/delivery.ts';
+} from '../../service/mail/correspondents/correspondent.ts';
 import { inlineImages } from '../../service/mail/mime/inline-images.ts';
 import type { Mail } from '../../service/mail/show-mail.ts';
-import { durationField } from '../../world/clock/duration.ts';
-import { anyFault, faultOptions } from '../../world/faults/fault.ts';
+import { durationField } from '../../world/duration.ts';
+import { anyFault, faultOptions } from '../../world/fault.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { addedWebhook } from '../add-webhook.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
@@ -37,7 +37,7 @@ import { keyFilter } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
-import { type SandboxOptions, type SandboxSummary, sandboxOptions } from '../sandboxes/sandbox.ts';
+import { type SandboxOptions, type SandboxSummary, sandboxOptions } from '../sandbox.ts';
 import { settledOptions } from '../settled.ts';
 import { checkpointName, checkpointOptions } from '../state/checkpoints.ts';
 import { triggerOptions } from '../trigger.ts';

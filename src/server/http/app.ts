@@ -7,9 +7,8 @@ import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
 import { isStreamPath } from '../../service/stream/check-stream-access.ts';
 import type { Intake } from '../intake.ts';
-import type { Log } from '../log/log-format.ts';
-import { isControlRead, logRequest } from '../log/request-log.ts';
-import type { StreamServer, StreamUpgrade } from '../websocket/stream-server.ts';
+import type { Log } from '../log-format.ts';
+import { isControlRead, logRequest } from '../request-log.ts';
 import {
   createOriginRule,
   guardControl,
@@ -23,6 +22,7 @@ import {
 import type { ServerApp } from './http-server.ts';
 import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
 import type { Upgrades } from './request-queue.ts';
+import type { StreamServer, StreamUpgrade } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
 /** What the application needs: the mailbox, and the rules for which clients it accepts. */
@@ -117,7 +117,7 @@ export class App implements ServerApp {
   }
 
   async #openStream(upgrade: StreamUpgrade): Promise<undefined> {
-    this.#streams ??= import('../websocket/stream-server.ts').then(({ createStreamServer }) =>
+    this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
       createStreamServer(this.#options.internals, this.#isOriginAllowed),
     );
     return (await this.#streams).open(upgrade);

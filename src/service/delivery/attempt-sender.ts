@@ -1,8 +1,8 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
+import type { Activity } from '../../world/activity.ts';
+import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import { type Environment, newWebhookSecret } from '../../world/environment.ts';
-import type { Activity } from '../../world/events/activity.ts';
-import type { DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
-import type { Faults } from '../../world/faults/faults.ts';
+import type { Faults } from '../../world/faults.ts';
 import { findRefusal, isError } from '../../world/fetch-in-process.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';

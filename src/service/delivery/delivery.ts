@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
-import type { DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import { tenantField, webhookField } from '../../world/target-fields.ts';
 import type { DeliveryPayload } from './request.ts';
 

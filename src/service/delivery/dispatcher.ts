@@ -1,6 +1,6 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { EventBus, MailEvent } from '../../world/events/event-bus.ts';
+import type { EventBus, MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';

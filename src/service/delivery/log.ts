@@ -1,4 +1,4 @@
-import { PriorityQueue } from '../../world/clock/priority-queue.ts';
+import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 

@@ -1,8 +1,8 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { EventKind } from '../../contract/events.ts';
-import type { Clock } from '../../world/clock/clock.ts';
-import { PriorityQueue } from '../../world/clock/priority-queue.ts';
-import type { DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { Clock } from '../../world/clock.ts';
+import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
+import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A delivery that has not ended yet. */

@@ -1,12 +1,12 @@
 import { messageOf } from '../../basics/named-error.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Clock } from '../../world/clock/clock.ts';
-import { parseDuration } from '../../world/clock/duration.ts';
+import type { DeliveryActivity } from '../../world/activity.ts';
+import type { Clock } from '../../world/clock.ts';
+import type { DeliveryFault, DeliveryFaultKind } from '../../world/delivery-fault.ts';
+import { parseDuration } from '../../world/duration.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { DeliveryActivity } from '../../world/events/activity.ts';
-import type { MailEvent } from '../../world/events/event-bus.ts';
-import type { DeliveryFault, DeliveryFaultKind } from '../../world/faults/delivery-fault.ts';
+import type { MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { Part, World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';

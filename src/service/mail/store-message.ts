@@ -3,7 +3,7 @@ import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import type { BounceDetails, EventBus } from '../../world/events/event-bus.ts';
+import type { BounceDetails, EventBus } from '../../world/event-bus.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';

@@ -1,12 +1,12 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { EventBus } from '../../world/events/event-bus.ts';
+import type { EventBus } from '../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../access/principal.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
 import type { OutsideAddresses } from '../mail/store-message.ts';
+import type { Principal } from '../pipeline/access/principal.ts';
 
 /** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
 export interface Context<Id extends OperationId = OperationId> extends BehaviourReader {

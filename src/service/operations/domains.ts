@@ -3,8 +3,8 @@ import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { DomainRow } from '../../world/store/rows.ts';
 import { defaultWorkspace, hasVerifiedDomain } from '../../world/store/world.ts';
-import { type LookupContext, outOfScope, selectWorkspace } from '../access/find-in-scope.ts';
-import { isInScope, type TenantPrincipal } from '../access/principal.ts';
+import { type LookupContext, outOfScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
+import { isInScope, type TenantPrincipal } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 import { showDomain, showDomains } from './replies/show-domain.ts';
 

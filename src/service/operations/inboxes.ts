@@ -5,10 +5,10 @@ import { newHex, newId, newPassword, timestampNow } from '../../world/environmen
 import { removeInbox } from '../../world/store/removal.ts';
 import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
 import { canonicalAddress, defaultWorkspace, type World } from '../../world/store/world.ts';
-import { checkDomain, isAddressTaken } from '../access/check-domain.ts';
-import { createKey } from '../access/create-key.ts';
-import { findInScope, selectInboxes, selectWorkspace } from '../access/find-in-scope.ts';
-import { isInScope } from '../access/principal.ts';
+import { checkDomain, isAddressTaken } from '../pipeline/access/check-domain.ts';
+import { createKey } from '../pipeline/access/create-key.ts';
+import { findInScope, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
+import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Input, Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';

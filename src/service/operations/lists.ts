@@ -11,7 +11,7 @@ import {
   outOfScope,
   scopeOfInbox,
   withId,
-} from '../access/find-in-scope.ts';
+} from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 

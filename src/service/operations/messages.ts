@@ -4,6 +4,9 @@ import { timestampNow } from '../../world/environment.ts';
 import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-lists.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
+import { composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { writeShownTrace } from '../mail/mime/header.ts';
+import { mediaTypeOf } from '../mail/mime/mime-part.ts';
 import {
   findInScope,
   findMessage,
@@ -12,10 +15,7 @@ import {
   scopeOfInbox,
   selectInboxes,
   withId,
-} from '../access/find-in-scope.ts';
-import { composeWithTrace } from '../mail/mime/compose-mail.ts';
-import { writeShownTrace } from '../mail/mime/header.ts';
-import { mediaTypeOf } from '../mail/mime/mime-part.ts';
+} from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 import { limitBodies } from './replies/limit-bodies.ts';

@@ -1,8 +1,8 @@
 import { isBareAddress } from '../../contract/email-address.ts';
 import type { REASONS } from '../../contract/operations/service.ts';
 import { primaryAddress } from '../../world/store/world.ts';
-import { describePrincipal, type Principal } from '../access/principal.ts';
 import { findRoute, findSimulator } from '../mail/outgoing/route.ts';
+import { describePrincipal, type Principal } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import { createKey } from '../access/create-key.ts';
+import { createKey } from '../pipeline/access/create-key.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 

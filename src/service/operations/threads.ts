@@ -1,7 +1,7 @@
 import type { Thread } from '../../world/store/thread.ts';
 import type { World } from '../../world/store/world.ts';
-import { findInScope, outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
-import type { RowScope } from '../access/principal.ts';
+import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
+import type { RowScope } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 import { limitBodies } from './replies/limit-bodies.ts';
 import { paginate } from './replies/paginate.ts';

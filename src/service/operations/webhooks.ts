@@ -1,9 +1,9 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import { findInScope, selectWorkspace } from '../access/find-in-scope.ts';
-import type { Principal } from '../access/principal.ts';
 import { insertWebhook, withoutRepeats } from '../delivery/insert-webhook.ts';
+import { findInScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
+import type { Principal } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/confirmations.ts';
 

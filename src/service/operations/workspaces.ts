@@ -5,8 +5,8 @@ import { newId, timestampNow } from '../../world/environment.ts';
 import { removeWorkspace } from '../../world/store/removal.ts';
 import type { WorkspaceRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import { findInScope } from '../access/find-in-scope.ts';
-import type { TenantPrincipal } from '../access/principal.ts';
+import { findInScope } from '../pipeline/access/find-in-scope.ts';
+import type { TenantPrincipal } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/confirmations.ts';
 

@@ -12,14 +12,14 @@ import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/erro
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { EventBus } from '../../world/events/event-bus.ts';
-import type { Faults } from '../../world/faults/faults.ts';
-import type { RequestFault } from '../../world/faults/request-fault.ts';
+import type { EventBus } from '../../world/event-bus.ts';
+import type { Faults } from '../../world/faults.ts';
+import type { RequestFault } from '../../world/request-fault.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../access/principal.ts';
-import type { Correspondents } from '../correspondents/correspondents.ts';
+import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
 import type { Outcome } from '../operations/context.ts';
+import type { Principal } from './access/principal.ts';
 import type { OperationRow } from './find-row.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 

@@ -1,10 +1,10 @@
 import { ApiError } from '../../contract/errors.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
-import { findPrincipal, mayCall, type Principal, readKey } from '../access/principal.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
+import { findPrincipal, mayCall, type Principal, readKey } from './access/principal.ts';
 import {
   type ApiReply,
   type ApiRequest,
@@ -25,7 +25,7 @@ import { runWithFaults } from './run-with-faults.ts';
 
 /**
  * The paths of the event streams, so that a plain HTTP request for one gets a clear error. WebSocket connections do not
- * come here: `server/websocket` and the msw stream handler handle them.
+ * come here: `server/http/stream-server.ts` and the msw stream handler handle them.
  */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../access/principal.ts';
+import type { Principal } from './access/principal.ts';
 import { createExchange, finishExchange, type Protocol, type Service } from './exchange.ts';
 
 /** A command of SMTP or IMAP that the journal shows. */

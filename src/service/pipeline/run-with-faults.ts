@@ -1,10 +1,10 @@
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { newFraction } from '../../world/environment.ts';
-import type { FaultOccasion } from '../../world/faults/faults.ts';
-import { type RateLimitState, rateLimitHeaders } from '../../world/faults/rate-limits.ts';
-import type { RequestFault } from '../../world/faults/request-fault.ts';
+import type { FaultOccasion } from '../../world/faults.ts';
+import { type RateLimitState, rateLimitHeaders } from '../../world/rate-limits.ts';
+import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
-import { readKey } from '../access/principal.ts';
+import { readKey } from './access/principal.ts';
 import {
   type ApiReply,
   CUT_REPLY,

@@ -4,8 +4,8 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import { STREAM_PATH } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import { findInScope } from '../access/find-in-scope.ts';
-import { findPrincipal, readStreamKey, type TenantPrincipal } from '../access/principal.ts';
+import { findInScope } from '../pipeline/access/find-in-scope.ts';
+import { findPrincipal, readStreamKey, type TenantPrincipal } from '../pipeline/access/principal.ts';
 
 /** A request to open a stream, before the connection is upgraded. */
 export interface StreamRequest {

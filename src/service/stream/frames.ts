@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { clientFrame, type subscribeFrame } from '../../contract/stream-protocol.ts';
-import type { MailEvent } from '../../world/events/event-bus.ts';
+import type { MailEvent } from '../../world/event-bus.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
-import { isInScope, type TenantPrincipal } from '../access/principal.ts';
+import { isInScope, type TenantPrincipal } from '../pipeline/access/principal.ts';
 
 /** A frame that the service sends (reference, "Event stream"). */
 export type ServerFrame =

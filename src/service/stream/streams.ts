@@ -1,11 +1,11 @@
 import type { BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
-import type { Activity } from '../../world/events/activity.ts';
-import type { EventBus } from '../../world/events/event-bus.ts';
-import type { Faults } from '../../world/faults/faults.ts';
+import type { Activity } from '../../world/activity.ts';
+import type { EventBus } from '../../world/event-bus.ts';
+import type { Faults } from '../../world/faults.ts';
 import type { Part, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../access/principal.ts';
+import type { Principal } from '../pipeline/access/principal.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';

@@ -1,6 +1,6 @@
 import { type BrowserContext, test as base } from '@playwright/test';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import { createHandlers } from '../../mailbox/adapters/msw.ts';
+import { createHandlers } from '../../mailbox/msw.ts';
 import { startServer } from '../../server/index.ts';
 import { type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 

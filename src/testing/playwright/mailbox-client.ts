@@ -5,7 +5,7 @@ import type { MailFilter, WaitOptions } from '../../control/journal/mail-filter.
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { RequestFilter } from '../../control/journal/request-filter.ts';
 import type { IncomingSample } from '../../control/samples/incoming-sample.ts';
-import type { SandboxOptions, SandboxSummary } from '../../control/sandboxes/sandbox.ts';
+import type { SandboxOptions, SandboxSummary } from '../../control/sandbox.ts';
 import type { Settled, SettledOptions } from '../../control/settled.ts';
 import type { Checkpoint } from '../../control/state/checkpoints.ts';
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
@@ -14,12 +14,16 @@ import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-re
 import type { DefaultIds } from '../../fixture/fixture-ids.ts';
 import type { DefaultKeys } from '../../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { Correspondent, CorrespondentOptions, ReplyFunction } from '../../service/correspondents/correspondent.ts';
 import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
+import type {
+  Correspondent,
+  CorrespondentOptions,
+  ReplyFunction,
+} from '../../service/mail/correspondents/correspondent.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Mail } from '../../service/mail/show-mail.ts';
-import type { Duration } from '../../world/clock/duration.ts';
-import type { Fault, FaultOptions } from '../../world/faults/fault.ts';
+import type { Duration } from '../../world/duration.ts';
+import type { Fault, FaultOptions } from '../../world/fault.ts';
 
 /** Where a client finds an emulator. */
 export interface EmulatorAddress {

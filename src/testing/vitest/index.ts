@@ -1,6 +1,6 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import type { Sandbox, SandboxIds, SandboxKeys } from '../../control/sandboxes/sandbox.ts';
+import type { Sandbox, SandboxIds, SandboxKeys } from '../../control/sandbox.ts';
 import type { DefaultIds, FixtureIds } from '../../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';

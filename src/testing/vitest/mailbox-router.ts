@@ -1,7 +1,7 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import { createHandlers } from '../../mailbox/adapters/msw.ts';
-import { sentKey } from '../../service/access/principal.ts';
+import { createHandlers } from '../../mailbox/msw.ts';
+import { sentKey } from '../../service/pipeline/access/principal.ts';
 
 /** The part of a mailbox that a router calls. */
 type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;

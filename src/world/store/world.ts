@@ -1,4 +1,4 @@
-import { Clock, type ClockSetting } from '../clock/clock.ts';
+import { Clock, type ClockSetting } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { type Collections, createDatabase, type Database, MAIL_KINDS, ROW_KINDS } from './database.ts';
 import { AddressIndex } from './indexes/address-index.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
-import { Clock } from '../clock/clock.ts';
+import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
 import type { ReachableWorlds, SavedOwners } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { parseBehaviours } from '../../../src/contract/behaviours.ts';
 import { Feed } from '../../../src/control/journal/recorder.ts';
 import { createControl } from '../../../src/control/table/control.ts';
-import { createFetch } from '../../../src/mailbox/adapters/fetch.ts';
+import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
 import { streamReply } from '../../../src/service/pipeline/exchange.ts';
 import { IDS } from '../../support/ids.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseState } from '../../../src/server/state/state-file.ts';
+import { parseState } from '../../../src/server/state-file.ts';
 
 const LONG = Buffer.alloc(3_000, 'abc').toString('base64');
 const parse = (value: unknown) => parseState(Buffer.from(JSON.stringify(value)));

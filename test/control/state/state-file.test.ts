@@ -6,7 +6,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import ts from 'typescript';
 import { test, vi } from 'vitest';
-import { replaceFile } from '../../../src/server/state/replace-file.ts';
+import { replaceFile } from '../../../src/server/replace-file.ts';
 import { runHere } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startCommand } from '../../support/processes.ts';
@@ -176,7 +176,7 @@ test('a kill at any moment of a write leaves the old file or the new one', async
 
 /** Writes a program without TypeScript, because a process of it starts fast. */
 async function writeKilledProgram(folder: string): Promise<string> {
-  const source = await readFile(new URL('../../../src/server/state/replace-file.ts', import.meta.url), 'utf8');
+  const source = await readFile(new URL('../../../src/server/replace-file.ts', import.meta.url), 'utf8');
   const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
   await writeFile(
     join(folder, 'replace-file.mjs'),

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../../src/server/imap/parse-command.ts';
+import { parseCommand } from '../../../src/server/mail/imap/parse-command.ts';
 import { CommandError } from '../../../src/service/imap/argument.ts';
 import { startImap, toMail } from '../../support/imap-server.ts';
 

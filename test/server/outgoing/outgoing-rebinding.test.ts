@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, test, vi } from 'vitest';
-import { createOutgoingFetch, createReceiverRules } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { createOutgoingFetch, createReceiverRules } from '../../../src/server/outgoing-fetch.ts';
 import { fetchInProcess } from '../../../src/world/fetch-in-process.ts';
 import { serve } from '../../support/serve.ts';
 

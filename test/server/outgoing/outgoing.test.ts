@@ -5,7 +5,7 @@ import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createReceiverRules } from '../../../src/server/outgoing/outgoing-fetch.ts';
+import { createReceiverRules } from '../../../src/server/outgoing-fetch.ts';
 import { fetchInProcess } from '../../../src/world/fetch-in-process.ts';
 import { senderTo } from '../../support/sender.ts';
 import { serve } from '../../support/serve.ts';

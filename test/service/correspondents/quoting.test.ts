@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Quoting, quoteBelow } from '../../../src/service/correspondents/quoting.ts';
+import { type Quoting, quoteBelow } from '../../../src/service/mail/correspondents/quoting.ts';
 import { addCorrespondent, arrived, START, write } from '../../support/correspondents.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 

@@ -4,14 +4,14 @@ import { createSilentReader, parseBehaviours } from '../../../src/contract/behav
 import type { IncomingMessage } from '../../../src/contract/incoming-message.ts';
 import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
-import { Correspondents } from '../../../src/service/correspondents/correspondents.ts';
+import { Correspondents } from '../../../src/service/mail/correspondents/correspondents.ts';
 import { acceptMessage } from '../../../src/service/mail/incoming/accept-message.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
 import { createService } from '../../../src/service/pipeline/exchange.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
-import { createEventBus, type MailEvent } from '../../../src/world/events/event-bus.ts';
-import { Faults } from '../../../src/world/faults/faults.ts';
+import { createEventBus, type MailEvent } from '../../../src/world/event-bus.ts';
+import { Faults } from '../../../src/world/faults.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../world/clock/clock.ts';
+import type { Activity } from '../../../world/activity.ts';
+import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
-import type { Activity } from '../../../world/events/activity.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { Part, PartOf, World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';

@@ -3,7 +3,7 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
-import type { LookupContext } from '../../access/find-in-scope.ts';
+import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
 
 /** The recipients of a reply; `cc` is for a reply to all only. */
 interface ReplyRecipients {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/clock.ts';
+import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { AddressIndex } from '../indexes/address-index.ts';
 import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';

@@ -1,0 +1,282 @@
+import { showSize } from '../basics/size.ts';
+import type { BehaviourValues } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseOrRefuse } from '../contract/invalid.ts';
+import { FixtureError } from '../fixture/fixture-error.ts';
+import { type Fixture, parseFixture } from '../fixture/parse-fixture.ts';
+import type { Activity } from '../world/activity.ts';
+import type { Environment } from '../world/environment.ts';
+import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
+import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
+import {
+  copyTenant,
+  createTemplate,
+  type TenantCopy,
+  type TenantTemplate,
+} from '../world/store/seed/tenant-template.ts';
+import type { Part, PartOf, World } from '../world/store/world.ts';
+import type { Worlds } from '../world/store/worlds.ts';
+import type { ControllableMailbox } from './controllable-mailbox.ts';
+import { type ControlledParts, createControls } from './create-controls.ts';
+import { notFound } from './find-worlds.ts';
+import type { MailboxClock } from './mailbox-clock.ts';
+import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
+import { OwnState } from './state/saved-state.ts';
+import { createStateControls } from './state/state-controls.ts';
+
+/** The maximum number of sandboxes of one mailbox. */
+const MAX_SANDBOXES = 10_000;
+
+/** What the sandboxes of a mailbox are made of. */
+interface SandboxContext extends ControlledParts {
+  readonly realEnvironment: Environment;
+  readonly activity: Activity;
+  /** The fixture of the mailbox. */
+  readonly fixture: Fixture;
+}
+
+interface Entry {
+  readonly sandbox: Sandbox;
+  readonly world: SandboxWorld;
+}
+
+/** The randomness that the sandboxes with each seed draw from, since the last reset of the mailbox. */
+class Seeds extends Map<number, SeededRandom> implements Part {
+  end(): void {}
+}
+
+/** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
+class Sandboxes {
+  readonly #context: SandboxContext;
+  readonly #worlds: Worlds;
+  readonly #templateOf: (fixture: unknown) => TenantTemplate;
+  /** By id; the one that was used least recently is the first. */
+  readonly #entries = new Map<string, Entry>();
+  /** Ends an entry with its world. */
+  readonly #registration: PartOf<Part, World>;
+  readonly #seeds: PartOf<Seeds>;
+
+  constructor(context: SandboxContext) {
+    const { service, fixture, activity } = context;
+    this.#context = context;
+    this.#worlds = service.worlds;
+    this.#templateOf = createTemplateReader(fixture, service.behaviours);
+    this.#registration = service.worlds.addPart('sandbox', ({ id }: World) => ({
+      staysOnReset: true,
+      end: () => void this.#entries.delete(id),
+    }));
+    this.#seeds = service.worlds.addPart('seeds of sandboxes', () => new Seeds());
+    service.observers.push(({ principal }) => {
+      if (principal && 'world' in principal) this.#use(principal.world.id);
+    });
+    activity.subscribe((entry) => {
+      if ('tenantId' in entry) this.#use(entry.tenantId, STREAM_CHANGES[entry.kind]);
+    });
+  }
+
+  create(options: SandboxOptions<object> = {}): Sandbox {
+    const { fixture, seed, name = null } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
+    const template = this.#templateOf(fixture);
+    this.#removeExpired();
+    this.#checkRoom(template);
+    const random = this.#randomOf(seed);
+    const realEnvironment = { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
+    const copy = this.#copy(template, realEnvironment);
+    const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
+    const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
+    const state = new OwnState(world, names, { ...this.#context, random });
+    const sandbox = this.#createSandbox(world, { ...copy, name }, state);
+    this.#registration(world.world);
+    this.#entries.set(sandbox.id, { sandbox, world });
+    this.#publish('added', sandbox);
+    return sandbox;
+  }
+
+  find(id: string): Sandbox {
+    this.#removeExpired();
+    const entry = this.#use(String(id).toLowerCase());
+    if (entry) return entry.sandbox;
+    throw notFound('sandbox');
+  }
+
+  list(): Sandbox[] {
+    this.#removeExpired();
+    return Array.from(this.#entries.values(), ({ sandbox }) => sandbox);
+  }
+
+  #createSandbox(
+    world: SandboxWorld,
+    { keys, ids, domain, name }: TenantCopy & Pick<Sandbox, 'name'>,
+    state: OwnState,
+  ): Sandbox {
+    const { id } = world.world;
+    const close = () => this.#close(id);
+    const sandbox = {
+      ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
+      ...createControls(this.#context, { worlds: world, keys }),
+      ...createStateControls(state, world, this.#context.recorder),
+    };
+    return useSandbox(sandbox, () => this.#use(id) !== undefined);
+  }
+
+  /** Copies a tenant until its id is free: seeds that differ can lead to the same id. */
+  #copy(template: TenantTemplate, environment: Environment): TenantCopy {
+    for (;;) {
+      const copy = copyTenant(template, environment);
+      if (!this.#worlds.get(copy.ids.tenant)) return copy;
+    }
+  }
+
+  /** Returns the random numbers of a new sandbox with this seed. */
+  #randomOf(seed: number | undefined): SeededRandom | undefined {
+    if (seed === undefined) return undefined;
+    const seeds = this.#seeds(this.#worlds);
+    const source = seeds.get(seed) ?? createSeededRandom(seed);
+    seeds.set(seed, source);
+    const ownSeed = source(6).reduce((number, byte) => number * 256 + byte, 0);
+    return createSeededRandom(ownSeed);
+  }
+
+  #checkRoom({ mailBytes }: TenantTemplate): void {
+    if (this.#entries.size >= MAX_SANDBOXES) {
+      throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
+    }
+    // Counting takes longer for more sandboxes.
+    const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes(mailBytes);
+    if (mailBytes <= free) return;
+    throw new ApiError(
+      'STORAGE_FULL',
+      `The fixture of the sandbox has ${showSize(mailBytes)} of mail, and ${showSize(free)} are free; close other ` +
+        `sandboxes, or ${this.#worlds.moreMail}.`,
+    );
+  }
+
+  /** Notes that a sandbox is used, and returns it; `undefined` if it is unknown or has expired. */
+  #use(id: string, streamChange = 0): Entry | undefined {
+    const entry = this.#entries.get(id);
+    if (!entry?.world.isOpen) return undefined;
+    entry.world.use(streamChange);
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #removeExpired(): void {
+    for (const [id, { world }] of this.#entries) {
+      if (!world.isIdle) return;
+      if (world.isOpen) this.#use(id);
+      else this.#close(id);
+    }
+  }
+
+  #close(id: string): void {
+    const sandbox = this.#entries.get(id)?.sandbox;
+    if (sandbox && this.#worlds.remove(id)) this.#publish('removed', sandbox);
+  }
+
+  #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
+    this.#context.recorder.feed.publish({ kind: 'sandbox', action, tenantId: id, name });
+  }
+}
+
+/** How an activity changes the number of open streams. */
+const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };
+
+/** Creates the sandbox methods of a mailbox. */
+export function createSandboxControls(context: SandboxContext): SandboxControls<never, never> {
+  const sandboxes = new Sandboxes(context);
+  return {
+    createSandbox: (options?: SandboxOptions<object>) => sandboxes.create(options) as never,
+    sandbox: (id: string) => sandboxes.find(id),
+    sandboxes: () => sandboxes.list(),
+  };
+}
+
+type PromiseMethod<Type> = {
+  [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
+}[keyof Type];
+
+/** The methods that reject instead of throwing. */
+const REJECTS: Readonly<Record<PromiseMethod<ControllableMailbox> | PromiseMethod<MailboxClock>, true>> = {
+  receiveMessage: true,
+  addWebhook: true,
+  settled: true,
+  waitForMessage: true,
+  advance: true,
+};
+
+/**
+ * Makes each method of a sandbox but `close` a use of it. `use` returns whether the sandbox exists; if not, the method
+ * fails.
+ */
+function useSandbox(sandbox: Sandbox, use: () => boolean): Sandbox {
+  return useOnCall({ ...sandbox, clock: useOnCall(sandbox.clock, use) }, use);
+}
+
+/** A proxy, because a function for each method of each of many sandboxes would take much memory. */
+function useOnCall<Methods extends object>(methods: Methods, use: () => boolean): Methods {
+  return new Proxy(methods, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function' || CLOSES.has(name)) return method;
+      return (...input: unknown[]) => {
+        if (use()) return method(...input);
+        if (Object.hasOwn(REJECTS, name)) return Promise.reject(notFound('sandbox'));
+        throw notFound('sandbox');
+      };
+    },
+  });
+}
+
+const CLOSES: ReadonlySet<string | symbol> = new Set(['close', Symbol.dispose]);
+
+/**
+ * Returns what creates the template of a fixture. It keeps the latest, because most sandboxes have the same fixture.
+ */
+function createTemplateReader(mailboxFixture: Fixture, behaviours: BehaviourValues) {
+  let ofMailbox: TenantTemplate | undefined;
+  let latest: { readonly text: string; readonly template: TenantTemplate } | undefined;
+  return (fixture: unknown): TenantTemplate => {
+    if (fixture === undefined) {
+      ofMailbox ??= templateOfFirst(mailboxFixture);
+      return ofMailbox;
+    }
+    const text = toJson(fixture);
+    if (latest?.text !== text) latest = { text, template: templateOfOnly(parseOrExplain(fixture, behaviours)) };
+    return latest.template;
+  };
+}
+
+function toJson(fixture: unknown): string {
+  try {
+    return JSON.stringify(fixture);
+  } catch {
+    throw new ApiError('VALIDATION_ERROR', 'The fixture is not valid: it has a value that JSON cannot represent.');
+  }
+}
+
+function templateOfFirst(fixture: Fixture): TenantTemplate {
+  const [first] = Object.entries(fixture.tenants);
+  if (first) return createTemplate(fixture, ...first);
+  throw new ApiError('VALIDATION_ERROR', 'The fixture of the mailbox has no tenant to copy; give one in fixture.');
+}
+
+function templateOfOnly(fixture: Fixture): TenantTemplate {
+  const [only, ...others] = Object.entries(fixture.tenants);
+  if (only && others.length === 0) return createTemplate(fixture, ...only);
+  const count = Object.keys(fixture.tenants).length;
+  throw new ApiError('VALIDATION_ERROR', `The fixture of a sandbox must have one tenant, not ${count}.`);
+}
+
+/** The maximum number of problems of a fixture that an error lists. */
+const MAX_NAMED = 5;
+
+function parseOrExplain(fixture: unknown, behaviours: BehaviourValues): Fixture {
+  try {
+    return parseFixture(fixture, behaviours);
+  } catch (error) {
+    if (!(error instanceof FixtureError)) throw error;
+    const problems = error.problems.slice(0, MAX_NAMED).map(({ path, message }) => `${path} ${message}`);
+    throw new ApiError('VALIDATION_ERROR', `The fixture is not valid: ${problems.join('; ')}.`);
+  }
+}

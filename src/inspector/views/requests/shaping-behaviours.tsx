@@ -1,0 +1,83 @@
+import type { RequestEntry } from '../../../control/journal/request-entry.ts';
+import { linkTo } from '../../page-route.ts';
+import { Failure } from '../../parts.tsx';
+import { type Behaviour, describeOrigin, useBehaviours } from '../settings/use-behaviours.ts';
+
+/** The behaviours on which a reply depended, with what the document says and how to change them. */
+export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
+  const { behaviours, error } = useBehaviours();
+  const { assumptions, choices } = entry;
+  const ids = [...Object.keys(choices), ...assumptions];
+  if (ids.length === 0) return <p class="hint">This reply depends on no point that the document leaves open.</p>;
+  const shown = behaviours?.filter(({ id }) => ids.includes(id)) ?? [];
+  return (
+    <>
+      <Failure error={error} />
+      <ul class="rows behaviours">
+        {shown.map((behaviour) => (
+          <li key={behaviour.id}>
+            <ShapingBehaviour behaviour={behaviour} used={(choices as Record<string, string>)[behaviour.id]} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ShapingBehaviourProps {
+  readonly behaviour: Behaviour;
+  /** The value at the time of the request; `undefined` for an assumption. */
+  readonly used: string | undefined;
+}
+
+function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
+  const { id, question } = behaviour;
+  return (
+    <details>
+      <summary>
+        {question} <code>{id}</code>
+      </summary>
+      {'choices' in behaviour ? (
+        <p>
+          Here: <code>{used}</code>, {behaviour.choices[used] ?? 'a value of your own'}
+        </p>
+      ) : (
+        <p>Here: {behaviour.assumption}</p>
+      )}
+      <p class="soft">
+        {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Choices</a>
+      </p>
+      {'choices' in behaviour ? (
+        <OtherValues behaviour={behaviour} used={used} />
+      ) : (
+        <p class="soft">It cannot be changed.</p>
+      )}
+    </details>
+  );
+}
+
+interface OtherValuesProps {
+  readonly behaviour: Extract<Behaviour, { choices: unknown }>;
+  readonly used: string;
+}
+
+/** The other values of a behaviour, each with the flag that starts the emulator with it. */
+function OtherValues({ behaviour: { id, choices, otherValues }, used }: OtherValuesProps) {
+  const others = Object.entries(choices).filter(([value]) => value !== used);
+  return (
+    <>
+      <p>To change it, start the emulator with:</p>
+      <ul>
+        {others.map(([value, meaning]) => (
+          <li key={value}>
+            <code>
+              --behaviour {id}={value}
+            </code>{' '}
+            {meaning}
+          </li>
+        ))}
+        {otherValues && <li class="soft">Other values: {otherValues.rule}</li>}
+      </ul>
+    </>
+  );
+}

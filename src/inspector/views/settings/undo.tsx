@@ -1,0 +1,69 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { useInspector } from '../../inspector.ts';
+import { Failure } from '../../parts.tsx';
+import { useAction } from '../../use-action.ts';
+
+/** How the latest change is undone. */
+export interface Undo {
+  /** What was done, and what an undo brings back, in sentences. */
+  readonly text: string;
+  run(): Promise<unknown>;
+}
+
+/** Offers an undo at the bottom of the page, whatever view is open. */
+export const UndoContext = createContext<(undo: Undo) => void>(() => {});
+
+interface RemovingButtonProps {
+  readonly label: string;
+  /** What the change removes, in sentences. */
+  readonly warning: string;
+  /** Makes the change, and returns how it is undone. */
+  change(): Promise<Undo>;
+}
+
+/** A button for a change that removes something: it says what, asks, and then offers an undo. */
+export function RemovingButton({ label, warning, change }: RemovingButtonProps) {
+  const action = useAction();
+  const offer = useContext(UndoContext);
+  const run = () => confirm(warning) && action.run(async () => offer(await change()));
+  return (
+    <>
+      <button type="button" disabled={action.isRunning} onClick={run}>
+        {label}
+      </button>
+      <Failure error={action.error} />
+    </>
+  );
+}
+
+/** Returns a function that makes a change after a checkpoint with this name, which an undo restores. */
+export function useUndoableChange(name: string, change: () => Promise<unknown>): () => Promise<Undo> {
+  const { client } = useInspector();
+  return async () => {
+    await client.addCheckpoint({ name });
+    await change();
+    return {
+      text: `An undo restores the checkpoint “${name}”, and removes what came after it.`,
+      run: () => client.restoreCheckpoint({ name }),
+    };
+  };
+}
+
+/** Says what an undo does, and does it. */
+export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void }) {
+  const action = useAction();
+  const run = async () => (await action.run(undo.run)) && close();
+  return (
+    <section class="undo" aria-label="Undo">
+      <span role="status">{undo.text}</span>
+      <Failure error={action.error} />
+      <button type="button" class="primary" disabled={action.isRunning} onClick={run}>
+        Undo
+      </button>
+      <button type="button" onClick={close}>
+        Close
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { Code, Time } from '../../parts.tsx';
+import { countBytes } from './explain-delivery.ts';
+import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
+import { SignatureResult } from './signature-result.tsx';
+import type { Attempt } from './webhook-types.ts';
+
+interface AttemptItemProps {
+  readonly attempt: Attempt;
+  readonly number: number;
+  readonly isLast: boolean;
+  /** The secret of the webhook; `undefined` if the webhook is gone. */
+  readonly secret: string | undefined;
+}
+
+/** One attempt in the timeline: what was sent and what the receiver answered. */
+export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProps) {
+  const { at, status, error, durationMs, fault } = attempt;
+  const result = status === null ? 'no answer' : `answered ${status}`;
+  return (
+    <li class={error === null ? 'attempt good-edge' : 'attempt bad-edge'}>
+      <details open={isLast}>
+        <summary>
+          <strong>Attempt {number}</strong> <span class={error === null ? 'good' : 'bad'}>{result}</span> in{' '}
+          {durationMs} ms <Time at={at} />
+        </summary>
+        {error !== null && <p class="bad">{error}</p>}
+        {fault !== null && (
+          <p class="warn">
+            The fault <code>{fault}</code> applied to this attempt.
+          </p>
+        )}
+        <Answer attempt={attempt} number={number} />
+        <Sent attempt={attempt} number={number} />
+        {secret !== undefined && <SignatureSteps attempt={attempt} number={number} secret={secret} />}
+      </details>
+    </li>
+  );
+}
+
+interface PartProps {
+  readonly attempt: Attempt;
+  readonly number: number;
+}
+
+function Sent({ attempt: { url, requestHeaders, requestBody }, number }: PartProps) {
+  return (
+    <>
+      <h3>Request</h3>
+      <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
+      <h3>Body, {countBytes(requestBody)} bytes</h3>
+      <Code label={`Body of attempt ${number}`} text={requestBody} />
+    </>
+  );
+}
+
+function Answer({ attempt: { status, responseHeaders, responseBody }, number }: PartProps) {
+  if (status === null) return null;
+  return (
+    <>
+      <h3>Answer of the receiver</h3>
+      <Code
+        label={`Answer to attempt ${number}`}
+        text={`${status}\n${writeHeaders(responseHeaders)}\n\n${responseBody || '(no body)'}`}
+      />
+    </>
+  );
+}
+
+/** Writes headers in lines. */
+export function writeHeaders(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+/** Verifies the signatures of an attempt, at the time at which it was made. */
+function checkAttempt({ requestHeaders, requestBody, at }: Attempt, secret: string): SignatureCheck[] {
+  return explainSignature({ headers: writeHeaders(requestHeaders), body: requestBody, secret, now: new Date(at) });
+}
+
+/** Returns whether the signatures of an attempt verify with a secret. */
+export function isSignedWith(attempt: Attempt, secret: string): boolean {
+  return checkAttempt(attempt, secret).every(({ problems }) => problems.length === 0);
+}
+
+/** The signature of an attempt, computed again when somebody opens it. */
+function SignatureSteps({ attempt, number, secret }: PartProps & { readonly secret: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>The signature, step by step</summary>
+      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} signed={`attempt ${number}`} />}
+    </details>
+  );
+}

@@ -1,0 +1,177 @@
+import { useMemo } from 'preact/hooks';
+import { useInspector } from '../../inspector.ts';
+import { linkTo, type Route } from '../../page-route.ts';
+import { Failure, Time } from '../../parts.tsx';
+import { useAction } from '../../use-action.ts';
+import { useLoaded } from '../../use-loaded.ts';
+import { AttemptItem, isSignedWith } from './attempt-item.tsx';
+import { urlOf } from './delivery-list.tsx';
+import { causeOf, explainEarlier, formatSpan, markOf, summarise } from './explain-delivery.ts';
+import { webhookLink } from './webhook-link.ts';
+import type { Delivery, Webhook } from './webhook-types.ts';
+
+interface DeliveryDetailProps {
+  readonly delivery: Delivery;
+  readonly webhooks: readonly Webhook[];
+  readonly route: Route;
+}
+
+/** One delivery: what became of it and why, what can be done, and each attempt. */
+export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
+  const { event, attempts, webhookId } = delivery;
+  const webhook = webhooks.find(({ id }) => id === webhookId);
+  const { text, tone } = markOf(delivery);
+  return (
+    <>
+      <h1>
+        {event} <span class={`mark ${tone}`}>{text}</span>
+      </h1>
+      <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
+      <Reason delivery={delivery} secret={webhook?.secret} route={route} />
+      <Actions delivery={delivery} route={route} />
+      <h2>Attempts</h2>
+      <ol class="timeline" aria-label="Attempts, the newest first">
+        <NextAttempt delivery={delivery} />
+        {attempts.toReversed().map((attempt, index) => (
+          <AttemptItem
+            key={attempts.length - index}
+            attempt={attempt}
+            number={attempts.length - index}
+            isLast={index === 0}
+            secret={webhook?.secret}
+          />
+        ))}
+      </ol>
+      <Facts delivery={delivery} webhook={webhook} />
+    </>
+  );
+}
+
+interface ReasonProps {
+  readonly delivery: Delivery;
+  /** The secret of the webhook; `undefined` if the webhook is gone. */
+  readonly secret: string | undefined;
+  readonly route: Route;
+}
+
+/** Why the delivery is in its state, and what often causes that. */
+function Reason({ delivery, secret, route }: ReasonProps) {
+  const last = delivery.attempts.at(-1);
+  const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
+  const cause = failed && causeOf(failed);
+  const isSigned = useMemo(() => failed && secret && isSignedWith(failed, secret), [failed, secret]);
+  return (
+    <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
+      <p>
+        <strong>{summarise(delivery)}</strong>
+      </p>
+      {failed && failed.fault !== null && (
+        <p>
+          The fault <code>{failed.fault}</code> applied to this attempt, so the failure may be intended.
+        </p>
+      )}
+      {cause && <p>{cause.advice}</p>}
+      {failed && cause?.isAboutSignature && secret !== undefined && (
+        <p>
+          {isSigned
+            ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
+              'body before it verifies it.'
+            : 'The signature of this attempt is not correct.'}{' '}
+          <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>
+            Find out why your code does not verify it
+          </a>
+        </p>
+      )}
+      {explainEarlier(delivery).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+    </div>
+  );
+}
+
+interface ActionsProps {
+  readonly delivery: Delivery;
+  readonly route: Route;
+}
+
+/** The label of the button that sends the delivery; the others have ended. */
+const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
+
+function Actions({ delivery: { id, state }, route }: ActionsProps) {
+  const { client } = useInspector();
+  const { run, error, isRunning } = useAction();
+  const send = () => run(() => client.redeliver({ id }));
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" class="primary" disabled={isRunning} onClick={send}>
+          {SEND_LABELS[state] ?? 'Send again'}
+        </button>
+        <a class="button" href={webhookLink(route, undefined, { open: 'event', from: id })}>
+          Send an edited copy
+        </a>
+        <a class="button" href={webhookLink(route, undefined, { open: 'signature', from: id })}>
+          Check its signature
+        </a>
+      </p>
+      <Failure error={error} />
+    </>
+  );
+}
+
+/** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
+function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
+  const { client } = useInspector();
+  const { run, error, isRunning } = useAction();
+  const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
+  const load = () => client.getClock({ tenant });
+  const { value: clock } = useLoaded(load, `${delivery.id} ${nextAttemptAt}`, ({ kind }) => kind === 'clock');
+  if (nextAttemptAt === null || !clock) return null;
+  const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
+  const advance = () => run(() => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
+  return (
+    <li class="attempt soft-edge">
+      <p>
+        <strong>Attempt {attempts.length + 1}</strong> is due at <Time at={nextAttemptAt} />, {formatSpan(leftMs)}
+        {' after '}
+        <Time at={clock.now} />, the time of the tenant{clock.frozen && ', which is frozen'}.
+      </p>
+      <button type="button" disabled={isRunning} onClick={advance}>
+        Advance the clock to it
+      </button>
+      <Failure error={error} />
+    </li>
+  );
+}
+
+function Facts({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook | undefined }) {
+  const { id, eventId, webhookId, createdAt, payload } = delivery;
+  const { messageId } = payload as { readonly messageId?: string };
+  return (
+    <>
+      <h2>Details</h2>
+      <dl class="keys">
+        <Fact label="Delivery" text={id} />
+        <Fact label="Event" text={eventId} />
+        <Fact label="Webhook" text={webhook ? webhookId : `${webhookId} (deleted)`} />
+        {webhook && <Fact label="Its events" text={webhook.events.join(', ')} />}
+        {webhook && !webhook.isActive && <Fact label="Its state" text="inactive: it gets no events" />}
+        <Fact label="Created" text={createdAt} />
+      </dl>
+      {messageId && (
+        <p>
+          <a href={linkTo('mail', messageId)}>Open the mail of this event</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Fact({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div>
+      <dt class="soft">{label}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { type AnyReply, type ApiRequest, type ApiResult, isCut } from '../service/pipeline/exchange.ts';
+import type { AcceptStream, Streams } from '../service/stream/streams.ts';
+
+/** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
+export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
+
+/** Returns whether a URL is the base URL or a path below it. */
+export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
+  return url.startsWith(baseUrl) && /^(?:[/?#]|$)/.test(url.slice(baseUrl.length));
+}
+
+/**
+ * Creates the request of a call with the arguments of the global `fetch`. A `Request` may be for any host.
+ *
+ * @throws {TypeError} on another URL, because there the global `fetch` would not reach the mailbox.
+ */
+export function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
+  if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;
+  const url = URL.canParse(String(input)) ? new URL(input).href : String(input);
+  if (isUnderBaseUrl(baseUrl, url)) return new Request(url, init);
+  throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
+}
+
+/** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
+export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
+  return async (request, prefix = new URL(request.url).origin) =>
+    toResponse((await handle(toApiRequest(request, prefix))).reply);
+}
+
+function toApiRequest(request: Request, prefix: string): ApiRequest {
+  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
+  const queryStart = target.indexOf('?');
+  return {
+    method: request.method,
+    path: queryStart < 0 ? target : target.slice(0, queryStart),
+    query: new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart)),
+    headers: request.headers,
+    body: request.body === null ? null : readChunks(request),
+  };
+}
+
+/** Reads the body in chunks. Firefox has no `Request.body`, so the whole body is read at once there. */
+async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.body === undefined) yield new Uint8Array(await request.arrayBuffer());
+  // A reader is used because not every browser can iterate over a stream.
+  const reader = request.body?.getReader();
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (done || !value) return;
+    yield value;
+  }
+}
+
+function toResponse({ status, headers, body }: AnyReply): Response {
+  return isCut({ status }) ? Response.error() : new Response(body, { status, headers });
+}
+
+/** Admits the client of an event stream by its URL. `prefix` is the part before the path; by default, the origin. */
+export type Connect = (request: Pick<Request, 'url' | 'headers'>, prefix?: string) => AcceptStream;
+
+/** Creates a `Connect` function for fetch requests from one for plain stream requests. */
+export function createConnect(admit: Streams['admit']): Connect {
+  return ({ url, headers }, prefix) => {
+    const { pathname, searchParams } = new URL(url);
+    const basePath = prefix === undefined ? '' : new URL(prefix).pathname.replace(/\/$/, '');
+    return admit({ path: pathname.slice(basePath.length), query: searchParams, headers });
+  };
+}

@@ -1,0 +1,104 @@
+import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
+import type { ApiError, ErrorCode } from '../contract/errors.ts';
+import { isServicePath } from '../contract/service-path.ts';
+import { CLOSE_CODES } from '../contract/stream-protocol.ts';
+import { toApiError } from '../service/pipeline/exchange.ts';
+import { isStreamPath } from '../service/stream/check-stream-access.ts';
+import type { AcceptStream } from '../service/stream/streams.ts';
+import type { Environment } from '../world/environment.ts';
+import type { Connect, Fetch } from './fetch.ts';
+
+/** The functions that the msw handlers call. */
+export interface HandlerParts {
+  readonly fetch: Fetch;
+  readonly connect: Connect;
+  readonly report: Environment['report'];
+  /** Returns whether a delivery with this `webhook-id` is being sent. */
+  isSending?(webhookId: string): boolean;
+}
+
+/**
+ * Creates the msw handlers of a mailbox: one for requests and one for event streams. One handler serves all operations
+ * and matches by string comparison before it parses anything, so the number of operations does not slow down a request.
+ * `http.all` with a predicate is public in both msw 2 and msw 3.
+ */
+export function createHandlers(
+  baseUrl: string,
+  { fetch, connect, report, isSending }: HandlerParts,
+): (HttpHandler | WebSocketHandler)[] {
+  // Other paths of the same origin, such as a page's own files, are not handled.
+  const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && isServicePath(url.slice(baseUrl.length));
+  return [
+    http.all(
+      ({ request }) => isServiceRequest(request),
+      ({ request }) => fetch(request, baseUrl),
+    ),
+    // A handler without a response lets those behind it answer. If none does, msw passes the delivery on without a
+    // warning.
+    http.post(
+      ({ request }) => isSending?.(request.headers.get('webhook-id') ?? '') ?? false,
+      () => undefined,
+    ),
+    createStreamHandler(baseUrl, connect, report),
+  ];
+}
+
+/**
+ * The only link, shared by all mailboxes, because msw never releases the resources of a link. Its URL matches no
+ * connection: each handler has a predicate that selects its own connections.
+ */
+const STREAM_LINK = ws.link('wss://streams.invalid');
+
+/** Creates the handler for clients that use the global `WebSocket`, which Node has since version 22. */
+function createStreamHandler(baseUrl: string, connect: Connect, report: Environment['report']): WebSocketHandler {
+  const handler = STREAM_LINK.addEventListener('connection', ({ client }) => {
+    const request = { url: client.url.href, headers: new Headers() };
+    try {
+      serve(client, connect(request, baseUrl));
+    } catch (error) {
+      refuse(client, toApiError(error, report));
+    }
+  });
+  return limitToStreams(handler, baseUrl.replace(/^http/, 'ws'));
+}
+
+/** Limits a handler to the event streams of one mailbox. */
+function limitToStreams(handler: WebSocketHandler, prefix: string): WebSocketHandler {
+  const run = handler.run.bind(handler);
+  return Object.assign(handler, {
+    predicate({ url }: { readonly url: string | URL }) {
+      const { origin, pathname } = new URL(url);
+      const target = origin.replace(/^http/, 'ws') + pathname;
+      return target.startsWith(prefix) && isStreamPath(target.slice(prefix.length));
+    },
+    // Some functions of msw, such as `getResponse`, pass HTTP requests to every handler.
+    run: async (...[connection, context]: Parameters<typeof run>) =>
+      'client' in connection ? run(connection, context) : null,
+  });
+}
+
+type Client = Parameters<WebSocketEventListener<'connection'>>[0]['client'];
+
+function serve(client: Client, accept: AcceptStream): void {
+  const session = accept({
+    send: (text) => client.send(text),
+    close: (code, reason) => client.close(code, reason),
+    bufferedBytes: 0,
+  });
+  client.addEventListener('message', ({ data }) => session.receive(data));
+  client.addEventListener('close', () => session.end());
+}
+
+const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
+  UNAUTHORIZED: CLOSE_CODES.unauthorized,
+  FORBIDDEN: CLOSE_CODES.forbidden,
+  NOT_FOUND: CLOSE_CODES.notFound,
+};
+
+/** The maximum length of a close reason, in bytes (RFC 6455, section 5.5). */
+const MAX_REASON_BYTES = 123;
+
+/** Closes the connection with a code for the kind of error, because msw offers no upgrade that could be refused. */
+function refuse(client: Client, { code, message }: ApiError): void {
+  client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
+}

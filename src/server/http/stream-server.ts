@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { ApiError } from '../../contract/errors.ts';
+import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
+import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
+import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
+import type { OriginRule } from './guards.ts';
+import type { Upgrade } from './request-queue.ts';
+
+/** A stream request that has passed the guards, with its connection. */
+export interface StreamUpgrade {
+  readonly message: IncomingMessage;
+  readonly request: StreamRequest;
+  /** The response for a refusal. */
+  readonly response: ServerResponse;
+  readonly upgrade: Upgrade;
+}
+
+/** Serves event streams over WebSocket. */
+export interface StreamServer {
+  /** Opens a stream. @throws {ApiError} before the upgrade, when the client may not open the stream. */
+  open(upgrade: StreamUpgrade): undefined;
+  /** Closes every stream, because the server is closing. */
+  close(): void;
+}
+
+/** `1001`, "going away" (RFC 6455, section 7.4.1). */
+const GOING_AWAY = 1001;
+
+/** Creates the WebSocket part of a server. `isAllowed` decides which origins may open a stream. */
+export function createStreamServer({ admit }: Streams, isAllowed: OriginRule): StreamServer {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
+
+  return {
+    open({ message, request, response, upgrade: { socket, head } }) {
+      checkHandshake(message.headers);
+      checkOrigin(message.headers.origin, isAllowed);
+      const accept = admit(request);
+      response.detachSocket(socket);
+      server.handleUpgrade(message, socket, head, (webSocket) => {
+        connect(webSocket, accept);
+        webSocket.once('close', () => endRequest(response));
+      });
+    },
+    close() {
+      for (const client of server.clients) client.close(GOING_AWAY, 'The server ends.');
+    },
+  };
+}
+
+/** Refuses an invalid handshake (RFC 6455, section 4.2.1), because `ws` would refuse it with an HTML page. */
+function checkHandshake(headers: IncomingHttpHeaders): void {
+  if (!['13', '8'].includes(String(headers['sec-websocket-version']))) {
+    const needed = { 'sec-websocket-version': '13, 8' };
+    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Version must be 13.', { headers: needed });
+  }
+  if (!/^[+/0-9A-Za-z]{22}==$/.test(String(headers['sec-websocket-key']))) {
+    throw new ApiError('VALIDATION_ERROR', 'The header Sec-WebSocket-Key must be 16 bytes in base64.');
+  }
+}
+
+/** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
+function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
+  if (origin === undefined || isAllowed(origin)) return;
+  throw new ApiError(
+    'FOREIGN_ORIGIN',
+    'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',
+  );
+}
+
+/** Ends the upgrade request when its stream is closed, so that the log writes its line. */
+function endRequest(response: ServerResponse): void {
+  response.statusCode = 101;
+  response.emit('close');
+}
+
+function connect(socket: WebSocket, accept: AcceptStream): void {
+  const session = accept({
+    // Frames are sent as bytes, so that many waiting clients share one copy.
+    send: (_text, toBytes) => socket.send(toBytes(), { binary: false }),
+    close: (code, reason) => socket.close(code, reason),
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+  });
+  socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
+  socket.on('close', () => session.end());
+  // An aborted connection or an invalid frame closes this stream only; without a listener, it would end the process.
+  socket.on('error', () => {});
+}

@@ -1,0 +1,183 @@
+import {
+  type Argument,
+  CommandError,
+  isList,
+  itemsOf,
+  RefusedCommand,
+  textOf,
+  writeString,
+} from '../../../service/imap/argument.ts';
+import { FOLDER_NAMES, FOLDERS, type Folder, type FolderName } from '../../../service/imap/folder.ts';
+import { decodeName, findFolderName, matchFolders } from '../../../service/imap/folder-names.ts';
+import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
+import { expungeItems } from '../../../service/imap/move-mail.ts';
+import type { FolderView } from '../../../service/imap/view.ts';
+import type { Account, CommandRow, RunCommand, Session } from './session.ts';
+
+function accountOf({ account }: Session): Account {
+  if (account) return account;
+  throw new CommandError('Log in first.');
+}
+
+/** Refuses what the service has nothing for. */
+function refusing(explain: (name: string) => string): CommandRow {
+  return {
+    when: 'login',
+    run(_, [name]) {
+      throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
+    },
+  };
+}
+
+/** The commands about folders. */
+export const FOLDER_COMMANDS: Readonly<Record<string, CommandRow>> = {
+  NAMESPACE: {
+    when: 'login',
+    run(session) {
+      session.untagged('NAMESPACE (("" "/")) NIL NIL');
+      return {};
+    },
+  },
+  LIST: { when: 'login', run: list },
+  LSUB: {
+    when: 'login',
+    run(session, [reference, pattern]) {
+      for (const name of matchFolders(`${textOf(reference, 'The reference')}${textOf(pattern, 'The pattern')}`)) {
+        session.untagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
+      }
+      return {};
+    },
+  },
+  SELECT: { when: 'login', run: openWith(false) },
+  EXAMINE: { when: 'login', run: openWith(true) },
+  STATUS: {
+    when: 'login',
+    run(session, [name, items]) {
+      const { inbox } = accountOf(session);
+      checkId(session);
+      sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
+      return {};
+    },
+  },
+  UNSELECT: {
+    when: 'folder',
+    run(session) {
+      session.close();
+      return {};
+    },
+  },
+  CLOSE: {
+    when: 'folder',
+    run(session) {
+      const { view } = session;
+      const items = view && !view.isReadOnly ? view.folder.items.filter(({ flags }) => flags.has('\\Deleted')) : [];
+      const messageIds = session.idsOf(items);
+      session.close();
+      if (view) expungeItems(view.inbox, view.folder, items);
+      return messageIds.length > 0 ? { messageIds } : {};
+    },
+  },
+  CHECK: { when: 'folder', run: () => ({}) },
+  CREATE: refusing((name) => `The service has no folders of its own, so ${name} cannot be created.`),
+  DELETE: refusing((name) => `The folder ${name} cannot be deleted.`),
+  RENAME: refusing((name) => `The folder ${name} cannot be renamed.`),
+  SUBSCRIBE: refusing((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
+  UNSUBSCRIBE: refusing((name) => `Every folder stays subscribed to, also ${name}.`),
+};
+
+function attributesOf(name: FolderName): string {
+  return ['\\HasNoChildren', FOLDERS[name]].filter(Boolean).join(' ');
+}
+
+/** LIST with its extensions (RFC 5258, RFC 5819): options, several patterns, and what to return. */
+function list(session: Session, args: readonly Argument[]): ReturnType<RunCommand> {
+  const selection = isList(args[0]) ? optionsOf(args[0]) : [];
+  const [reference, patterns, word, wanted] = isList(args[0]) ? args.slice(1) : args;
+  const returned = word === undefined ? [] : readReturned(word, wanted);
+  const prefix = textOf(reference, 'The reference');
+  const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
+  if (texts.length === 1 && texts[0] === '') {
+    session.untagged('LIST (\\Noselect) "/" ""');
+    return {};
+  }
+  const matched = new Set(texts.flatMap(matchFolders));
+  const names = FOLDER_NAMES.filter(
+    (name) => matched.has(name) && (FOLDERS[name] !== '' || !selection.includes('SPECIAL-USE')),
+  );
+  const subscribed = [...selection, ...optionsOf(returned)].includes('SUBSCRIBED') ? ' \\Subscribed' : '';
+  const status = returned.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
+  for (const name of names) {
+    session.untagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
+    if (status >= 0) sendStatus(session, accountOf(session).inbox.folders[name], returned[status + 1]);
+  }
+  return {};
+}
+
+function readReturned(word: Argument, wanted: Argument | undefined): readonly Argument[] {
+  if (textOf(word, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(wanted, 'What to return');
+  throw new CommandError('Behind the patterns can be only RETURN and a list.');
+}
+
+/** Returns the names of options in upper case, without their own lists. */
+function optionsOf(options: readonly Argument[]): string[] {
+  return options.flatMap((option) => (isList(option) ? [] : textOf(option, 'An option').toUpperCase()));
+}
+
+const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) => string | number>> = {
+  MESSAGES: ({ items }) => items.length,
+  RECENT: ({ items, recentFrom }) => items.filter(({ uid }) => uid >= recentFrom).length,
+  UIDNEXT: ({ uidNext }) => uidNext,
+  UIDVALIDITY: ({ uidValidity }) => uidValidity,
+  UNSEEN: ({ items }, { inbox }) => items.filter((item) => !inbox.flagsOf(item).has('\\Seen')).length,
+  SIZE: ({ items }, { reader }) => items.reduce((sum, item) => sum + Number(reader.sizeOf(item)), 0),
+  MAILBOXID: (folder, { inbox }) => `(${mailboxIdOf(inbox, folder)})`,
+};
+
+function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
+  return `${name}-${id}`;
+}
+
+function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): void {
+  const values = itemsOf(wanted, 'What to show').map((each) => {
+    const name = textOf(each, 'The item').toUpperCase();
+    const value = STATUS_ITEMS[name]?.(folder, accountOf(session));
+    if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
+    return `${name} ${value}`;
+  });
+  session.untagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
+}
+
+/** Under the fault `id-required`, refuses what needs ID. */
+function checkId(session: Session): void {
+  if (!session.faults.has('id-required') || session.hasSentId) return;
+  throw new RefusedCommand('Unsafe login: send ID first.');
+}
+
+/** Opens a folder. CONDSTORE is accepted and changes nothing. */
+function openWith(isReadOnly: boolean): RunCommand {
+  return (session, [name, options]) => {
+    session.close();
+    checkId(session);
+    const wanted = options === undefined ? [] : optionsOf(itemsOf(options, 'The options'));
+    if (wanted.some((option) => option !== 'CONDSTORE')) throw new CommandError('The only option is CONDSTORE.');
+    const view = session.open(findFolderName(textOf(name, 'The folder')), isReadOnly);
+    for (const line of describeFolder(view)) session.untagged(line);
+    if (wanted.length > 0) session.untagged('OK [NOMODSEQ] Changes have no numbers.');
+    return { text: `[${isReadOnly ? 'READ-ONLY' : 'READ-WRITE'}] ${view.folder.name} is open.` };
+  };
+}
+
+function describeFolder({ inbox, folder, items, recent, isReadOnly }: FolderView): string[] {
+  const flags = [...SYSTEM_FLAGS, ...inbox.keywords.values()].join(' ');
+  const unseen = items.findIndex((item) => !inbox.flagsOf(item).has('\\Seen'));
+  return [
+    `FLAGS (${flags})`,
+    `OK [PERMANENTFLAGS (${isReadOnly ? '' : `${flags} \\*`})] These flags are kept.`,
+    `${items.length} EXISTS`,
+    `${recent.size} RECENT`,
+    ...(unseen < 0 ? [] : [`OK [UNSEEN ${unseen + 1}] The first unseen message.`]),
+    `OK [UIDVALIDITY ${folder.uidValidity}] The UIDs are valid.`,
+    `OK [UIDNEXT ${folder.uidNext}] The next UID.`,
+    `OK [MAILBOXID (${mailboxIdOf(inbox, folder)})] The id of the folder.`,
+  ];
+}

@@ -1,0 +1,40 @@
+import { createSilentReader } from '../../../contract/behaviours.ts';
+import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
+import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
+import type { MailContext } from '../../../service/mail/store-message.ts';
+import type { InboxPrincipal } from '../../../service/pipeline/access/find-login.ts';
+import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
+import type { World } from '../../../world/store/world.ts';
+import { canonicalAddress } from '../../../world/store/world.ts';
+
+/** What the sessions of a server share. */
+export interface ImapContext extends Pick<MailboxInternals, 'service' | 'environment' | 'report'> {
+  openInbox(principal: InboxPrincipal): ImapInbox;
+  mailContextOf(principal: InboxPrincipal): MailContext;
+  takeFault(kind: ImapFaultKind, principal: InboxPrincipal): ImapFault | undefined;
+  /** Returns a number that no UIDVALIDITY had. */
+  nextUidValidity(): number;
+}
+
+/** Creates what the sessions of a server share. */
+export function createImapContext({ service, environment, report }: MailboxInternals): ImapContext {
+  const { worlds, behaviours, events, loops, correspondents, faults } = service;
+  let lastValidity = 0;
+  const nextUidValidity = () => {
+    lastValidity = Math.max(lastValidity + 1, Math.floor(environment.now().getTime() / 1000));
+    return lastValidity;
+  };
+  const inboxesOf = worlds.addPart('imap', (world: World) => new ImapInboxes(world, nextUidValidity()));
+  return {
+    ...{ service, environment, report, nextUidValidity },
+    openInbox: ({ world, inboxId }) => inboxesOf(world).open(inboxId),
+    mailContextOf({ world }) {
+      const reachable = worlds.reachableFrom(world);
+      return { worlds: reachable, events, loops, correspondents, ...createSilentReader(behaviours) };
+    },
+    takeFault(kind, { world, inboxId }) {
+      const row = world.inboxes.get(inboxId);
+      return faults.take({ on: 'imap', world, inbox: row && canonicalAddress(row), kinds: [kind] });
+    },
+  };
+}

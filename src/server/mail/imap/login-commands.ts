@@ -1,0 +1,138 @@
+import { NAME, VERSION } from '../../../basics/version.ts';
+import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
+import { findLogin } from '../../../service/pipeline/access/find-login.ts';
+import type { Command } from './parse-command.ts';
+import type { CommandRow, Done, Session } from './session.ts';
+
+/** What the server can do, besides how to log in. */
+const CAPABILITIES =
+  'IMAP4rev1 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN SPECIAL-USE LIST-EXTENDED LIST-STATUS UNSELECT ' +
+  'UIDPLUS MOVE ESEARCH OBJECTID STATUS=SIZE';
+
+/** Returns what the server can do at this moment. */
+export function capabilitiesOf({ account, connection }: Session): string {
+  if (account) return CAPABILITIES;
+  const tls = connection.mayStartTls && !connection.isSecure ? ' STARTTLS' : '';
+  return `${CAPABILITIES}${tls} ${connection.refusesLogin ? 'LOGINDISABLED' : 'AUTH=PLAIN AUTH=LOGIN'}`;
+}
+
+/** The commands that need no open folder and change no mail. */
+export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
+  CAPABILITY: {
+    when: 'any',
+    run(session) {
+      session.untagged(`CAPABILITY ${capabilitiesOf(session)}`);
+      return {};
+    },
+  },
+  NOOP: { when: 'any', run: () => ({}) },
+  LOGOUT: {
+    when: 'any',
+    run(session, _, { tag }) {
+      session.untagged('BYE See you.');
+      session.connection.send(`${tag} OK LOGOUT is done.\r\n`);
+      session.connection.end();
+      session.continuation = async () => {};
+      return {};
+    },
+  },
+  ID: {
+    when: 'any',
+    run(session, [given]) {
+      if (session.takeFault('id-refused')) throw new CommandError('There is no command ID.');
+      if (given === undefined) throw new CommandError('ID needs a list or NIL.');
+      session.hasSentId = true;
+      session.untagged(`ID ("name" ${writeString(NAME)} "version" ${writeString(VERSION)})`);
+      return {};
+    },
+  },
+  STARTTLS: {
+    when: 'before',
+    run() {
+      throw new CommandError('The connection is encrypted already.');
+    },
+  },
+  LOGIN: {
+    when: 'before',
+    run: (session, [user, password]) => logIn(session, textOf(user, 'The user'), textOf(password, 'The password')),
+  },
+  AUTHENTICATE: { when: 'before', run: authenticate },
+  ENABLE: {
+    when: 'login',
+    run(session, args) {
+      if (args.length === 0) throw new CommandError('ENABLE needs the name of a capability.');
+      session.untagged('ENABLED');
+      return {};
+    },
+  },
+  IDLE: {
+    when: 'login',
+    run(session, _, command) {
+      session.connection.send('+ idling\r\n');
+      session.sendUpdates(true);
+      session.isIdle = true;
+      session.continuation = async (line) => {
+        session.isIdle = false;
+        if (/^done$/i.test(line.trim())) session.finish(command, 'IDLE', {});
+        else session.fail(command, 'IDLE', new CommandError('IDLE ends with DONE.'));
+      };
+      return {};
+    },
+  },
+};
+
+function logIn(session: Session, user: string, password: string): Done {
+  const { server, connection } = session;
+  if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
+  const [name, secret] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8')) as [
+    string,
+    string,
+  ];
+  const principal = findLogin(server.service.worlds, name, secret);
+  if (!principal || session.takeFault('login-refused', principal)) {
+    throw new RefusedCommand(
+      'The login is the canonicalEmail and the imapPassword of an inbox; one of them is wrong.',
+      'AUTHENTICATIONFAILED',
+    );
+  }
+  if (session.takeFault('too-many-connections', principal)) {
+    throw new RefusedCommand('The inbox has too many connections.', 'LIMIT');
+  }
+  session.logIn(principal);
+  return { text: `[CAPABILITY ${capabilitiesOf(session)}] Logged in.`, messageIds: [] };
+}
+
+/** Logs in by SASL; the first answer may come with the command. */
+async function authenticate(session: Session, args: Command['args'], command: Command): Promise<Done> {
+  const mechanism = textOf(args[0], 'The mechanism').toUpperCase();
+  const first = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
+  if (mechanism === 'PLAIN') {
+    const finish = (text: string) => {
+      const [, user = '', password = ''] = decode(text).split('\0');
+      return logIn(session, user, password);
+    };
+    return first === undefined ? ask(session, command, '', finish) : finish(first);
+  }
+  if (mechanism !== 'LOGIN') throw new RefusedCommand('Use PLAIN or LOGIN.');
+  const askPassword = (user: string) =>
+    ask(session, command, 'Password:', (password) => logIn(session, decode(user), decode(password)));
+  return first === undefined ? ask(session, command, 'Username:', askPassword) : askPassword(first);
+}
+
+/** Asks for a line, with which the command goes on. */
+function ask(session: Session, command: Command, question: string, next: (line: string) => Done): Done {
+  session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
+  session.continuation = async (line) => {
+    try {
+      if (line.trim() === '*') throw new CommandError('The client has cancelled the login.');
+      session.finish(command, `${command.tag} AUTHENTICATE`, next(line.trim()));
+    } catch (error) {
+      session.fail(command, `${command.tag} AUTHENTICATE`, error);
+    }
+  };
+  return {};
+}
+
+function decode(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('latin1');
+}

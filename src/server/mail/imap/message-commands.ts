@@ -1,0 +1,231 @@
+import { appendMail } from '../../../service/imap/append-mail.ts';
+import {
+  type Argument,
+  CommandError,
+  isList,
+  itemsOf,
+  parseSequence,
+  RefusedCommand,
+  textOf,
+  type Word,
+  writeSequence,
+} from '../../../service/imap/argument.ts';
+import { parseInternalDate } from '../../../service/imap/dates.ts';
+import {
+  type FetchContext,
+  type FetchItem,
+  factItem,
+  type Output,
+  parseFetch,
+} from '../../../service/imap/fetch-items.ts';
+import type { Item } from '../../../service/imap/folder.ts';
+import { findFolderName } from '../../../service/imap/folder-names.ts';
+import { FLAG_CHANGES, readFlags, setFlags } from '../../../service/imap/message-flags.ts';
+import { copyItems, expungeItems, moveItems, type Transferred } from '../../../service/imap/move-mail.ts';
+import { contains, search } from '../../../service/imap/search.ts';
+import type { FolderView } from '../../../service/imap/view.ts';
+import type { Command } from './parse-command.ts';
+import type { Account, CommandRow, Done, RunCommand, Session } from './session.ts';
+
+/** What a command for messages needs: the account, the open folder, and whether it names messages by UIDs. */
+interface Opened {
+  readonly account: Account;
+  readonly view: FolderView;
+  readonly isUid: boolean;
+}
+
+function openedBy({ account, view }: Session, { name }: Command): Opened {
+  if (account && view) return { account, view, isUid: name.startsWith('UID ') };
+  throw new CommandError('Open a folder by SELECT or EXAMINE first.');
+}
+
+function checkWritable({ isReadOnly }: FolderView): void {
+  if (isReadOnly)
+    throw new RefusedCommand('The folder was opened by EXAMINE, so nothing in it can be changed.', 'READ-ONLY');
+}
+
+/** Makes a row of a command, and of its form with UIDs. */
+function both(name: string, run: RunCommand): Record<string, CommandRow> {
+  return { [name]: { when: 'folder', run }, [`UID ${name}`]: { when: 'folder', run } };
+}
+
+/** The commands that read and change messages. */
+export const MESSAGE_COMMANDS: Readonly<Record<string, CommandRow>> = {
+  ...both('FETCH', fetchMessages),
+  ...both('STORE', storeFlags),
+  ...both('SEARCH', searchMessages),
+  ...both('COPY', (session, args, command) => transfer(session, args, command, copyTo)),
+  ...both('MOVE', (session, args, command) => transfer(session, args, command, moveTo)),
+  ...both('EXPUNGE', expunge),
+  APPEND: { when: 'login', run: append },
+};
+
+async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<Done> {
+  const { account, view, isUid } = openedBy(session, command);
+  const selected = view.select(args[0], isUid);
+  const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
+  const wanted = isUid ? [factItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
+  const context = { inbox: account.inbox, reader: account.reader, writeFlags: (item: Item) => view.writeFlags(item) };
+  const marksRead = !view.isReadOnly && wanted.some((each) => each.marksRead);
+  const present = selected.filter((item) => !item.isGone);
+  for (const item of present) {
+    if (item.isGone) continue;
+    sendItem(session, view, item, { wanted, context, marksRead });
+    await session.connection.flush();
+  }
+  const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: session.idsOf(present) } : {};
+  if (present.length === selected.length) return { text: 'FETCH is done.', ...messageIds };
+  throw goneError();
+}
+
+function goneError(): RefusedCommand {
+  return new RefusedCommand('Some of the messages no longer exist.', 'EXPUNGEISSUED');
+}
+
+interface Fetched {
+  readonly wanted: readonly FetchItem[];
+  readonly context: FetchContext;
+  readonly marksRead: boolean;
+}
+
+/** Sends what is wanted of a message, and its flags if it becomes read by that. */
+function sendItem(session: Session, view: FolderView, item: Item, { wanted, context, marksRead }: Fetched): void {
+  const { inbox, folder } = view;
+  const flags = inbox.flagsOf(item);
+  const becomesRead = marksRead && !flags.has('\\Seen');
+  if (becomesRead) setFlags(inbox, folder, item, flags.add('\\Seen'));
+  const showsFlags = wanted.some(({ name }) => name === 'FLAGS');
+  if (becomesRead || showsFlags) view.forgetChange(item);
+  const items = becomesRead && !showsFlags ? [...wanted, factItem('FLAGS')] : wanted;
+  const output = items.flatMap((each, index) => [index > 0 ? ' ' : '', ...each.write(item, context)]);
+  sendFetch(session, [`* ${view.numberOf(item)} FETCH (`, ...output, ')\r\n']);
+}
+
+/** Sends a FETCH reply; under the fault `cut-literal`, it ends in the middle of its content. */
+function sendFetch({ connection, takeFault }: Session, output: Output): void {
+  const index = output.findIndex((piece) => typeof piece !== 'string');
+  const content = output[index];
+  if (content instanceof Uint8Array && takeFault('cut-literal')) {
+    connection.send(...output.slice(0, index), content.subarray(0, content.length >> 1));
+    connection.end();
+  } else connection.send(...output);
+}
+
+function storeFlags(session: Session, args: Command['args'], command: Command): Done {
+  const { account, view, isUid } = openedBy(session, command);
+  const [set, how, first, ...rest] = args;
+  const selected = view.select(set, isUid);
+  const [name = '', silent] = textOf(how, 'How to change the flags')
+    .toUpperCase()
+    .split(/(\.SILENT$)/);
+  const change = FLAG_CHANGES[name];
+  if (!change) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
+  checkWritable(view);
+  if (first === undefined) throw new CommandError('STORE needs flags.');
+  const given = readFlags(account.inbox, isList(first) ? first : [first, ...rest]);
+  for (const item of selected.filter(({ isGone }) => !isGone)) {
+    setFlags(account.inbox, view.folder, item, change(account.inbox.flagsOf(item), given));
+    if (silent) view.forgetChange(item);
+    else view.changed(item, 'flags');
+  }
+  return { messageIds: session.idsOf(selected), text: 'STORE is done.' };
+}
+
+function searchMessages(session: Session, args: Command['args'], command: Command): Done {
+  const { account, view, isUid } = openedBy(session, command);
+  const returns = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
+  const found = search({ view, reader: account.reader }, returns ? args.slice(2) : args);
+  const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
+  if (!returns) {
+    session.untagged(['SEARCH', ...numbers].join(' '));
+    return { text: 'SEARCH is done.' };
+  }
+  const options = itemsOf(args[1], 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
+  session.untagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
+  return { text: 'SEARCH is done.' };
+}
+
+/** What SEARCH can return of the numbers that it found (RFC 4731); all but COUNT only if there are any. */
+const RETURNED: Readonly<Record<string, (numbers: readonly number[]) => string | number | undefined>> = {
+  MIN: (numbers) => numbers[0],
+  MAX: (numbers) => numbers.at(-1),
+  ALL: (numbers) => writeSequence(numbers) || undefined,
+  COUNT: (numbers) => numbers.length,
+};
+
+function describeFound(options: readonly string[], numbers: readonly number[]): string {
+  const wanted = options.length === 0 ? ['ALL'] : options;
+  const results = wanted.map((option) => {
+    const read = RETURNED[option];
+    if (!read) throw new CommandError(`SEARCH cannot return ${option.slice(0, 100)}.`);
+    const result = read(numbers);
+    return result === undefined ? '' : ` ${option} ${result}`;
+  });
+  return results.join('');
+}
+
+/** How items get to another folder. */
+type Transfer = (account: Account, view: FolderView, items: readonly Item[], to: Argument | undefined) => Transferred;
+
+const targetOf = ({ inbox }: Account, to: Argument | undefined) => {
+  try {
+    return inbox.folders[findFolderName(textOf(to, 'The folder'))];
+  } catch (error) {
+    if (!(error instanceof RefusedCommand)) throw error;
+    throw new RefusedCommand(error.message, 'TRYCREATE');
+  }
+};
+
+const copyTo: Transfer = (account, { folder: from }, items, to) =>
+  copyItems(account.context, { inbox: account.inbox, from, items, to: targetOf(account, to) });
+
+const moveTo: Transfer = ({ inbox, ...account }, view, items, to) => {
+  checkWritable(view);
+  return moveItems({ inbox, from: view.folder, items, to: targetOf({ inbox, ...account }, to) });
+};
+
+function transfer(session: Session, args: Command['args'], command: Command, run: Transfer): Done {
+  const { account, view, isUid } = openedBy(session, command);
+  const items = view.select(args[0], isUid);
+  const to = targetOf(account, args[1]);
+  if (items.some(({ isGone }) => isGone)) throw goneError();
+  const messageIds = session.idsOf(items);
+  const pairs = run(account, view, items, args[1]);
+  const name = command.name.replace('UID ', '');
+  if (pairs.length === 0) return { text: `${name} is done.`, messageIds };
+  const [before, after] = [0, 1].map((side) => writeSequence(pairs.map((pair) => pair[side] ?? 0)));
+  const code = `[COPYUID ${to.uidValidity} ${before} ${after}]`;
+  if (name === 'COPY') return { text: `${code} COPY is done.`, messageIds };
+  session.untagged(`OK ${code} The messages were moved.`);
+  return { text: 'MOVE is done.', messageIds };
+}
+
+function expunge(session: Session, [set]: Command['args'], command: Command): Done {
+  const { account, view, isUid } = openedBy(session, command);
+  checkWritable(view);
+  const last = view.items.at(-1)?.uid ?? 0;
+  const ranges = isUid ? parseSequence(textOf(set, 'The UIDs'), last) : [[0, Number.POSITIVE_INFINITY] as const];
+  const isNamed = contains(ranges);
+  const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isNamed(uid));
+  const messageIds = session.idsOf(items);
+  expungeItems(account.inbox, view.folder, items);
+  return { text: 'EXPUNGE is done.', ...(messageIds.length > 0 && { messageIds }) };
+}
+
+function append(session: Session, args: Command['args']): Done {
+  const { account } = session;
+  if (!account) throw new CommandError('Log in first.');
+  const [name, ...rest] = args;
+  const target = targetOf(account, name);
+  const flags = isList(rest[0]) ? readFlags(account.inbox, rest.shift()) : [];
+  const date = rest.length > 1 ? textOf(rest.shift(), 'The date') : undefined;
+  const time = date === undefined ? undefined : parseInternalDate(date);
+  const { bytes } = (rest[0] ?? {}) as Partial<Word>;
+  if (date !== undefined && time === undefined) {
+    throw new CommandError('The date must be written as " 7-Feb-2026 21:52:25 +0000".');
+  }
+  if (!bytes || rest.length > 1) throw new CommandError('APPEND needs one mail, as a literal.');
+  const item = appendMail(account.context, account.inbox, { folder: target.name, bytes, flags, time });
+  if (!item) throw new RefusedCommand('The mail was removed at once.');
+  return { text: `[APPENDUID ${target.uidValidity} ${item.uid}] The mail is stored.`, messageIds: [item.id] };
+}

@@ -1,0 +1,109 @@
+import { type Argument, CommandError, type Word } from '../../../service/imap/argument.ts';
+
+// The grammar is our own: the parser of imapflow reads what servers send, and neither `{5+}` nor `INBOX*`.
+
+/** A command with its arguments. */
+export interface Command {
+  readonly tag: string;
+  /** The name in upper case; UID is a part of it, as in `UID FETCH`. */
+  readonly name: string;
+  readonly args: readonly Argument[];
+}
+
+/** How deep lists may be nested. */
+const MAX_DEPTH = 50;
+
+const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
+
+/**
+ * Parses a command. Each literal stands in the line as `{5}` and a line break.
+ *
+ * @throws {CommandError} if it is not one.
+ */
+export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Command {
+  const [head, tag = '*', uid, name = ''] = HEAD.exec(line) ?? [];
+  if (head === undefined) throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
+  const args = new ArgumentReader(line.slice(head.length), literals).readAll();
+  return { tag, name: `${uid ? 'UID ' : ''}${name.toUpperCase()}`, args };
+}
+
+/** Returns the tag of a line that may not be a command; `*` if it has none. */
+export function tagOf(line: string): string {
+  return /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*';
+}
+
+class ArgumentReader {
+  readonly #text: string;
+  readonly #literals: readonly Uint8Array<ArrayBuffer>[];
+  #at = 0;
+  #nextLiteral = 0;
+
+  constructor(text: string, literals: readonly Uint8Array<ArrayBuffer>[]) {
+    this.#text = text;
+    this.#literals = literals;
+  }
+
+  readAll(): Argument[] {
+    return this.#readList(0, '');
+  }
+
+  /** Reads arguments until the end of the list: a bracket, or the end of the text. */
+  #readList(depth: number, end: ')' | ']' | ''): Argument[] {
+    if (depth > MAX_DEPTH) throw new CommandError(`Lists can be nested at most ${MAX_DEPTH} times.`);
+    const list: Argument[] = [];
+    for (;;) {
+      while (this.#text[this.#at] === ' ') this.#at += 1;
+      const character = this.#text[this.#at];
+      if (character === undefined && end !== '') throw new CommandError(`The command ends before a ${end}.`);
+      if (character === undefined || character === end) {
+        this.#at += 1;
+        return list;
+      }
+      list.push(this.#readArgument(depth, character, end === ']'));
+    }
+  }
+
+  #readArgument(depth: number, character: string, isInSection: boolean): Argument {
+    if (character === '"') return this.#readQuoted();
+    if (character === '{') return this.#readLiteral();
+    if (character !== '(') return this.#readAtom(depth, isInSection);
+    this.#at += 1;
+    return this.#readList(depth + 1, ')');
+  }
+
+  #readQuoted(): Word {
+    const [found, text = ''] = this.#match(/"((?:[^"\\\r\n]|\\.)*)"/y, 'A quoted text has no end.');
+    this.#at += found.length;
+    return { text: text.replace(/\\(.)/g, '$1'), isAtom: false };
+  }
+
+  #readLiteral(): Word {
+    const [found] = this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
+    this.#at += found.length;
+    const bytes = this.#literals[this.#nextLiteral] ?? new Uint8Array();
+    this.#nextLiteral += 1;
+    // Only a mail is longer, and its bytes are used.
+    const text = bytes.length > 64 * 1024 ? '' : Buffer.from(bytes.buffer).toString('latin1');
+    return { text, isAtom: false, bytes };
+  }
+
+  /** Reads an atom. In a section, `]` ends it; behind BODY, `[` begins one. */
+  #readAtom(depth: number, isInSection: boolean): Word {
+    const pattern = isInSection ? /[^\s(){"\]]+/y : /(?:body(?:\.peek)?(?=\[)|[^\s(){"]+)/iy;
+    const [text] = this.#match(pattern, 'The command has a wrong sign.');
+    this.#at += text.length;
+    if (isInSection || this.#text[this.#at] !== '[') return { text, isAtom: true };
+    this.#at += 1;
+    const section = this.#readList(depth + 1, ']');
+    const [, partial] = /<(\d{1,10}\.[1-9]\d{0,9})>/y.exec(this.#text.slice(this.#at, this.#at + 30)) ?? [];
+    if (partial !== undefined) this.#at += partial.length + 2;
+    return { text, isAtom: true, section, ...(partial !== undefined && { partial }) };
+  }
+
+  #match(pattern: RegExp, problem: string): RegExpExecArray {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match) return match;
+    throw new CommandError(problem);
+  }
+}

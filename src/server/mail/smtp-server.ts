@@ -1,0 +1,227 @@
+import type { AddressInfo } from 'node:net';
+import {
+  SMTPServer,
+  type SMTPServerAuthentication,
+  type SMTPServerAuthenticationResponse,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from 'smtp-server';
+import { MAX_MAIL_BYTES } from '../../basics/size.ts';
+import { createSilentReader } from '../../contract/behaviours.ts';
+import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
+import { isOwnAddress, submitMail } from '../../service/mail/outgoing/submit.ts';
+import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/find-login.ts';
+import { recordCommand } from '../../service/pipeline/record-command.ts';
+import type { HeldBytes } from '../intake.ts';
+import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from './mail-listener.ts';
+
+/** The limit for an idle client. */
+const IDLE_MS = 30_000;
+
+/** The parts of a mailbox that SMTP needs. */
+type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault' | 'service'>;
+
+/**
+ * Creates an SMTP server for a mailbox. Without a login, it accepts mail from outside: a recipient that is not an inbox
+ * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received. With the login of an
+ * inbox, it sends mail as that inbox.
+ */
+export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): MailServer {
+  const { tls, isTlsRequired } = settings;
+  const options = createOptions(reportFailures(internals), settings);
+  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !isTlsRequired });
+  if (!tls) return listenAlone(plain);
+  const secure = createServer({ ...options, ...tls, secure: true, secured: true });
+  // `connect` is what a server of its own calls.
+  const accept = ({ connect }: SMTPServer, server: SMTPServer, socket: unknown) =>
+    connect.call(server, socket as never, {});
+  return createMailListener(tls, (socket, isSecure) => {
+    const server = isSecure ? secure : plain;
+    accept(server, server, socket);
+  });
+}
+
+function createServer(options: SMTPServerOptions): SMTPServer {
+  const server = new SMTPServer(options);
+  // An error on a connection closes that connection only; without a listener, it would end the process.
+  server.on('error', () => {});
+  return server;
+}
+
+/** Lets a server listen by itself, which needs no TLS. */
+function listenAlone(server: SMTPServer): MailServer {
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.server.once('error', reject);
+        server.listen(port, host, () => resolve((server.server.address() as AddressInfo).port));
+      }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings): SMTPServerOptions {
+  return {
+    banner: 'agent-mailbox-mock',
+    size: MAX_MAIL_BYTES,
+    authOptional: true,
+    disabledCommands: tls ? [] : ['STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    socketTimeout: IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    onAuth: (auth, _, done) => logIn(mailbox, auth, done),
+    onMailFrom({ address }, session, done) {
+      const principal = principalOf(session);
+      const isAllowed = !principal || isOwnAddress(principal, address);
+      done(isAllowed ? null : reply(553, `5.7.1 This inbox does not have the address <${address}>.`));
+    },
+    onRcptTo({ address }, session, done) {
+      done(findProblem(mailbox, address, session));
+    },
+    onData(stream, session, done) {
+      const held = intake.hold();
+      readData(stream, held, declaredSize(session))
+        .then((chunks) => deliver(mailbox, Buffer.concat(chunks), session))
+        .then(
+          (text) => done(null, text),
+          (error: unknown) => done(toReply(error)),
+        )
+        .finally(held.release);
+    },
+  };
+}
+
+/** Logs in to an inbox. */
+function logIn(
+  mailbox: SmtpMailbox,
+  { method, username, password }: SMTPServerAuthentication,
+  done: (error: Error | null, response?: SMTPServerAuthenticationResponse) => void,
+): void {
+  const principal = findLogin(mailbox.service.worlds, username ?? '', password ?? '');
+  const text = principal ? 'Logged in.' : 'The login is the canonicalEmail and the imapPassword of an inbox.';
+  record(mailbox, principal, { name: `AUTH ${method}`, path: '', status: principal ? 200 : 401, reply: text });
+  if (principal) done(null, { user: principal as never });
+  else done(reply(535, `5.7.8 ${text}`));
+}
+
+/** Returns the inbox that a client has logged in to; `undefined` for mail from outside. */
+function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
+  return user as InboxPrincipal | undefined;
+}
+
+type Recorded = Pick<Parameters<typeof recordCommand>[1], 'name' | 'path' | 'status' | 'reply'>;
+
+/** Tells the journal of a login or a mail. */
+function record(
+  { service }: SmtpMailbox,
+  principal: InboxPrincipal | undefined,
+  command: Recorded,
+  messageIds: readonly string[] = [],
+): void {
+  recordCommand(service, { protocol: 'smtp', principal, text: command.name, messageIds, ...command });
+}
+
+/** Returns the refusal of a recipient, or null. */
+function findProblem(mailbox: SmtpMailbox, address: string, session: SMTPServerSession): Error | null {
+  if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
+    return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
+  }
+  if (principalOf(session)) {
+    if (!isBareAddress(address)) return reply(553, `5.1.3 ${address} is not an address.`);
+  } else if (!isBareAddress(address) || !mailbox.receives(address))
+    // A tagged form of an address may have characters that no address of the service has.
+    return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
+  const fault = mailbox.takeSmtpFault(address);
+  return fault ? reply(fault.status, fault.message) : null;
+}
+
+/** Returns the size that the client declared (RFC 1870), or 0. */
+function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const { SIZE = 0 } = mailFrom ? { ...mailFrom.args } : {};
+  return Math.min(Number(SIZE) || 0, MAX_MAIL_BYTES);
+}
+
+/** Reads a mail to its end, also if it is refused: only then can the client read the reply. */
+async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredBytes: number): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let refusal: Error | undefined = held.add(declaredBytes);
+  for await (const chunk of stream) {
+    refusal ??= stream.sizeExceeded
+      ? reply(552, '5.3.4 The message is larger than 10 MiB.')
+      : held.add(declaredBytes > 0 ? 0 : chunk.length);
+    if (refusal) chunks.length = 0;
+    else chunks.push(chunk as Buffer);
+  }
+  if (refusal) throw refusal;
+  return chunks;
+}
+
+/** Sends a mail of an inbox, or receives one from outside. Returns the text of the reply. */
+async function deliver(mailbox: SmtpMailbox, bytes: Buffer, session: SMTPServerSession): Promise<string> {
+  const { mailFrom, rcptTo } = session.envelope;
+  const recipients = rcptTo.map(({ address }) => address);
+  const principal = principalOf(session);
+  const data = { name: 'DATA', path: recipients.join(', ') };
+  try {
+    const messageIds = principal
+      ? [submit(mailbox, principal, { bytes, recipients })]
+      : (
+          await mailbox.receiveMessage({ eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients })
+        ).map(({ id }) => id);
+    const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
+    record(mailbox, principal, { ...data, status: 200, reply: text }, messageIds);
+    return text;
+  } catch (error) {
+    const status = error instanceof ApiError ? error.status : 500;
+    record(mailbox, principal, { ...data, status, reply: toReply(error).message });
+    throw error;
+  }
+}
+
+/** Sends a mail as an inbox, and returns its id. */
+function submit({ service }: SmtpMailbox, principal: InboxPrincipal, mail: Parameters<typeof submitMail>[2]): string {
+  const { worlds, events, loops, correspondents, behaviours } = service;
+  const reachable = worlds.reachableFrom(principal.world);
+  const context = { worlds: reachable, events, loops, correspondents, ...createSilentReader(behaviours) };
+  return submitMail(context, principal, mail).id;
+}
+
+/** The reply to a mail that is refused with an error; others are replied to with 554 5.6.0. */
+const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: string] } = {
+  STORAGE_FULL: [452, '4.3.1'],
+  RELAY_FAILED: [451, '4.4.0'],
+  INBOX_PAUSED: [550, '5.7.1'],
+  FORBIDDEN: [550, '5.7.1'],
+  UNVERIFIED_RECIPIENT: [550, '5.7.1'],
+};
+
+function toReply(error: unknown): Error {
+  if (error instanceof ApiError) {
+    const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
+    return reply(code, `${status} ${error.message}`);
+  }
+  return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
+}
+
+/** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
+function reply(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+/** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
+function reportFailures({ mailbox, report, takeSmtpFault, service }: MailboxInternals): SmtpMailbox {
+  return {
+    service,
+    receives: mailbox.receives,
+    takeSmtpFault,
+    receiveMessage: (message) =>
+      mailbox.receiveMessage(message).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) report(error);
+        throw error;
+      }),
+  };
+}

@@ -1,0 +1,264 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import http, { type Agent, type IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import ipaddr from 'ipaddr.js';
+import type { Environment } from '../world/environment.ts';
+import { RefusedError } from '../world/fetch-in-process.ts';
+import { parseListOption } from './server-settings.ts';
+
+/** A `fetch` for webhook deliveries, which refuses addresses that may not be called. */
+interface OutgoingFetch {
+  readonly fetch: Environment['fetch'];
+  /** From now on, refuses calls to this port of this machine, because the emulator itself listens on it. */
+  refuseOwnPort(port: number): void;
+  /** Aborts all running calls and refuses all later ones. */
+  close(): Promise<void>;
+}
+
+/** The function as it is when this file is loaded: msw replaces it later, and would answer or fail the deliveries. */
+const { request } = http;
+
+/** The time limit for a connection to a receiver. */
+const CONNECT_MS = 10_000;
+
+/** How long an unused connection is kept: less than the five seconds after which a server of Node closes it. */
+const IDLE_MS = 4_000;
+
+/**
+ * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
+ * addresses, so that DNS rebinding cannot bypass the check. It follows no redirects and allows ports that browsers
+ * block.
+ */
+export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): OutgoingFetch {
+  const agents = new Map<string, Agent>();
+  let ownPort: number | undefined;
+  let isClosed = false;
+
+  return {
+    refuseOwnPort(port) {
+      ownPort = port;
+    },
+    async fetch(url, init) {
+      const target = new URL(url);
+      const { Agent } = target.protocol === 'https:' ? await import('node:https') : http;
+      if (isClosed) throw new RefusedError('The emulator is shutting down.');
+      // Another machine may use the same port number, so only addresses of this machine are refused then.
+      const rules = portOf(target) === ownPort ? refuseOwnAddresses(findReasonToRefuse) : findReasonToRefuse;
+      const agent = agents.get(target.protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
+      agents.set(target.protocol, agent);
+      return toResponse(await send(target, init, agent, rules));
+    },
+    async close() {
+      isClosed = true;
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
+}
+
+/** Adds to rules that no address of this machine may be called. */
+function refuseOwnAddresses(findReasonToRefuse: ReceiverRules): ReceiverRules {
+  const said = "This address is the emulator's own port; it never delivers to itself.";
+  return (host, address = host) => findReasonToRefuse(host, address) ?? (isLocalAddress(address) ? said : undefined);
+}
+
+/**
+ * Sends a request if the rules allow its host, and resolves with the head of the response. Node calls `lookup` only for
+ * host names, and a name that is not allowed must not be looked up, because the look-up itself could send data out.
+ */
+function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): Promise<IncomingMessage> {
+  const { protocol, port, pathname, search } = url;
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const { method = 'GET', headers, body, signal } = init;
+  const reason = rules(hostname.replace(/\.$/, ''));
+  if (reason !== undefined) throw new RefusedError(reason);
+  return new Promise((resolve, reject) => {
+    const sent = request({
+      ...{ protocol, hostname, port, path: pathname + search, method, agent, timeout: CONNECT_MS },
+      headers: headers as Record<string, string>,
+      lookup: createLookup(rules),
+      ...(signal && { signal }),
+    });
+    sent.on('timeout', () => {
+      const { connecting, secureConnecting } = sent.socket as Partial<TLSSocket> & { secureConnecting?: boolean };
+      if (!connecting && !secureConnecting) return;
+      sent.destroy(new Error(`The receiver did not accept a connection within ${CONNECT_MS / 1000} s.`));
+    });
+    sent.on('error', reject).on('response', resolve);
+    sent.end(body);
+  });
+}
+
+/** Creates a look-up function for Node that returns only addresses that may be called. */
+function createLookup(rules: ReceiverRules): LookupFunction {
+  return (hostname, options, done) => {
+    resolveAllowed(hostname.replace(/\.$/, ''), rules).then(
+      ([first, ...others]) => {
+        if (options.all) done(null, [first, ...others]);
+        else done(null, first.address, first.family);
+      },
+      (error: Error) => done(error, ''),
+    );
+  };
+}
+
+/** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
+async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const addresses = await lookup(LOCAL_NAME.test(host) ? 'localhost' : host, { all: true });
+  const reasons = addresses.map(({ address }) => rules(host, address));
+  const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);
+  if (first) return [first, ...others];
+  throw new RefusedError(reasons[0] ?? `${host} resolves to no address.`);
+}
+
+/** The lowest and the highest status that a `Response` can have. */
+const [MIN_STATUS, MAX_STATUS] = [200, 599];
+
+/** The statuses of a `Response` that must not have a body. */
+const STATUSES_WITHOUT_BODY = [204, 205, 304];
+
+function toResponse(incoming: IncomingMessage): Response {
+  const { statusCode: status = 0, headersDistinct } = incoming;
+  if (status < MIN_STATUS || status > MAX_STATUS) {
+    incoming.destroy();
+    throw new Error(
+      status < MIN_STATUS
+        ? "The receiver's response is not valid HTTP."
+        : `The receiver answered ${status}, which is not an HTTP status.`,
+    );
+  }
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const isEmpty = STATUSES_WITHOUT_BODY.includes(status) || incoming.headers['content-length'] === '0';
+  // Node uses a connection again only when the body has been read, even an empty one.
+  if (isEmpty) incoming.resume();
+  return new Response(isEmpty ? null : (Readable.toWeb(incoming) as ReadableStream), { status, headers });
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/**
+ * Returns the reason why a receiver may not be called, or `undefined` if it may be called. `host` is the host in its
+ * URL; `address` is the resolved address, if known.
+ */
+type ReceiverRules = (host: string, address?: string) => string | undefined;
+
+/** Addresses of cloud metadata services, which give out credentials. Link-local addresses are checked separately. */
+const METADATA_ADDRESSES = new Set([
+  'fd00:ec2::254',
+  'fd20:ce::254',
+  'fd00:42::42',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+]);
+
+/** The address ranges that are reserved for translation from IPv6 to IPv4. */
+const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
+
+/** The byte positions of an IPv4 address that is embedded in an IPv6 address (RFC 6052, section 2.2). */
+const EMBEDDED_POSITIONS = [
+  [4, 5, 6, 7],
+  [5, 6, 7, 9],
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+];
+
+/** Names of this machine, which are not asked of DNS (RFC 6761, section 6.3). */
+const LOCAL_NAME = /(?:^|\.)localhost$/;
+
+/**
+ * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses never,
+ * all others by `deliverTo`. Its entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or `*` for all. A
+ * name without an address is allowed if it may be looked up.
+ *
+ * @throws {TypeError} on any other entry, because it would never match.
+ */
+export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
+  const matchers = [isLocal, ...parseListOption('deliverTo', deliverTo).map(toMatcher)];
+
+  return (host, text = host) => {
+    const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+    const shown = text === host ? host : `${host} (${text})`;
+    if (isForbidden(address)) return `${shown} is a link-local or metadata address, which is never called.`;
+    if (matchers.some((matches) => matches(host, address))) return undefined;
+    const what = isLoopback(address) ? host : shown;
+    return `${what} is not a loopback address; start with --deliver-to ${host} to allow it.`;
+  };
+}
+
+/** Returns the reason why a URL may not be called, as far as it is known without a look-up. */
+export function findReasonFor(rules: ReceiverRules, url: string): string | undefined {
+  return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
+}
+
+/** Returns whether the host itself says that it is this machine, and not only the address that its name resolves to. */
+function isLocal(host: string, address: Address | undefined): boolean {
+  return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
+}
+
+function isLoopback(address: Address | undefined): boolean {
+  return address?.range() === 'loopback';
+}
+
+type Matcher = (host: string, address: Address | undefined) => boolean;
+
+function toMatcher(entry: string): Matcher {
+  if (entry === '*') return () => true;
+  if (!entry.includes('/')) return (host) => host === entry;
+  const [base, prefixLength] = ipaddr.parseCIDR(entry);
+  // A host without a known address is allowed, because it may later resolve to an address in the range.
+  return (_host, address) => !address || (address.kind() === base.kind() && address.match(base, prefixLength));
+}
+
+function isForbidden(address: Address | undefined): boolean {
+  const addresses = address ? [address, ...embeddedAddresses(address)] : [];
+  return addresses.some((each) => each.range() === 'linkLocal' || METADATA_ADDRESSES.has(each.toString()));
+}
+
+/** Returns the IPv4 addresses that an IPv6 address may reach through a tunnel or a translator. */
+function embeddedAddresses(address: Address): Address[] {
+  const bytes = address.toByteArray();
+  if (bytes.length !== 16) return [];
+  return [
+    ...translatedAddresses(bytes, TRANSLATION_RANGES.has(address.range())),
+    ...(TUNNEL_ENDS[address.range()]?.(bytes) ?? []),
+  ].map((four) => new ipaddr.IPv4(four));
+}
+
+/** Functions that read the IPv4 ends of a tunnel from an address. Teredo inverts the client's bits (RFC 4380). */
+const TUNNEL_ENDS: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
+  '6to4': (bytes) => [bytes.slice(2, 6)],
+  teredo: (bytes) => [bytes.slice(4, 8), bytes.slice(12).map((byte) => 255 - byte)],
+};
+
+/**
+ * Returns the possible IPv4 addresses of a translated address. Any network may have its own translation prefix. With an
+ * unknown prefix, only an address with zeroes where translators put them is treated as translated.
+ */
+function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
+  const mayBeTranslated = (positions: readonly number[]) =>
+    bytes.every((byte, index) => (index === 8 || index > (positions.at(-1) ?? 0) ? byte === 0 : true));
+  return EMBEDDED_POSITIONS.filter((positions) => isKnownPrefix || mayBeTranslated(positions)).map((positions) =>
+    positions.map((position) => bytes[position] ?? 0),
+  );
+}
+
+/** Returns whether a connection to an IP address ends at this machine. */
+function isLocalAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const target = ipaddr.process(address);
+  if (['loopback', 'unspecified'].includes(target.range())) return true;
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return ownAddresses.some((each) => ipaddr.process(each.address).toNormalizedString() === target.toNormalizedString());
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readlink, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { toJsonPieces } from '../basics/json-pieces.ts';
+import { messageOf } from '../basics/named-error.ts';
+import { type StateKeeper, watchChanges } from '../control/state/state-keeper.ts';
+import { FixtureError } from '../fixture/fixture-error.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
+import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** How long changes are collected before they are written, in milliseconds. */
+const WRITE_DELAY_MS = 100;
+
+/** A file that keeps the data of a mailbox. */
+export interface StateFile {
+  /**
+   * Writes what was not written yet, and leaves the file to other servers.
+   *
+   * @throws {StateFileError} if it cannot be written.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the data of a mailbox from a file, if it exists, and writes them into it after each change. No other server may
+ * have the file meanwhile.
+ *
+ * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
+ */
+export async function keepInFile(state: StateKeeper, file: string): Promise<StateFile> {
+  // Nothing is created beside what cannot be a state file.
+  await readExisting(file, async (path) => (await openRegularFile(path)).close());
+  const target = await followLinks(file);
+  const lock = await lockFile(target).catch((error: unknown) => {
+    throw explainWriteError(target, error);
+  });
+  try {
+    const content = await readExisting(file, readRegularFile);
+    if (content !== undefined) loadContent(state, file, content as Buffer);
+    await removeLeftovers(target);
+    return await keepWriting(state, target, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+function* toLine(value: unknown): Generator<string> {
+  yield* toJsonPieces(value);
+  yield '\n';
+}
+
+/** Writes the data now, and after each change. */
+async function keepWriting(state: StateKeeper, target: string, lock: FileLock): Promise<StateFile> {
+  let writtenAt = new Date();
+  const save = async (fixture: FixtureInput) => {
+    const startedAt = new Date();
+    try {
+      await lock.check();
+      await replaceFile(target, toLine(fixture));
+    } catch (error) {
+      throw explainWriteError(target, error);
+    }
+    writtenAt = startedAt;
+  };
+  // The first write shows at the start, and not at the first change, that the file cannot be written.
+  await save(state.export());
+  const onFailure = (error: unknown) =>
+    process.emitWarning(`${messageOf(error)}. It is tried again until it succeeds.`);
+  const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save, onFailure });
+  return {
+    async close() {
+      try {
+        await watcher.end();
+      } catch (error) {
+        throw new StateFileError(`${messageOf(error)}. All changes since ${writtenAt.toISOString()} are lost.`);
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+}
+
+/** Removes what an earlier process did not finish. Nobody else has this file now. */
+async function removeLeftovers(file: string): Promise<void> {
+  const folder = dirname(file);
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(`${basename(file)}.`) || !/\.\d+\.part$/.test(name)) continue;
+    await rm(join(folder, name), { force: true });
+  }
+}
+
+/** Returns what `read` does, or `undefined` if there is no such file. */
+async function readExisting(file: string, read: (path: string) => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new StateFileError(`The state file ${file} cannot be read: ${fileProblem(error)}.`);
+  }
+}
+
+function explainWriteError(file: string, error: unknown): StateFileError {
+  if (error instanceof StateFileError) return error;
+  return new StateFileError(`The state file ${file} cannot be written: ${fileProblem(error)}.`);
+}
+
+/** Returns the file that a link leads to, which may not exist yet. A link itself would be replaced by a file. */
+async function followLinks(file: string): Promise<string> {
+  const target = await readlink(file).catch(() => undefined);
+  return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
+}
+
+function loadContent(state: StateKeeper, file: string, content: Buffer): void {
+  try {
+    state.restoreData(parseState(content));
+  } catch (error) {
+    if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
+    throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);
+  }
+}
+
+/** The fields of rows that have bytes. */
+const FIELDS = [
+  ['messages', 'raw'],
+  ['attachments', 'content'],
+] as const;
+
+/** Shorter texts stay as they are. */
+const MIN_LENGTH = 1024;
+
+interface State {
+  readonly tenants?: Readonly<Record<string, { readonly rows?: Readonly<Record<string, unknown>> } | null>> | null;
+}
+
+/**
+ * Parses the JSON of a state. The bytes of mail are taken out first, because the text of all of them could need more
+ * memory than the heap has.
+ */
+export function parseState(json: Buffer): unknown {
+  const found = new Map<unknown, Uint8Array>();
+  const kept: Buffer[] = [];
+  let end = 0;
+  for (const { start, stop } of findLongFields(json)) {
+    const base64 = json.toString('latin1', start, stop);
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 > 0) continue;
+    const mark = randomUUID();
+    found.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
+    kept.push(json.subarray(end, start), Buffer.from(mark));
+    end = stop;
+  }
+  const state: unknown = JSON.parse(Buffer.concat([...kept, json.subarray(end)]).toString());
+  putBack(state as State | null, found);
+  // Others can have such fields too, such as the metadata of an inbox.
+  return found.size > 0 ? JSON.parse(json.toString()) : state;
+}
+
+/** Finds where the long texts of these fields are, in order. Within a text, the quotes of such a name are escaped. */
+function findLongFields(json: Buffer): { readonly start: number; readonly stop: number }[] {
+  const found = FIELDS.flatMap(([, name]) => {
+    const [field, places] = [`"${name}":"`, []] as [string, { readonly start: number; readonly stop: number }[]];
+    for (let at = json.indexOf(field); at >= 0; at = json.indexOf(field, at + 1)) {
+      const start = at + field.length;
+      const stop = json.indexOf('"', start);
+      if (stop - start >= MIN_LENGTH) places.push({ start, stop });
+    }
+    return places;
+  });
+  return found.sort((one, other) => one.start - other.start);
+}
+
+function putBack(state: State | null, found: Map<unknown, Uint8Array>): void {
+  const tenants = Object.values(state?.tenants ?? {});
+  for (const [kind, field] of FIELDS) {
+    const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
+    for (const row of rows) {
+      const bytes = found.get(row?.[field]);
+      if (!row || !bytes) continue;
+      found.delete(row[field]);
+      row[field] = bytes;
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { toBase64 } from '../../../basics/base64.ts';
+import type { InputOf, OutputOf } from '../../../basics/input-of.ts';
+import { lazy } from '../../../basics/lazy.ts';
+import { incomingAddress } from '../../../contract/email-address-schema.ts';
+import { composedMessage } from '../../../contract/incoming-message.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import { line } from '../../../contract/schemas.ts';
+import { durationField } from '../../../world/duration.ts';
+import { tenantField } from '../../../world/target-fields.ts';
+import type { Mail } from '../show-mail.ts';
+import { QUOTING_STYLES } from './quoting.ts';
+
+/** The kinds of correspondents. */
+const KINDS = ['person', 'out-of-office', 'autoresponder', 'ticket-system', 'mailing-list', 'bounces'] as const;
+
+/** The kind of a correspondent: it decides which mail it answers, and how. */
+export type CorrespondentKind = (typeof KINDS)[number];
+
+/** The most replies of one correspondent, and the most members of one list. */
+const MAX_REPLIES = 1_000;
+const MAX_MEMBERS = 50;
+
+const replyFields = () => ({
+  /** The text of the answer. Default: empty. */
+  text: composedMessage().shape.text,
+  /** The answer as HTML. Default: no HTML part. */
+  html: composedMessage().shape.html,
+  /** The subject. Default: that of the mail, with `Re:`. */
+  subject: line(MAX_SUBJECT_LENGTH).optional(),
+  /** Further header fields. */
+  headers: composedMessage().shape.headers,
+  /** Files, each with `filename` and `text` or base64 `content`. */
+  attachments: composedMessage().shape.attachments.transform((files) =>
+    files.map(({ filename, contentType, content }) => ({ filename, contentType, content: toBase64(content) })),
+  ),
+});
+
+const REPLY_RULE = 'must be a text, or an object with text, html, subject, headers or attachments';
+
+const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
+
+/** The schema of one answer, in words or as an object; parsing gives the object. */
+export const correspondentReply = lazy(() =>
+  z.preprocess((reply) => (typeof reply === 'string' ? { text: reply } : reply), replyObject()),
+);
+
+/** One answer of a correspondent: its text, or an object with its parts. */
+export type CorrespondentReply = string | InputOf<ReturnType<typeof replyFields>>;
+
+/** Writes the answer to a mail; without a result there is none. */
+export type ReplyFunction = (
+  mail: Mail,
+) => CorrespondentReply | null | undefined | Promise<CorrespondentReply | null | undefined>;
+
+const REPLIES_RULE = `must be a list of 1 to ${MAX_REPLIES} replies, or in code a function`;
+
+const replyList = () =>
+  z
+    .array(z.union([z.string(), replyObject()]), REPLIES_RULE)
+    .min(1, REPLIES_RULE)
+    .max(MAX_REPLIES, REPLIES_RULE);
+const parsedReplyList = lazy(() =>
+  z.array(correspondentReply(), REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE),
+);
+
+/** Parses a list of replies, with the place of each problem; a function stays as it is. */
+const replies = lazy(() =>
+  z.custom<readonly CorrespondentReply[] | ReplyFunction>().transform((given, { issues }) => {
+    if (typeof given === 'function') return given;
+    const parsed = parsedReplyList().safeParse(given);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) issues.push({ ...issue, input: given } as (typeof issues)[number]);
+    return z.NEVER;
+  }),
+);
+
+const commonFields = () => ({
+  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. It must not be that of an inbox. */
+  address: incomingAddress(),
+  /** The id of the only tenant whose mail it answers. Default: any tenant. */
+  tenant: tenantField().optional(),
+  /** How long after a mail its answer comes, by the clock of the tenant. Default: 0, at once. */
+  after: durationField().default(0),
+});
+
+const quoting = () => z.enum(QUOTING_STYLES, `must be one of ${QUOTING_STYLES.join(', ')}`).default('none');
+
+const personFields = () => ({
+  /** `person` may be left out. */
+  kind: z.literal('person').optional(),
+  /** The answers: to the first mail, to the second, and so on; or a function that gets the mail. */
+  replies: replies(),
+  /** The mail client whose way of quoting the answers have. Default: `none`, no quote. */
+  quoting: quoting(),
+});
+
+const automaticFields = () => ({
+  /**
+   * Who answers. An absent person sends one notice to each sender. An autoresponder answers each mail, also that of
+   * programs. A ticket system gives each new mail a number.
+   */
+  kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
+  /**
+   * The text of the notice, of which only the first is sent; for a ticket system, the answers to later mails of a
+   * ticket. Default: a usual text, or none.
+   */
+  replies: replies().optional(),
+  /** The mail client whose way of quoting the answers have. Default: `none`, no quote. */
+  quoting: quoting(),
+});
+
+const listFields = () => ({
+  /** A mailing list. */
+  kind: z.literal('mailing-list'),
+  /** The addresses that get a copy of each mail, 1 to 50. Default: the sender. */
+  members: z
+    .array(incomingAddress(), `must be a list of 1 to ${MAX_MEMBERS} addresses`)
+    .min(1, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
+    .max(MAX_MEMBERS, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
+    .default([]),
+});
+
+const bouncesFields = () => ({
+  /** An address to which no mail can be delivered. */
+  kind: z.literal('bounces'),
+  /** The status code of RFC 3463. Default: `5.1.1`. */
+  status: z
+    .string('must be a status code of RFC 3463 that begins with 5')
+    .regex(/^5\.\d{1,3}\.\d{1,3}$/, 'must be a status code of RFC 3463 that begins with 5')
+    .default('5.1.1'),
+  /** What the mail server of the address replies. Default: that there is no such mailbox. */
+  diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
+});
+
+const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
+
+/** Creates the schema of each kind from the schema of the replies. */
+function createKindSchemas<Replies extends z.ZodType>(list: Replies) {
+  return [
+    z.strictObject({ ...personFields(), ...commonFields(), replies: list }),
+    z.strictObject({
+      ...automaticFields(),
+      ...commonFields(),
+      replies: list.optional().transform((given) => given ?? []),
+    }),
+    z.strictObject({ ...listFields(), ...commonFields() }),
+    z.strictObject({ ...bouncesFields(), ...commonFields() }),
+  ] as const;
+}
+
+/** The schema of the options of `addCorrespondent`. */
+export const correspondentOptions = lazy(() =>
+  z.discriminatedUnion('kind', createKindSchemas(replies()), {
+    error: ({ code }) => (code === 'invalid_union' ? KIND_RULE : 'must be an object'),
+  }),
+);
+
+/** The same without functions, for a request. */
+export const correspondentBody = lazy(() => z.union(createKindSchemas(replyList())));
+
+/** The options of `addCorrespondent`: an address, and who answers there. */
+export type CorrespondentOptions =
+  | InputOf<ReturnType<typeof personFields> & ReturnType<typeof commonFields>>
+  | InputOf<ReturnType<typeof automaticFields> & ReturnType<typeof commonFields>>
+  | InputOf<ReturnType<typeof listFields> & ReturnType<typeof commonFields>>
+  | InputOf<ReturnType<typeof bouncesFields> & ReturnType<typeof commonFields>>;
+
+const listedFileFields = () => ({
+  /** The file name. */
+  filename: z.string(),
+  /** The media type. */
+  contentType: z.string(),
+  /** The bytes, in base64. */
+  content: z.string(),
+});
+
+const listedReplyFields = () => ({
+  /** The text of the answer. */
+  text: z.string(),
+  /** The answer as HTML; null or left out if it has no HTML part. */
+  html: z.string().nullish(),
+  /** The subject; left out if it is that of the mail, with `Re:`. */
+  subject: z.string().optional(),
+  /** Further header fields. */
+  headers: z.record(z.string(), z.string()),
+  /** The files. */
+  attachments: z.array(z.strictObject(listedFileFields())),
+});
+
+const listedFields = () => ({
+  /** Its id, a UUID, for `removeCorrespondent`. */
+  id: z.string(),
+  /** The id of the only tenant whose mail it answers; null for any. */
+  tenantId: z.string().nullable().describe('The only tenant whose mail it answers; null for any.'),
+  /** Its address, as it was given. */
+  address: z.string(),
+  /** Who answers. */
+  kind: z.enum(KINDS),
+  /** How long after a mail its answer comes, in milliseconds. */
+  afterMs: z.int().min(0),
+  /** The mail client whose way of quoting the answers have. */
+  quoting: z.enum(QUOTING_STYLES),
+  /** Its answers; null if a function writes them. */
+  replies: z.array(z.strictObject(listedReplyFields())).nullable().describe('Null if a function writes them.'),
+  /** The members of a mailing list; empty if the sender is the only one. */
+  members: z.array(z.string()),
+  /** The status code of its bounces; null for another kind. */
+  status: z.string().nullable(),
+  /** What the mail server says in its bounces; null for another kind, or if it says the usual. */
+  diagnostic: z.string().nullable(),
+  /** How many mails have reached it. */
+  received: z.int().min(0).describe('How many mails have reached it.'),
+});
+
+/** The schema of a correspondent. */
+export const anyCorrespondent = lazy(() => z.strictObject(listedFields()));
+
+/** Somebody outside of the emulator who answers mail. */
+export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
+
+/** The options after they are parsed. */
+export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;

@@ -1,0 +1,246 @@
+import { type BehaviourValues, createSilentReader } from '../../../contract/behaviours.ts';
+import { toBareAddress } from '../../../contract/email-address.ts';
+import type { Clock } from '../../../world/clock.ts';
+import type { EventBus } from '../../../world/event-bus.ts';
+import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
+import type { MessageRow } from '../../../world/store/rows.ts';
+import type { Part, PartOf, World } from '../../../world/store/world.ts';
+import type { Worlds } from '../../../world/store/worlds.ts';
+import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
+import type { IncomingMail } from '../incoming/parse-eml.ts';
+import { isHeld } from '../is-held.ts';
+import { createTrace } from '../mime/header.ts';
+import type { LoopGuard } from '../outgoing/loop-guard.ts';
+import { findRoute } from '../outgoing/route.ts';
+import { type Mail, showMail } from '../show-mail.ts';
+import { checkRoom, type MailContext, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
+import { type Answer, composeAnswers } from './compose-answers.ts';
+import { CorrespondentError } from './correspondent-error.ts';
+import { acceptMail, type Entry, type Turn } from './entry.ts';
+
+/** The parts of a mailbox that the correspondents need. */
+interface Context {
+  readonly worlds: Worlds;
+  readonly events: EventBus;
+  readonly behaviours: BehaviourValues;
+  readonly loops: LoopGuard;
+}
+
+/** An answer that is due later. */
+interface Pending {
+  readonly entryId: string;
+  readonly dueMs: number;
+  readonly mail: Mail;
+  readonly turn: Turn;
+}
+
+/** A correspondent, and its place in the order in which those of the mailbox were added. */
+interface Ordered {
+  readonly entry: Entry;
+  readonly order: number;
+}
+
+/** The correspondents that are bound to one tenant, or to none. */
+class CorrespondentList implements Part {
+  /** By id. */
+  readonly entries = new Map<string, Ordered>();
+
+  end(): void {}
+
+  save(): Ordered[] {
+    return [...this.entries.values()];
+  }
+
+  restore(saved: readonly Ordered[]): void {
+    for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
+  }
+}
+
+/** The answers that are due to one tenant later. */
+class DueAnswers implements Part {
+  readonly #clock: Clock;
+  readonly #answer: (pending: Pending) => Promise<void>;
+  /** Each answer, with the function that cancels it. */
+  readonly #pending = new Map<Pending, () => void>();
+
+  constructor(clock: Clock, answer: (pending: Pending) => Promise<void>) {
+    this.#clock = clock;
+    this.#answer = answer;
+  }
+
+  add(pending: Pending): void {
+    const cancel = this.#clock.schedule(new Date(pending.dueMs), async () => {
+      if (this.#pending.delete(pending)) await this.#answer(pending);
+    });
+    this.#pending.set(pending, cancel);
+  }
+
+  /** Cancels the answers of one correspondent, or all. */
+  cancel(entryId?: string): void {
+    for (const [pending, cancel] of this.#pending) {
+      if (entryId !== undefined && pending.entryId !== entryId) continue;
+      cancel();
+      this.#pending.delete(pending);
+    }
+  }
+
+  end(): void {
+    this.cancel();
+  }
+
+  save(): Pending[] {
+    return [...this.#pending.keys()];
+  }
+
+  restore(saved: readonly Pending[]): void {
+    for (const pending of saved) this.add(pending);
+  }
+}
+
+/** The correspondents of a mailbox, and their answers that are due. */
+export class Correspondents implements OutsideAddresses {
+  readonly #context: Context;
+  readonly #listOf: PartOf<CorrespondentList>;
+  readonly #answersTo: PartOf<DueAnswers, World>;
+  /** Each answer that is being written or delivered: the address of its correspondent, and who gets it. */
+  readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
+  #added = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#listOf = context.worlds.addPart('correspondents', () => new CorrespondentList());
+    this.#answersTo = context.worlds.addPart('answers', (world: World) => {
+      return new DueAnswers(world.clock, (pending) => this.#answer(world, pending));
+    });
+  }
+
+  /** Returns every correspondent, oldest first; of a sandbox, those that are bound to it. */
+  list(worlds: ReachableWorlds = this.#context.worlds): Entry[] {
+    const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
+    return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
+  }
+
+  add(entry: Entry): void {
+    this.#added += 1;
+    this.#listWith(entry).entries.set(entry.shown.id, { entry, order: this.#added });
+  }
+
+  /** Removes a correspondent, with the answers that are due later. */
+  remove(entry: Entry): void {
+    const { id } = entry.shown;
+    this.#listWith(entry).entries.delete(id);
+    for (const answers of this.#answersTo.in(this.#context.worlds.all())) answers.cancel(id);
+  }
+
+  /** Returns the addresses of the correspondents that are writing to a tenant. */
+  writingTo(world: World): string[] {
+    return [...this.#writing].flatMap((each) => (each.world === world ? [each.address] : []));
+  }
+
+  has(address: string, world?: World): boolean {
+    return this.#find(address, world) !== undefined;
+  }
+
+  receive(world: World, message: MessageRow, address: string): void {
+    this.#accept(world, showMail(world, message), address);
+  }
+
+  /** Returns the list of the tenant to which a correspondent is bound, or of those that are bound to none. */
+  #listWith({ shown: { tenantId } }: Entry): CorrespondentList {
+    const { worlds } = this.#context;
+    return this.#listOf(worlds.get(tenantId ?? '') ?? worlds);
+  }
+
+  /** Finds who reads the mail of a tenant to an address: one of this tenant, or else one that is bound to none. */
+  #find(address: string, world?: World): Entry | undefined {
+    const { worlds } = this.#context;
+    for (const { entries } of this.#listOf.in(world ? [world, worlds] : [worlds])) {
+      for (const { entry } of entries.values()) if (entry.address === address) return entry;
+    }
+    return undefined;
+  }
+
+  #accept(world: World, mail: Mail, address: string): void {
+    const found = this.#find(address, world);
+    if (!found) return;
+    const { entry, turn } = acceptMail(found, mail);
+    this.#replace(entry);
+    const dueMs = world.clock.now().getTime() + entry.shown.afterMs;
+    if (turn) this.#answersTo(world).add({ entryId: entry.shown.id, dueMs, mail, turn });
+  }
+
+  #replace(entry: Entry): void {
+    const { entries } = this.#listWith(entry);
+    const order = entries.get(entry.shown.id)?.order ?? 0;
+    entries.set(entry.shown.id, { entry, order });
+  }
+
+  async #answer(world: World, pending: Pending): Promise<void> {
+    const lists = this.#listOf.in([world, this.#context.worlds]);
+    const entry = lists.map(({ entries }) => entries.get(pending.entryId)?.entry).find((found) => found);
+    if (!entry) return;
+    const { resets } = world.clock;
+    const writing = { world, address: entry.address };
+    this.#writing.add(writing);
+    try {
+      const answers = await composeAnswers({ entry, environment: world.environment, ...pending });
+      // The function of the correspondent may take its time, and a reset ends everything.
+      if (world.clock.resets !== resets) return;
+      for (const answer of answers) await this.#deliver(world, pending.mail, entry, answer);
+    } catch (error) {
+      world.clock.reportFailure('an answer', new CorrespondentError(entry.address, error));
+    } finally {
+      this.#writing.delete(writing);
+    }
+  }
+
+  /** Delivers an answer to an inbox or to a correspondent. Mail to anybody else leaves the emulator. */
+  async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
+    const context = this.#contextFor(world);
+    const route = findRoute(context, toBareAddress(answer.to), world);
+    if (route.kind === 'bounced' || route.kind === 'external') return;
+    const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
+    if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
+    if ('eml' in answer) {
+      await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: answer.envelopeFrom });
+      return;
+    }
+    const mail = withTrace(answer.mail, answer, world);
+    if (route.kind === 'correspondent') this.#accept(world, toMail(cause, mail, world), route.address);
+    else {
+      checkRoom(context, sizeOfMail(mail));
+      receiveMail(context, route.inbox, mail);
+    }
+  }
+
+  #contextFor(world: World): MailContext {
+    const { worlds, events, loops, behaviours } = this.#context;
+    const reader = createSilentReader(behaviours);
+    return { worlds: worlds.reachableFrom(world), events, loops, correspondents: this, ...reader };
+  }
+}
+
+/** Adds the trace that mail from outside has. */
+function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: World): IncomingMail {
+  const trace = createTrace(
+    { from: envelopeFrom, to: toBareAddress(to), auth: {} },
+    toBareAddress(mail.from),
+    clock.now(),
+  );
+  return { ...mail, headers: { ...trace, ...mail.headers } };
+}
+
+/** Shows a mail from one correspondent to another, which no inbox has. */
+function toMail(
+  cause: Mail,
+  { raw: _, references, headers, attachments: _files, ...mail }: IncomingMail,
+  world: World,
+): Mail {
+  const named = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    ...cause,
+    ...mail,
+    receivedAt: world.clock.now().toISOString(),
+    headers: { ...Object.fromEntries(named), references: references.join(' '), 'in-reply-to': mail.inReplyTo ?? '' },
+  };
+}

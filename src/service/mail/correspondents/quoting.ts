@@ -1,0 +1,140 @@
+import { isIncomingAddress, parseAddress } from '../../../contract/email-address.ts';
+import { escapeHtml, toHtml } from '../html.ts';
+import type { Mail } from '../show-mail.ts';
+
+/** A mail that is quoted. */
+type Quoted = Pick<
+  Mail,
+  'from' | 'to' | 'cc' | 'subject' | 'plainBody' | 'htmlBody' | 'messageIdHeader' | 'receivedAt'
+>;
+
+/** The bodies of a mail. */
+interface Bodies {
+  readonly plainBody: string;
+  readonly htmlBody: string | null;
+}
+
+/** How a mail client writes what stands below the answer. */
+interface Style {
+  text(mail: Quoted): string;
+  /** `content` is the HTML of the quoted mail. */
+  html(mail: Quoted, content: string): string;
+}
+
+/** How each client quotes the mail that it answers, with the answer above. */
+const STYLES = {
+  gmail: {
+    text: (mail) => `${gmailLine(mail)}\n\n${quoteLines(mail)}`,
+    html: (mail, content) =>
+      '<br><div class="gmail_quote gmail_quote_container"><div dir="ltr" ' +
+      `class="gmail_attr">${escapeHtml(gmailLine(mail))}<br></div><blockquote class="gmail_quote" ` +
+      'style="margin:0px 0px 0px 0.8ex;border-left:1px solid ' +
+      `rgb(204,204,204);padding-left:1ex">${content}</blockquote></div>`,
+  },
+  outlook: {
+    text: (mail) => `${'_'.repeat(32)}\n${outlookHeader(mail).map(joinField).join('\n')}\n\n${mail.plainBody}`,
+    html: (mail, content) =>
+      `<hr style="display:inline-block;width:98%" tabindex="-1"><div id="divRplyFwdMsg" dir="ltr">${outlookHeader(mail)
+        .map(([name, value]) => `<b>${name}:</b> ${escapeHtml(value)}`)
+        .join('<br>')}</div><div>${content}</div>`,
+  },
+  'apple-mail': {
+    text: (mail) => quoteText(`${appleLine(mail)}\n\n${mail.plainBody}`),
+    html: (mail, content) =>
+      `<div><br><blockquote type="cite"><div>${escapeHtml(appleLine(mail))}</div><br ` +
+      `class="Apple-interchange-newline"><div>${content}</div></blockquote></div>`,
+  },
+  thunderbird: {
+    text: (mail) => `${thunderbirdLine(mail)}\n${quoteLines(mail)}`,
+    html: (mail, content) =>
+      `<div class="moz-cite-prefix">${escapeHtml(thunderbirdLine(mail))}<br></div><blockquote type="cite" ` +
+      `cite="mid:${escapeHtml(mail.messageIdHeader.replace(/[<>]/g, ''))}">${content}</blockquote>`,
+  },
+} as const satisfies Readonly<Record<string, Style>>;
+
+/** The mail clients whose way of quoting an answer can have. */
+export const QUOTING_STYLES = ['none', ...(Object.keys(STYLES) as (keyof typeof STYLES)[])] as const;
+
+/** How the answers of a correspondent quote the mail: as a mail client does, or not at all. */
+export type Quoting = (typeof QUOTING_STYLES)[number];
+
+/** Adds the mail that an answer is for below the answer. */
+export function quoteBelow(quoting: Quoting, answer: Bodies, mail: Quoted): Bodies {
+  if (quoting === 'none') return answer;
+  const style = STYLES[quoting];
+  const own = answer.htmlBody ?? `<div dir="ltr">${toHtml(answer.plainBody)}</div>`;
+  return {
+    plainBody: `${answer.plainBody}\n\n${style.text(mail)}\n`,
+    htmlBody: own + style.html(mail, mail.htmlBody ?? toHtml(mail.plainBody)),
+  };
+}
+
+function quoteLines({ plainBody }: Quoted): string {
+  return quoteText(plainBody);
+}
+
+/** Marks each line as quoted; a line that is quoted already needs no space. */
+function quoteText(text: string): string {
+  return text
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => (line.startsWith('>') ? `>${line}` : `> ${line}`))
+    .join('\n');
+}
+
+function gmailLine({ from, receivedAt }: Quoted): string {
+  const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
+  const date = `${weekday.slice(0, 3)}, ${month.slice(0, 3)} ${day}, ${year}`;
+  return `On ${date} at ${hour}:${minute} ${half} ${toAngles(from)} wrote:`;
+}
+
+function appleLine({ from, receivedAt }: Quoted): string {
+  const { month, day, year, hour, minute, half } = partsOf(receivedAt);
+  return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${half}, ${toAngles(from)} wrote:`;
+}
+
+function thunderbirdLine({ from, receivedAt }: Quoted): string {
+  const { monthNumber, day, year, hour, minute, half } = partsOf(receivedAt);
+  const name = parseAddress(from, isIncomingAddress)?.name || from;
+  return `On ${monthNumber}/${day}/${String(year % 100).padStart(2, '0')} ${hour}:${minute} ${half}, ${name} wrote:`;
+}
+
+function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: string, value: string][] {
+  const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
+  return [
+    ['From', toAngles(from)],
+    ['Sent', `${weekday}, ${month} ${day}, ${year} ${hour}:${minute} ${half}`],
+    ['To', to.map(toAngles).join('; ')],
+    ...(cc.length > 0 ? ([['Cc', cc.map(toAngles).join('; ')]] as [string, string][]) : []),
+    ['Subject', subject],
+  ];
+}
+
+function joinField([name, value]: readonly [string, string]): string {
+  return `${name}: ${value}`;
+}
+
+/** Writes an address as a quote shows it, without quotes around the name. */
+function toAngles(address: string): string {
+  const parsed = parseAddress(address, isIncomingAddress);
+  if (!parsed) return address;
+  return parsed.name === '' ? `<${parsed.address}>` : `${parsed.name} <${parsed.address}>`;
+}
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+
+/** Returns the parts of a time as English clients write it, in UTC. `Intl` differs between versions of Node. */
+function partsOf(timestamp: string) {
+  const date = new Date(timestamp);
+  return {
+    weekday: WEEKDAYS[date.getUTCDay()] ?? '',
+    month: MONTHS[date.getUTCMonth()] ?? '',
+    monthNumber: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    year: date.getUTCFullYear(),
+    hour: date.getUTCHours() % 12 || 12,
+    minute: String(date.getUTCMinutes()).padStart(2, '0'),
+    half: date.getUTCHours() < 12 ? 'AM' : 'PM',
+  };
+}

@@ -1,0 +1,290 @@
+import type { Environment } from './environment.ts';
+import { PriorityQueue } from './priority-queue.ts';
+
+/** Real time, timers, and the function that reports bugs. */
+export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
+
+/**
+ * The setting of a clock, in milliseconds. A frozen clock shows `frozenMs`. A running one, whose `frozenMs` is
+ * undefined, is `offsetMs` ahead of real time.
+ */
+export interface ClockSetting {
+  readonly offsetMs: number;
+  readonly frozenMs: number | undefined;
+}
+
+/** The longest delay that `setTimeout` accepts. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** After this many steps, `advance` lets the event loop run once. */
+const STEPS_PER_TURN = 1000;
+
+/** Work that runs at a scheduled time; `advance` waits for it. */
+type Task = () => Promise<void> | void;
+
+/** A task and the time at which it is due. */
+interface Scheduled {
+  readonly atMs: number;
+  readonly task: Task;
+}
+
+/**
+ * The clock of one tenant: it shows real time until it is frozen or advanced, and runs scheduled tasks when they are
+ * due. When a test advances it by three days, the retries of these days run immediately, one after another.
+ */
+export class Clock {
+  readonly #source: TimeSource;
+  /** The scheduled tasks, the one that is due first before the others. */
+  #tasks = new PriorityQueue<Scheduled>();
+  readonly #work: Work;
+  #offsetMs = 0;
+  #frozenMs: number | undefined;
+  #cancelTimer = () => {};
+  #lastMove: Promise<unknown> = Promise.resolve();
+  #resets = 0;
+  #steps = 0;
+
+  /** Creates a clock that shows real time. */
+  constructor(source: TimeSource) {
+    this.#source = source;
+    this.#work = new Work((error) => source.report(error));
+  }
+
+  now(): Date {
+    return new Date(this.#nowMs());
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozenMs !== undefined;
+  }
+
+  /** Stops the clock at the given time or at the current time, and starts the tasks that are due at that time. */
+  freeze(at?: Date): void {
+    this.#frozenMs = at?.getTime() ?? this.#nowMs();
+    this.#startDueTasks();
+  }
+
+  /** Lets a frozen clock run again, from the time that it shows. */
+  resume(): void {
+    if (this.#frozenMs === undefined) return;
+    this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
+    this.#frozenMs = undefined;
+    this.#startDueTasks();
+  }
+
+  /** The current setting of this clock, for `restoreSetting`. */
+  get setting(): ClockSetting {
+    return { offsetMs: this.#offsetMs, frozenMs: this.#frozenMs };
+  }
+
+  /**
+   * Sets this clock to a setting that was read earlier. The setting may come from this clock or, if this clock replaced
+   * another one of the same tenant, from that one.
+   */
+  restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
+    this.#offsetMs = offsetMs;
+    this.#frozenMs = frozenMs;
+    this.#startDueTasks();
+  }
+
+  /** Sets this clock to the time of another clock, and freezes it if the other clock is frozen. */
+  copyTimeFrom(other: Clock): void {
+    const timeMs = other.now().getTime();
+    this.#frozenMs = other.isFrozen ? timeMs : undefined;
+    this.#offsetMs = timeMs - this.#source.now().getTime();
+    this.#startDueTasks();
+  }
+
+  /**
+   * Moves the clock forward and runs the tasks that become due, in order. Resolves to true when these tasks are done,
+   * or to false if `reset` interrupted it.
+   */
+  advance(durationMs: number): Promise<boolean> {
+    const resetsBefore = this.#resets;
+    const moved = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
+    // If a move fails, only its caller gets the error; the next moves still run.
+    this.#lastMove = Promise.allSettled([moved]);
+    return moved;
+  }
+
+  /** Runs the task at the given time, or immediately if it is in the past. Returns a function that cancels the task. */
+  schedule(at: Date, task: Task): () => void {
+    const scheduled = { atMs: at.getTime(), task };
+    this.#tasks.add(scheduled, scheduled.atMs);
+    this.#startDueTasks();
+    return () => {
+      if (this.#tasks.remove(scheduled)) this.#setTimer();
+    };
+  }
+
+  /** Returns the time at which the next task is due. */
+  nextDue(): Date | undefined {
+    const { first } = this.#tasks;
+    return first && new Date(first.atMs);
+  }
+
+  /** Makes `idle` and `advance` also wait for this work, which is not a task. */
+  track(work: Promise<void>): void {
+    this.#work.track(work);
+  }
+
+  /** Reports that work failed, and keeps the failure for `takeFailures`. */
+  reportFailure(what: string, error: unknown): void {
+    this.#work.reportFailure(what, error);
+  }
+
+  /** Returns the failures since the last call or reset, and removes them. */
+  takeFailures(): Failure[] {
+    return this.#work.takeFailures();
+  }
+
+  /** Resolves when no task is due and no work is running. */
+  async idle(): Promise<void> {
+    await this.#lastMove;
+    this.#startDueTasks();
+    await this.#work.finish();
+  }
+
+  /** How many tasks and other pieces of tracked work are running. */
+  get runningWork(): number {
+    return this.#work.count;
+  }
+
+  /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
+  get resets(): number {
+    return this.#resets;
+  }
+
+  /** Removes every task and returns to real time. */
+  reset(): void {
+    this.#resets += 1;
+    this.#tasks = new PriorityQueue();
+    this.#work.forgetFailures();
+    this.#cancelTimer();
+    this.#offsetMs = 0;
+    this.#frozenMs = undefined;
+  }
+
+  #nowMs(): number {
+    return this.#frozenMs ?? this.#source.now().getTime() + this.#offsetMs;
+  }
+
+  #setTime(timeMs: number): void {
+    if (this.#frozenMs === undefined) this.#offsetMs += timeMs - this.#nowMs();
+    else this.#frozenMs = timeMs;
+  }
+
+  #startDueTasks(): void {
+    const untilMs = this.#nowMs();
+    for (let { first } = this.#tasks; first && first.atMs <= untilMs; { first } = this.#tasks) {
+      this.#tasks.remove(first);
+      this.#work.track(perform(first.task));
+    }
+    this.#setTimer();
+  }
+
+  /** Sets a timer for the next task, unless the clock is frozen. */
+  #setTimer(): void {
+    this.#cancelTimer();
+    const { first } = this.#tasks;
+    if (this.#frozenMs !== undefined || !first) return;
+    const delayMs = Math.min(Math.max(first.atMs - this.#nowMs(), 0), MAX_TIMER_MS);
+    this.#cancelTimer = this.#source.setTimer(delayMs, () => this.#onTimer());
+  }
+
+  /** Starts the due tasks. It reports errors itself, because the timer that calls it has no caller to catch them. */
+  #onTimer(): void {
+    try {
+      this.#startDueTasks();
+    } catch (error) {
+      this.#work.reportFailure('a scheduled task', error);
+    }
+  }
+
+  async #moveForward(durationMs: number, resetsBefore: number): Promise<boolean> {
+    const wasReset = () => this.#resets !== resetsBefore;
+    await this.#work.finish();
+    if (wasReset()) return false;
+    const targetMs = this.#nowMs() + durationMs;
+    for (let { first } = this.#tasks; first && first.atMs <= targetMs; { first } = this.#tasks) {
+      await this.#step(first);
+      if (wasReset()) return false;
+    }
+    this.#setTime(Math.max(targetMs, this.#nowMs()));
+    this.#setTimer();
+    return true;
+  }
+
+  /** Moves to the time of the first task and runs the tasks that are due then. */
+  async #step(first: Scheduled): Promise<void> {
+    this.#setTime(Math.max(first.atMs, this.#nowMs()));
+    this.#startDueTasks();
+    await this.#work.finish();
+    this.#steps += 1;
+    if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();
+  }
+}
+
+/** Runs a task after the synchronous code of the caller. */
+async function perform(task: Task): Promise<void> {
+  await null;
+  await task();
+}
+
+/** Lets the event loop run once, for example to read from sockets. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Work that failed because of a bug in the emulator. */
+export interface Failure {
+  /** The work that failed, such as `a scheduled task`. */
+  readonly what: string;
+  readonly error: unknown;
+}
+
+/** The running work of one tenant, and its failures. */
+class Work {
+  readonly #running = new Set<Promise<void>>();
+  readonly #report: Environment['report'];
+  #failures: Failure[] = [];
+
+  constructor(report: Environment['report']) {
+    this.#report = report;
+  }
+
+  /** How many promises have not settled yet. */
+  get count(): number {
+    return this.#running.size;
+  }
+
+  /** Counts work until it ends; a failure is reported as one of `a scheduled task`. */
+  track(work: Promise<void>): void {
+    const end = () => void this.#running.delete(done);
+    const done = work.then(end, (error) => {
+      end();
+      this.reportFailure('a scheduled task', error);
+    });
+    this.#running.add(done);
+  }
+
+  /** Reports that work failed, and keeps the failure for `takeFailures`. */
+  reportFailure(what: string, error: unknown): void {
+    this.#failures.push({ what, error });
+    this.#report(error);
+  }
+
+  /** Returns the failures since the last call or reset, and removes them. */
+  takeFailures(): Failure[] {
+    return this.#failures.splice(0);
+  }
+
+  forgetFailures(): void {
+    this.#failures = [];
+  }
+
+  /** Resolves when no work is running. */
+  async finish(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+}

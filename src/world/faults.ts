@@ -1,0 +1,229 @@
+import type { Environment } from './environment.ts';
+import type { Fault, FaultTarget } from './fault.ts';
+import { RateLimits } from './rate-limits.ts';
+import type { ReachableWorlds } from './store/reachable-worlds.ts';
+import type { Part, PartOf, World } from './store/world.ts';
+import type { Worlds } from './store/worlds.ts';
+
+/** The replies that wait in real time. */
+class Waits {
+  readonly #environment: Pick<Environment, 'setTimer'>;
+  /** The function that ends each wait. */
+  readonly #ends = new Set<() => void>();
+
+  constructor(environment: Pick<Environment, 'setTimer'>) {
+    this.#environment = environment;
+  }
+
+  /** Resolves after a time, or when `endAll` is called. */
+  wait(durationMs: number): Promise<void> {
+    // The timer of the environment lets the process exit, but somebody waits for this one.
+    const keepAlive = setTimeout(() => {}, durationMs);
+    return new Promise((resolve) => {
+      let cancel = () => {};
+      const end = () => {
+        clearTimeout(keepAlive);
+        cancel();
+        this.#ends.delete(end);
+        resolve();
+      };
+      cancel = this.#environment.setTimer(durationMs, end);
+      this.#ends.add(end);
+    });
+  }
+
+  /** Ends every wait at once. */
+  endAll(): void {
+    for (const end of this.#ends) end();
+  }
+}
+
+/** The fields of a fault that limit what it applies to within its tenant; null stands for anything. */
+const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
+
+/**
+ * Something that happens, such as a request. `due` and `take` use it to find the faults that apply. `world` is
+ * undefined for the operator and for a public operation.
+ */
+export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
+  readonly on: On;
+  readonly world: World | undefined;
+  /** The kinds of faults that can happen now. Default: any. */
+  readonly kinds?: readonly string[];
+} & {
+  readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
+};
+
+/** A fault with the given target. */
+type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
+
+interface Entry {
+  fault: Fault;
+  /** Its place in the order in which the faults of the mailbox were added: 1, 2, 3 and so on. */
+  readonly order: number;
+}
+
+/** The faults that are bound to one tenant, or to none, and what faults do to the requests of this tenant. */
+class FaultList implements Part {
+  /** Every fault by its id. */
+  readonly entries = new Map<string, Entry>();
+  /** Counts the requests for each fault that is a rate limit. */
+  readonly rateLimits = new RateLimits();
+  /** The replies that wait because of a fault. */
+  readonly waits: Waits;
+  readonly #filled: Set<FaultList>;
+
+  constructor(environment: Pick<Environment, 'setTimer'>, filled: Set<FaultList>) {
+    this.waits = new Waits(environment);
+    this.#filled = filled;
+  }
+
+  set(entry: Entry): void {
+    this.entries.set(entry.fault.id, entry);
+    this.#filled.add(this);
+  }
+
+  remove(id: string): void {
+    this.entries.delete(id);
+    if (this.entries.size === 0) this.#filled.delete(this);
+  }
+
+  /** Removes every fault and ends every wait. */
+  end(): void {
+    for (const id of this.entries.keys()) this.remove(id);
+    this.waits.endAll();
+  }
+
+  save(): Entry[] {
+    return Array.from(this.entries.values(), (entry) => ({ ...entry }));
+  }
+
+  restore(saved: readonly Entry[]): void {
+    for (const entry of saved) this.set({ ...entry });
+  }
+}
+
+/** The faults of a mailbox that still apply. */
+export class Faults {
+  readonly #worlds: Worlds;
+  readonly #listOf: PartOf<FaultList>;
+  /** The lists with a fault. */
+  readonly #filled = new Set<FaultList>();
+  readonly #usedListeners = new Set<(fault: Fault) => void>();
+  #added = 0;
+
+  constructor(worlds: Worlds, environment: Pick<Environment, 'setTimer'>) {
+    this.#worlds = worlds;
+    this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#filled));
+  }
+
+  get isEmpty(): boolean {
+    return this.#filled.size === 0;
+  }
+
+  /** Returns every fault, oldest first; in a sandbox, those that are bound to it. */
+  list(worlds: ReachableWorlds): Fault[] {
+    const lists = worlds.sandboxId === undefined ? [...this.#filled] : this.#listOf.in([worlds]);
+    const entries = lists.flatMap((list) => [...list.entries.values()]);
+    return entries.sort((one, other) => one.order - other.order).map(({ fault }) => fault);
+  }
+
+  add(fault: Fault): void {
+    this.#added += 1;
+    this.#listWith(fault).set({ fault, order: this.#added });
+  }
+
+  remove(fault: Fault): void {
+    this.#listWith(fault).remove(fault.id);
+  }
+
+  /** Removes every fault and ends every wait; in a sandbox, those that are bound to it. */
+  clear(worlds: ReachableWorlds): void {
+    for (const list of this.#listOf.in(worlds.owners())) list.end();
+  }
+
+  /**
+   * Returns the faults that apply: first those with more conditions, then the older ones. The field `after` of a fault
+   * says how many matching occasions it still ignores. While it is above 0, the fault does not apply, and this call
+   * reduces `after` by one.
+   */
+  due<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
+    const { on, world } = occasion;
+    const lists = this.#listOf.in(world ? [world, this.#worlds] : [this.#worlds]);
+    const entries = lists.flatMap((list) => [...list.entries.values()]);
+    const matching = entries.filter(({ fault }) => fault.on === on && matches(fault, occasion));
+    const due = matching.filter(({ fault }) => fault.after === 0);
+    for (const entry of matching) reduceAfter(entry);
+    return due
+      .sort((one, other) => countConditions(other.fault) - countConditions(one.fault) || one.order - other.order)
+      .map(({ fault }) => fault as FaultOn<On>);
+  }
+
+  /** Reduces `times` of a fault by one, and removes the fault after its last use. `times` of a rate limit is null. */
+  use(fault: Fault): void {
+    const { times } = fault;
+    const entry = this.#listWith(fault).entries.get(fault.id);
+    if (!entry || times === null) return;
+    const used = { ...entry.fault, times: times - 1 };
+    if (times > 1) entry.fault = used;
+    else this.remove(fault);
+    for (const notify of this.#usedListeners) notify(used);
+  }
+
+  /** Calls the listener after each use of a fault, with the times that are left. */
+  onUsed(listener: (fault: Fault) => void): void {
+    this.#usedListeners.add(listener);
+  }
+
+  /** Returns the first fault that applies, if any, and uses it once. */
+  take<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
+    if (this.isEmpty) return undefined;
+    const [first] = this.due(occasion);
+    if (first) this.use(first);
+    return first;
+  }
+
+  /** Returns what counts the requests of a tenant, or of none, for rate limits. */
+  rateLimitsOf(world: World | undefined): RateLimits {
+    return this.#listOf(world ?? this.#worlds).rateLimits;
+  }
+
+  /** Lets a reply to a tenant, or to none, wait in real time. */
+  wait(durationMs: number, world: World | undefined): Promise<void> {
+    return this.#listOf(world ?? this.#worlds).waits.wait(durationMs);
+  }
+
+  /** Ends every wait. */
+  endWaits(): void {
+    for (const { waits } of this.#listOf.in(this.#worlds.owners())) waits.endAll();
+  }
+
+  /** Returns the list of the tenant to which a fault is bound, or of the faults that are bound to none. */
+  #listWith({ tenantId }: Fault): FaultList {
+    return this.#listOf(this.#worlds.get(tenantId ?? '') ?? this.#worlds);
+  }
+}
+
+/**
+ * Reduces `after` by one. If it is 0 already, the fault object must stay the same, because `RateLimits` has this object
+ * as the key of its count.
+ */
+function reduceAfter(entry: Entry): void {
+  if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
+}
+
+/** Returns the conditions of a fault that are set. */
+function conditionsOf(fault: Readonly<Partial<Record<string, unknown>>>): (typeof CONDITIONS)[number][] {
+  return CONDITIONS.filter((condition) => (fault[condition] ?? null) !== null);
+}
+
+function countConditions(fault: Fault): number {
+  return conditionsOf(fault).length + (fault.tenantId === null ? 0 : 1);
+}
+
+function matches(fault: Readonly<Partial<Record<string, unknown>>>, occasion: FaultOccasion): boolean {
+  return (
+    conditionsOf(fault).every((condition) => fault[condition] === occasion[condition]) &&
+    (occasion.kinds?.includes(String(fault.kind)) ?? true)
+  );
+}

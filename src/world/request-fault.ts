@@ -1,0 +1,235 @@
+import { z } from 'zod';
+import { didYouMean } from '../basics/did-you-mean.ts';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
+import { OPERATION_IDS } from '../contract/operations.ts';
+import { parseDuration, spanField } from './duration.ts';
+import { type FaultIdentity, planFields, standingFields } from './plan.ts';
+import { keyField, tierField } from './target-fields.ts';
+
+/** The options of a request fault that say what happens, before their combination is checked. */
+type Options = Readonly<Record<string, unknown>>;
+
+/** What a request fault can do; it needs one of them. */
+const EFFECTS = ['status', 'body', 'headers', 'latency', 'cut', 'rateLimit'];
+
+/** The options that each option excludes. */
+const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
+  cut: ['status', 'body', 'headers'],
+  rateLimit: ['status', 'body', 'headers', 'latency', 'cut', 'effect', 'after', 'times'],
+};
+
+/** The statuses whose replies have no body. */
+const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
+
+/** Adds a problem for each combination of options of a request fault that makes no sense. */
+function checkCombination(options: Options, context: z.RefinementCtx): void {
+  const isGiven = (name: string) => options[name] !== undefined;
+  const refuse = (name: string | undefined, message: string) =>
+    context.addIssue({ code: 'custom', path: name === undefined ? [] : [name], message });
+
+  if (!EFFECTS.some(isGiven)) refuse(undefined, `must have one of ${EFFECTS.join(', ')}`);
+  for (const [name, excluded] of Object.entries(EXCLUDED)) {
+    const other = isGiven(name) ? excluded.find(isGiven) : undefined;
+    if (other !== undefined) refuse(other, `must not be combined with ${name}`);
+  }
+  if (options.effect === 'none' && !isGiven('status') && !isGiven('cut')) {
+    refuse('effect', 'must be applied if the fault has neither status nor cut');
+  }
+  if (isGiven('body') && WITHOUT_BODY.includes(options.status)) {
+    refuse('body', `must not be combined with the status ${options.status}, which has no body`);
+  }
+}
+
+/** What each kind of request fault does; the options decide the kind. */
+export const REQUEST_FAULTS = {
+  reply: 'The reply has another status, body or headers.',
+  cut: 'The connection is cut without a reply.',
+  latency: 'The reply comes later.',
+  'rate-limit': 'Requests above a limit are refused with 429.',
+} as const;
+
+/** The kind of a request fault. */
+export type RequestFaultKind = keyof typeof REQUEST_FAULTS;
+
+const KINDS = Object.keys(REQUEST_FAULTS) as RequestFaultKind[];
+
+const operationField = () =>
+  z.enum(OPERATION_IDS, {
+    error: ({ input }) => {
+      const hint = typeof input === 'string' ? didYouMean(input, OPERATION_IDS) : '';
+      return `must be the id of an operation${hint || ', such as listWebhooks'}`;
+    },
+  });
+
+const STATUS_RULE = 'must be a whole number from 200 to 599';
+const MAX_LATENCY_MS = 600_000;
+const LATENCY_RULE = `must be a whole number of milliseconds from 0 to ${MAX_LATENCY_MS}`;
+const LIMIT_RULE = 'must be a whole number from 0 to 1000000';
+const HEADER_NAME_RULE = 'must have header names that a reply may set, such as x-request-id';
+const HEADER_RULE = 'must be one line of printable ASCII characters';
+
+const latencyMs = () => z.int(LATENCY_RULE).min(0, LATENCY_RULE).max(MAX_LATENCY_MS, LATENCY_RULE);
+
+const latencyFields = () => ({
+  /** The shortest wait, in milliseconds, at most ten minutes. */
+  ms: latencyMs(),
+  /** Up to how many milliseconds are added at random. Default: 0. */
+  jitterMs: latencyMs().default(0),
+});
+
+/** How long a reply waits. */
+type Latency = InputOf<ReturnType<typeof latencyFields>>;
+
+/** Names the input type; otherwise a declaration file spells it out without its comments. */
+type LatencySchema = z.ZodType<z.output<z.ZodObject<ReturnType<typeof latencyFields>>>, Latency>;
+
+/** A header name that does not decide where the reply ends or how the connection goes on. */
+const headerName = () =>
+  z
+    .string()
+    .regex(
+      /^(?!(?:connection|content-length|keep-alive|transfer-encoding|trailer|upgrade)$)[\w!#$%&'*+.^`|~-]{1,100}$/i,
+      HEADER_NAME_RULE,
+    )
+    .toLowerCase();
+
+const ownOptions = () => ({
+  /** What the fault applies to: requests to the service whose key it accepts. */
+  on: z.literal('request'),
+  /** The operation that it applies to. Default: any operation. */
+  operation: operationField().optional(),
+  /** The API key of the requests that it applies to. Default: any key. */
+  key: keyField().optional(),
+  /** The tier of their keys. Default: any tier. */
+  tier: tierField().optional(),
+  /** The status of the reply, from 200 to 599. */
+  status: z.int(STATUS_RULE).min(200, STATUS_RULE).max(599, STATUS_RULE).optional(),
+  /** The body of the reply: a string is sent as text, anything else as JSON. Default with a status: an error. */
+  body: z.unknown().refine(isJson, 'must be text or a value that JSON can express').optional(),
+  /** Headers of the reply, besides or instead of its own. */
+  headers: z
+    .record(headerName(), z.string(HEADER_RULE).regex(/^[\t\x20-\x7e]*$/, HEADER_RULE), 'must be an object of headers')
+    .optional(),
+  /** How long the reply waits, in real time. */
+  latency: (z.strictObject(latencyFields(), 'must be an object with ms') as LatencySchema).optional(),
+  /** Whether the connection is cut instead of a reply. */
+  cut: z.literal(true, 'must be true').optional(),
+  /**
+   * Whether the operation runs all the same, although the client gets another reply or none: `applied` is the lost
+   * reply. Default: `none` with `status` or `cut`, else `applied`.
+   */
+  effect: z.enum(['applied', 'none'], 'must be one of applied, none').optional(),
+  /** How many requests are allowed in a span of the tenant's time; more get 429. It applies until it is removed. */
+  rateLimit: z
+    .strictObject(
+      {
+        /** How many requests of one tenant are allowed. */
+        limit: z.int(LIMIT_RULE).min(0, LIMIT_RULE).max(1_000_000, LIMIT_RULE),
+        /** The span of time, such as `1m`, from the first request on. */
+        per: spanField(),
+      },
+      'must be an object with limit and per',
+    )
+    .optional(),
+});
+
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = () => ({ ...ownOptions(), ...planFields() });
+
+/** The schema of the options of a request fault. */
+export const requestFaultOptions = lazy(() => z.strictObject(optionFields()).superRefine(checkCombination));
+
+/** The options of a fault of requests. */
+export type RequestFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
+
+const ownFields = () => ({
+  /** What the fault happens to: `request`. */
+  on: z.literal('request'),
+  /** What goes wrong. */
+  kind: z.enum(KINDS),
+  /** How many more times it will happen; null for a rate limit, which applies until it is removed. */
+  times: standingFields().times.nullable(),
+  /** The only operation that it applies to; null for any. */
+  operation: z.string().nullable(),
+  /** The only key that it applies to; null for any. */
+  key: z.string().nullable(),
+  /** The only tier that it applies to; null for any. */
+  tier: tierField().nullable(),
+  /** Whether the operation runs. */
+  effect: z.enum(['applied', 'none']),
+  /** The status of the reply; without one, that of the operation. */
+  status: z.int().optional(),
+  /** The body of the reply; without one, that of the operation or of an error. */
+  body: z.unknown().optional(),
+  /** The headers that the reply has besides or instead of its own. */
+  headers: z.record(z.string(), z.string()).optional(),
+  /** How long the reply waits, in milliseconds of real time: `ms` and up to `jitterMs` more. */
+  latency: z.strictObject(latencyFields()).optional(),
+  /** How many requests are allowed in a span of the tenant's time. */
+  rateLimit: z
+    .strictObject({
+      /** How many requests of one tenant are allowed. */
+      limit: z.int(),
+      /** The span of time in milliseconds. */
+      perMs: z.int(),
+    })
+    .optional(),
+});
+
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = () => ({ ...standingFields(), ...ownFields() });
+
+/** The schema of a request fault that is set. */
+export const requestFault = lazy(() => z.strictObject(faultFields()));
+
+/** A fault of requests that is set. */
+export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof standingFields>, 'times'>>;
+
+/** Creates a request fault from its options. */
+export function createRequestFault(
+  options: z.output<ReturnType<typeof requestFaultOptions>>,
+  identity: FaultIdentity,
+): RequestFault {
+  const { on, operation = null, key = null, tier = null, effect, after = 0, times = 1 } = options;
+  const { status, body, headers, latency, cut, rateLimit } = options;
+  const kind = kindOf(options);
+  const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
+  return {
+    ...identity,
+    on,
+    kind,
+    operation,
+    key,
+    tier,
+    after,
+    times: kind === 'rate-limit' ? null : times,
+    effect: effect ?? (isReplaced ? 'none' : 'applied'),
+    ...(status !== undefined && { status }),
+    ...(body !== undefined && { body: JSON.parse(JSON.stringify(body)) }),
+    ...(headers && { headers }),
+    ...(latency && { latency }),
+    ...(rateLimit && { rateLimit: { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) } }),
+  };
+}
+
+function kindOf({
+  rateLimit,
+  cut,
+  status,
+  body,
+  headers,
+}: z.output<ReturnType<typeof requestFaultOptions>>): RequestFaultKind {
+  if (rateLimit) return 'rate-limit';
+  if (cut) return 'cut';
+  return status === undefined && body === undefined && headers === undefined ? 'latency' : 'reply';
+}
+
+/** Returns whether a value can be written as JSON. */
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}

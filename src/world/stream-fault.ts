@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
+import { lazy } from '../basics/lazy.ts';
+import { CLOSE_CODES } from '../contract/stream-protocol.ts';
+import { type FaultIdentity, planFields, standingFields } from './plan.ts';
+import { keyField, tierField } from './target-fields.ts';
+
+/** What each stream fault does instead of sending the event. */
+export const STREAM_FAULTS = {
+  close: 'The stream is closed, with the code in `code`.',
+  stall: 'The stream stays open, but nothing is sent on it any more: no event, no ping and no reply.',
+} as const;
+
+/** The kind of a stream fault. */
+export type StreamFaultKind = keyof typeof STREAM_FAULTS;
+
+const KINDS = Object.keys(STREAM_FAULTS) as StreamFaultKind[];
+
+const CODE_RULE = 'must be a whole number from 4000 to 4999';
+
+const ownOptions = () => ({
+  /** What the fault applies to: events that are sent to streams. */
+  on: z.literal('stream'),
+  /** The kind of the fault. */
+  kind: z.enum(KINDS, `must be one of ${KINDS.join(', ')}`),
+  /** The key that opened the stream. Default: any key. */
+  key: keyField().optional(),
+  /** The tier of that key. Default: any tier. */
+  tier: tierField().optional(),
+  /** Only for `close`: the close code, from 4000 to 4999. Default: 4503. */
+  code: z.int(CODE_RULE).min(4000, CODE_RULE).max(4999, CODE_RULE).default(CLOSE_CODES.fault),
+});
+
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const optionFields = () => ({ ...ownOptions(), ...planFields() });
+
+/** The schema of the options of a stream fault. */
+export const streamFaultOptions = lazy(() => z.strictObject(optionFields()));
+
+/** The options of a fault of event streams. */
+export type StreamFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
+
+const ownFields = () => ({
+  /** What the fault happens to: `stream`. */
+  on: z.literal('stream'),
+  /** What goes wrong. */
+  kind: z.enum(KINDS),
+  /** The only key to whose streams it applies; null for any. */
+  key: z.string().nullable(),
+  /** The only tier of keys to whose streams it applies; null for any. */
+  tier: tierField().nullable(),
+  /** The close code, for `close`. */
+  code: z.int(),
+});
+
+// The parts are separate, because the comments of fields that are spread are lost in declaration files.
+const faultFields = () => ({ ...ownFields(), ...standingFields() });
+
+/** The schema of a stream fault that is set. */
+export const streamFault = lazy(() => z.strictObject(faultFields()));
+
+/** A fault of event streams that is set. */
+export type StreamFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
+
+/** Creates a stream fault from its options. */
+export function createStreamFault(
+  { on, kind, key, tier, after = 0, times = 1, code }: z.output<ReturnType<typeof streamFaultOptions>>,
+  identity: FaultIdentity,
+): StreamFault {
+  return { ...identity, on, kind, key: key ?? null, tier: tier ?? null, after, times, code };
+}
