@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { FeedEvent } from '../control/journal/feed-event.ts';
+import type { FeedEvent } from '../mailbox/without-msw.ts';
 import { type Emulator, NoConnectionError } from './control-client.ts';
 
 /** Where the feed starts, and whether it ends after the events so far. */

@@ -1,8 +1,6 @@
 import type { Tier } from '../../contract/tiers.ts';
-import type { TenantIds } from '../../fixture/fixture-ids.ts';
-import type { TenantKeys } from '../../fixture/fixture-keys.ts';
+import type { TenantIds, TenantKeys, TenantState } from '../../mailbox/without-msw.ts';
 import type { MailboxServer } from '../../server/start-server.ts';
-import type { TenantState } from '../../world/store/state.ts';
 import { variableOf } from '../flags.ts';
 
 /** A server with any fixture. */

@@ -1,4 +1,5 @@
-import type { ChangeFeedItem, FeedItem } from '../../control/journal/feed-event.ts';
+import type { ChangeFeedItem } from '../../control/journal/feed-event.ts';
+import type { FeedItem } from '../../mailbox/without-msw.ts';
 import { describeActivity, type Line, toPrintable } from '../../server/activity-log.ts';
 import type { ActivityEntry } from '../../world/activity.ts';
 

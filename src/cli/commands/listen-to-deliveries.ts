@@ -1,11 +1,10 @@
 import { NAME } from '../../basics/version.ts';
 import { isUrlWithProtocol } from '../../contract/schemas.ts';
-import type { FeedEvent } from '../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
+import type { Attempt, Delivery, FeedEvent } from '../../mailbox/without-msw.ts';
 import { formatAttempt } from '../../server/activity-log.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
-import type { Attempt, Delivery } from '../../service/delivery/delivery.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/activity.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';

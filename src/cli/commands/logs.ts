@@ -1,5 +1,5 @@
 import { NAME } from '../../basics/version.ts';
-import type { FeedEvent } from '../../control/journal/feed-event.ts';
+import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/log-format.ts';
 import type { GivenFlags, RunCommand, Terminal } from '../command.ts';
 import { findEmulator } from '../control-client.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inParts, toJsonPieces } from '../../basics/json-pieces.ts';
 import { NAME } from '../../basics/version.ts';
 import { createHar, type Har } from '../../control/journal/har.ts';
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
 import { CannotRunError } from '../command.ts';

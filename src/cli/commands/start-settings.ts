@@ -1,5 +1,5 @@
+import type { FaultOptions } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
-import type { FaultOptions } from '../../world/fault.ts';
 import {
   type GivenFlag,
   type GivenFlags,

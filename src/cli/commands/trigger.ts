@@ -1,5 +1,5 @@
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
-import type { Delivery } from '../../service/delivery/delivery.ts';
+import type { Delivery } from '../../mailbox/without-msw.ts';
 import {
   type GivenFlags,
   parseEach,

@@ -1,6 +1,6 @@
 import type { NamedFixture } from '../../fixture/fixture-keys.ts';
 import { buildMailbox } from '../../mailbox/mailbox.ts';
-import type { MailboxState, TenantState } from '../../world/store/state.ts';
+import type { MailboxState, TenantState } from '../../mailbox/without-msw.ts';
 import type { RunCommand } from '../command.ts';
 import { explainFixtureError } from '../files.ts';
 import { readFixture } from '../read-fixture.ts';

@@ -1,6 +1,5 @@
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import { wasNoticed } from '../../control/journal/was-noticed.ts';
-import type { Mail } from '../../service/mail/show-mail.ts';
+import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
 import { describeMail, describeRequest, formsOf } from './candidates.ts';
 import { count, describeResult, hint, listLines } from './describe-result.ts';
 import type { ExpectedMail, QuietOptions, ReceivedMail } from './expectations.ts';

@@ -1,8 +1,5 @@
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
-import type { Delivery } from '../../service/delivery/delivery.ts';
-import type { Mail } from '../../service/mail/show-mail.ts';
-
 /** A field of a candidate. */
+import type { Delivery, Mail, RequestEntry } from '../../mailbox/without-msw.ts';
 export interface CandidateField {
   /** The value that a failure shows. */
   readonly shown: unknown;

@@ -1,6 +1,5 @@
-import type { EventKind } from '../../contract/events.ts';
-import type { OperationId } from '../../contract/operations.ts';
 import type { Sample } from '../../control/samples/sample.ts';
+import type { EventKind, OperationId } from '../../mailbox/without-msw.ts';
 
 /**
  * What a field must be: a value, of an object only the properties that matter; an asymmetric matcher such as

@@ -1,5 +1,5 @@
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Sample, Observed as WatchedMailbox } from '../../control/samples/sample.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers } from './agent-matchers.ts';
 import { type Candidate, describeRequest } from './candidates.ts';
 import { count, describeResult, hint, listLines } from './describe-result.ts';

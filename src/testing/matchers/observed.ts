@@ -1,9 +1,12 @@
-import type { FeedEvent } from '../../control/journal/feed-event.ts';
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
-import type { RequestFilter } from '../../control/journal/request-filter.ts';
-import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
-import type { Mail } from '../../service/mail/show-mail.ts';
-import type { MailboxState } from '../../world/store/state.ts';
+import type {
+  Delivery,
+  DeliveryFilter,
+  FeedEvent,
+  Mail,
+  MailboxState,
+  RequestEntry,
+  RequestFilter,
+} from '../../mailbox/without-msw.ts';
 import { type Candidate, describeDelivery, describeMail, describeRequest } from './candidates.ts';
 import type { Expected } from './find-matches.ts';
 

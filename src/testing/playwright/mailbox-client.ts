@@ -1,29 +1,34 @@
-import type { EventKind } from '../../contract/events.ts';
-import type { ComposedMessage } from '../../contract/incoming-message.ts';
-import type { WebhookSettings } from '../../control/delivery-controls.ts';
-import type { MailFilter, WaitOptions } from '../../control/journal/mail-filter.ts';
-import type { RequestEntry } from '../../control/journal/request-entry.ts';
-import type { RequestFilter } from '../../control/journal/request-filter.ts';
-import type { IncomingSample } from '../../control/samples/incoming-sample.ts';
-import type { SandboxOptions, SandboxSummary } from '../../control/sandbox.ts';
-import type { Settled, SettledOptions } from '../../control/settled.ts';
-import type { Checkpoint } from '../../control/state/checkpoints.ts';
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
-import type { TriggerOptions } from '../../control/trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-receiver.ts';
-import type { DefaultIds } from '../../fixture/fixture-ids.ts';
-import type { DefaultKeys } from '../../fixture/fixture-keys.ts';
-import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
 import type {
+  Checkpoint,
+  ComposedMessage,
   Correspondent,
   CorrespondentOptions,
+  DefaultIds,
+  DefaultKeys,
+  Delivery,
+  DeliveryFilter,
+  Duration,
+  EventKind,
+  Fault,
+  FaultOptions,
+  FixtureInput,
+  IncomingSample,
+  Mail,
+  MailFilter,
+  ReceivedMessage,
   ReplyFunction,
-} from '../../service/mail/correspondents/correspondent.ts';
-import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
-import type { Mail } from '../../service/mail/show-mail.ts';
-import type { Duration } from '../../world/duration.ts';
-import type { Fault, FaultOptions } from '../../world/fault.ts';
+  RequestEntry,
+  RequestFilter,
+  SandboxOptions,
+  SandboxSummary,
+  Settled,
+  SettledOptions,
+  TriggerOptions,
+  WaitOptions,
+  WebhookSettings,
+} from '../../mailbox/without-msw.ts';
 
 /** Where a client finds an emulator. */
 export interface EmulatorAddress {

@@ -1,11 +1,17 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import type { Sandbox, SandboxIds, SandboxKeys } from '../../control/sandbox.ts';
-import type { DefaultIds, FixtureIds } from '../../fixture/fixture-ids.ts';
-import type { DefaultKeys, FixtureKeys, NamedFixture } from '../../fixture/fixture-keys.ts';
-import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import type { SandboxIds, SandboxKeys } from '../../control/sandbox.ts';
+import type { NamedFixture } from '../../fixture/fixture-keys.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import type { MailboxOptions } from '../../mailbox/mailbox.ts';
+import type {
+  DefaultIds,
+  DefaultKeys,
+  FixtureIds,
+  FixtureInput,
+  FixtureKeys,
+  Sandbox,
+} from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
 import { Interceptor } from './interceptor.ts';
 import { MailboxRouter } from './mailbox-router.ts';
