@@ -1,9 +1,8 @@
+import { numberFlag } from '../basics/number-options.ts';
 import { parseSize } from '../basics/size.ts';
-import { JOURNAL_SIZE_RULE, parseJournalSize } from '../control/journal/journal-size.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
-import { SERVER_SETTINGS, toWholeNumber } from '../server/server-settings.ts';
-import { LOOP_LIMIT_RULE, parseLoopLimit } from '../service/mail/outgoing/loop-guard.ts';
-import { parseSeed, SEED_RULE } from '../world/seeded-randomness.ts';
+import { SERVER_SETTINGS } from '../server/server-settings.ts';
+
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './files.ts';
 
@@ -62,23 +61,17 @@ export const START_FLAGS = {
   'journal-size': {
     value: '<requests>',
     help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
-    expected: JOURNAL_SIZE_RULE,
-    fromText: toWholeNumber,
-    parse: parseJournalSize,
+    ...numberFlag('journalSize'),
   },
   'loop-limit': {
     value: '<mails>',
     help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
-    expected: LOOP_LIMIT_RULE,
-    fromText: toWholeNumber,
-    parse: parseLoopLimit,
+    ...numberFlag('loopLimit'),
   },
   seed: {
     value: '<number>',
     help: 'Make ids, keys and secrets the same in every run with this number',
-    expected: SEED_RULE,
-    fromText: toWholeNumber,
-    parse: parseSeed,
+    ...numberFlag('seed'),
   },
   verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
   open: { help: 'Open the inspector in a browser' },

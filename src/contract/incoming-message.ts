@@ -5,8 +5,7 @@ import { lazy } from '../basics/lazy.ts';
 import { MAX_MAIL_BYTES } from '../basics/size.ts';
 import { emailAddresses, incomingAddress } from './email-address-schema.ts';
 import { envelopeFields } from './mail-envelope.ts';
-import { MAX_SUBJECT_LENGTH, mailBody } from './operations/sending.ts';
-import { line, text } from './schemas.ts';
+import { line, MAX_SUBJECT_LENGTH, mailBody, text } from './schemas.ts';
 
 /** Limits for the parts of an inbound mail. A raw mail may exceed them; its message is then truncated. */
 export const MAIL_LIMITS = {

@@ -111,3 +111,11 @@ export const nameInRequest = lazy(() =>
     .transform((value) => value.toLowerCase())
     .meta({ type: 'string' }),
 );
+
+/** A body of a mail. */
+export const mailBody = lazy(() => text(500_000));
+
+/** Maximum characters of a line in a mail (RFC 5322, section 2.1.1). */
+export const MAX_SUBJECT_LENGTH = 998;
+
+export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));

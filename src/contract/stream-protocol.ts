@@ -12,6 +12,11 @@ export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
 /** Matches a path of the event stream; the first group is the id of the inbox, if there is one. */
 export const STREAM_PATH = /^\/v1\/(?:inboxes\/([^/]+)\/)?ws$/;
 
+/** Returns whether a path is that of an event stream. */
+export function isStreamPath(path: string): boolean {
+  return STREAM_PATH.test(path);
+}
+
 /** The close codes of a stream. They are our decision; an in-process server cannot send codes below 4000. */
 export const CLOSE_CODES = {
   /** The key is missing, invalid or revoked. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy.ts';
+import { parseNumber, ruleOf } from '../basics/number-options.ts';
 import { name } from '../contract/schemas.ts';
 import type { DefaultIds, FixtureIds, TenantIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, FixtureKeys, NamedFixture, TenantKeys } from '../fixture/fixture-keys.ts';
-import { parseSeed, SEED_RULE } from '../world/seeded-randomness.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 
 /** The schema of the options of `createSandbox`. */
@@ -12,7 +12,7 @@ export const sandboxOptions = lazy(() =>
     {
       fixture: z.record(z.string(), z.unknown(), 'must be a fixture').optional(),
       seed: z
-        .custom<number>((value) => parseSeed(value) !== undefined, `must be ${SEED_RULE}`)
+        .custom<number>((value) => parseNumber('seed', value) !== undefined, `must be ${ruleOf('seed')}`)
         .meta({ type: 'integer', minimum: 0 })
         .optional(),
       name: name(200).nullable().optional(),

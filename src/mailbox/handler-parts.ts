@@ -2,8 +2,7 @@
 // loads one copy of it for `import` and `require`.
 
 export { isServicePath } from '../contract/service-path.ts';
-export { CLOSE_CODES } from '../contract/stream-protocol.ts';
+export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
 export { sentKey } from '../service/pipeline/access/principal.ts';
 export { toApiError } from '../service/pipeline/exchange.ts';
-export { isStreamPath } from '../service/stream/check-stream-access.ts';
 export { createMailboxWith, explainMsw } from './mailbox.ts';

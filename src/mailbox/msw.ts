@@ -1,9 +1,8 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
 import type { ApiError, ErrorCode } from '../contract/errors.ts';
 import { isServicePath } from '../contract/service-path.ts';
-import { CLOSE_CODES } from '../contract/stream-protocol.ts';
+import { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
 import { toApiError } from '../service/pipeline/exchange.ts';
-import { isStreamPath } from '../service/stream/check-stream-access.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
 import type { Environment } from '../world/environment.ts';
 import type { Connect, Fetch } from './fetch.ts';

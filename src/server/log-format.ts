@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { maskText } from '../control/journal/mask.ts';
+import { maskText } from '../contract/mask.ts';
 
 /**
  * Writes one log line. The status, if given, decides its colour. The time is that of the call, if none is given. An

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { toWholeNumber } from '../basics/number-options.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
@@ -210,9 +211,4 @@ function isMappedIPv4(address: string): boolean {
 /** Formats a value of any type for a message. */
 function quote(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
-}
-
-/** Converts the text of a flag to a whole number; `undefined` if it is none. */
-export function toWholeNumber(text: string): number | undefined {
-  return /^\d+$/.test(text) ? Number(text) : undefined;
 }

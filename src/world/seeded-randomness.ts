@@ -1,10 +1,4 @@
-/** The rule for a seed, as the end of the sentence "must be …". */
-export const SEED_RULE = `a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
-
-/** Returns the seed, or `undefined` if it is invalid. */
-export function parseSeed(seed: unknown): number | undefined {
-  return Number.isSafeInteger(seed) && Number(seed) >= 0 ? Number(seed) : undefined;
-}
+import { checkNumber } from '../basics/number-options.ts';
 
 /**
  * A source of bytes that repeats for the same seed. It replaces `Environment.randomBytes`; never use it for real keys.
@@ -27,9 +21,7 @@ const SKIPPED = 15;
  * @throws {RangeError} unless the seed is a whole number from 0 to 2^53 - 1.
  */
 export function createSeededRandom(seed: number): SeededRandom {
-  if (parseSeed(seed) === undefined) {
-    throw new RangeError(`The option seed must be ${SEED_RULE}, not ${JSON.stringify(seed) ?? String(seed)}.`);
-  }
+  checkNumber('seed', seed);
   let state: Sfc32 = [seed >>> 0, Math.floor(seed / 2 ** 32), 0x9e3779b9, 1];
   const nextByte = () => {
     const sum = (state[0] + state[1] + state[3]) >>> 0;

@@ -3,8 +3,8 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery } from '../query.ts';
-import { idInRequest, idParams } from '../schemas.ts';
-import { addressList, mailBodies, SEND_ERRORS, subject } from './sending.ts';
+import { idInRequest, idParams, subject } from '../schemas.ts';
+import { addressList, mailBodies, SEND_ERRORS } from './sending.ts';
 import { withinInboxByReference } from './within-inbox.ts';
 
 const draftParams = () => z.object({ id: idInRequest(), draftId: idInRequest() });

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { pageQuery } from '../query.ts';
+import { FOLDERS, pageQuery } from '../query.ts';
 import { direction, flag, idInRequest, idParams } from '../schemas.ts';
 import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 import { withinInboxByReference } from './within-inbox.ts';
 
 export const messageParams = () => z.object({ id: idInRequest(), messageId: idInRequest() });
-
-/** The folders by which the tenant-wide list can be filtered. */
-export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 export const messageOperations = {
   listMessages: defineOperation('GET /v1/inboxes/{id}/messages', 'List the messages of an inbox', {

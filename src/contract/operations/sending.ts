@@ -1,25 +1,17 @@
 import { z } from 'zod';
-import { lazy } from '../../basics/lazy.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
-import { flag, idParams, line, text } from '../schemas.ts';
+import { flag, idParams, mailBody, subject } from '../schemas.ts';
 import { messageParams } from './messages.ts';
 import { withinInbox } from './within-inbox.ts';
 
 /** The errors of every operation that sends. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
 
-export const mailBody = lazy(() => text(500_000));
-
 /** The bodies of a mail; either may be missing. */
 export const mailBodies = () => ({ plainBody: mailBody().nullish(), htmlBody: mailBody().nullish() });
-
-/** Maximum characters of a line in a mail (RFC 5322, section 2.1.1). */
-export const MAX_SUBJECT_LENGTH = 998;
-
-export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
 
 const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 

@@ -2,6 +2,8 @@ import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts
 import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { parseOrRefuse } from '../../contract/invalid.ts';
+import { maskDeep, maskNamed, maskText } from '../../contract/mask.ts';
+import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import {
   type ApiReply,
@@ -10,11 +12,9 @@ import {
   isCut,
   type ReceivedBody,
 } from '../../service/pipeline/exchange.ts';
-import { isStreamPath } from '../../service/stream/check-stream-access.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import { maskDeep, maskNamed, maskText } from './mask.ts';
 import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
 import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
 

@@ -1,6 +1,8 @@
 import { freezeDeep } from '../../basics/freeze-deep.ts';
 import { messageOf } from '../../basics/named-error.ts';
+import { checkNumber } from '../../basics/number-options.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { maskDeep } from '../../contract/mask.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';
 import type { Activity, ActivityEntry } from '../../world/activity.ts';
 import type { Environment } from '../../world/environment.ts';
@@ -8,9 +10,7 @@ import type { Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import { Journal, type KeptRequest, RecentList, showSummary } from './journal.ts';
-import { JOURNAL_SIZE_RULE, parseJournalSize } from './journal-size.ts';
 import { MailLog } from './mail-log.ts';
-import { maskDeep } from './mask.ts';
 
 /** The parts of a mailbox that a recorder observes. */
 interface Observed {
@@ -43,10 +43,7 @@ export class Recorder {
    */
   constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
     const { worlds, events, behaviours, observers, faults } = service;
-    const limit = parseJournalSize(size);
-    if (limit === undefined) {
-      throw new RangeError(`The option journalSize must be ${JOURNAL_SIZE_RULE}, not ${JSON.stringify(size)}.`);
-    }
+    const limit = checkNumber('journalSize', size);
     this.#worlds = worlds;
     this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment, behaviours));
     this.feed = this.feedOf(worlds);

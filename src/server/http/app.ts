@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
+import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
-import { isStreamPath } from '../../service/stream/check-stream-access.ts';
 import type { Intake } from '../intake.ts';
 import type { Log } from '../log-format.ts';
 import { isControlRead, logRequest } from '../request-log.ts';

@@ -22,11 +22,6 @@ export interface StreamAccess {
   readonly inboxId: string | undefined;
 }
 
-/** Returns whether a path is that of an event stream. */
-export function isStreamPath(path: string): boolean {
-  return STREAM_PATH.test(path);
-}
-
 /**
  * Checks that a client may open a stream.
  *

@@ -8,7 +8,7 @@ import {
 } from '../../../contract/email-address.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
 import { parseOrRefuse } from '../../../contract/invalid.ts';
-import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import { type Environment, newId } from '../../../world/environment.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';

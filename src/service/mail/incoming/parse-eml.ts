@@ -9,7 +9,7 @@ import {
   toBareAddress,
 } from '../../../contract/email-address.ts';
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
-import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import { readContents } from '../mime/read-contents.ts';
 import { repairLineEnds } from '../mime/read-headers.ts';

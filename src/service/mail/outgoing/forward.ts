@@ -1,5 +1,5 @@
 import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
-import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import { escapeHtml, toHtml } from '../html.ts';
 

@@ -1,20 +1,10 @@
+import { checkNumber } from '../../../basics/number-options.ts';
 import type { Activity } from '../../../world/activity.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { Part, PartOf, World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
-
-/** The highest limit. */
-const MAX_LIMIT = 1_000_000;
-
-/** A description of a valid limit, as the end of an error message. */
-export const LOOP_LIMIT_RULE = `a whole number from 1 to ${MAX_LIMIT}`;
-
-/** Returns the number of mails that two addresses may exchange unchanged, or `undefined` if it is invalid. */
-export function parseLoopLimit(limit: unknown): number | undefined {
-  return Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT ? Number(limit) : undefined;
-}
 
 /** How many mails two addresses may exchange within a minute. */
 const DEFAULT_LIMIT = 50;
@@ -74,11 +64,7 @@ export class LoopGuard {
 
   /** Creates a guard. @throws {RangeError} on an invalid limit. */
   constructor(worlds: Worlds, activity: Activity, limit: unknown = DEFAULT_LIMIT) {
-    const parsed = parseLoopLimit(limit);
-    if (parsed === undefined) {
-      throw new RangeError(`The option loopLimit must be ${LOOP_LIMIT_RULE}, not ${JSON.stringify(limit)}.`);
-    }
-    this.#limit = parsed;
+    this.#limit = checkNumber('loopLimit', limit);
     this.#activity = activity;
     this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
   }

@@ -1,7 +1,7 @@
 import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
 import { toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { MAX_SUBJECT_LENGTH } from '../../../contract/operations/sending.ts';
+import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
 

@@ -1,4 +1,4 @@
-import type { FOLDERS } from '../../../contract/operations/messages.ts';
+import type { FOLDERS } from '../../../contract/query.ts';
 import type { MessageRow } from '../rows.ts';
 
 /** A folder of the tenant-wide list. */
