@@ -38,7 +38,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^(ipaddr\.js|ws)$/, allowed: ['src/server/'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
-  { packages: /^ms$/, allowed: ['src/world/duration.ts'] },
+  { packages: /^ms$/, allowed: ['src/world/clock.ts'] },
   { packages: /^vitest$/, allowed: ['src/testing/vitest/'] },
   { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/testing/playwright/'] },
   { packages: /^preact(\/|$)/, allowed: ['src/inspector/'] },
@@ -67,7 +67,7 @@ const MAX_FUNCTION_LINES = 40;
 /** Folders with a file for each resource, which has the same name in each. */
 const RESOURCE_FOLDERS = [
   'src/contract/operations/',
-  'src/contract/operations/replies/',
+  'src/contract/operation-replies.ts',
   'src/contract/behaviours/',
   'src/service/operations/',
 ];

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     err: (line) => stderr.write(`${line}\n`),
     // Reading `process.stdin` any earlier would open it, and another command may be meant to read it.
     input: async () => (await import('node:stream/consumers')).text(process.stdin),
-    typedLines: stdout.isTTY === true ? (await import('./typed-lines.ts')).createTypedLines() : undefined,
+    typedLines: stdout.isTTY === true ? (await import('./typed-commands.ts')).createTypedLines() : undefined,
     interrupted: Promise.race([signalled, runner.ended.then(() => undefined)]),
   });
   // Unread output must not keep the process alive after the command has ended.

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { AssumptionId, Origin, ReadBehaviour } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Tier } from './tiers.ts';
+import { TIERS_WITH_INBOX_ACCESS } from './tiers.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -60,3 +61,9 @@ export type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined
 export function defineReplies<const Replies extends Readonly<Record<string, BuildReply>>>(replies: Replies): Replies {
   return replies;
 }
+
+/** Common fields of the operations within an inbox; section 5 of the service document defines their access. */
+export const withinInbox = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
+
+/** Common fields of those that the reference describes. */
+export const withinInboxByReference = { ...withinInbox, origin: 'reference' } as const;

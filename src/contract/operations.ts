@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import type { OTHER_REPLIES, REPLIES } from './operation-replies.ts';
 import { domainOperations } from './operations/domains.ts';
 import { draftOperations } from './operations/drafts.ts';
 import { inboxOperations } from './operations/inboxes.ts';
 import { keyOperations } from './operations/keys.ts';
 import { listOperations } from './operations/lists.ts';
 import { messageOperations } from './operations/messages.ts';
-import type { OTHER_REPLIES, REPLIES } from './operations/replies/index.ts';
 import { sendOperations } from './operations/sending.ts';
 import { serviceOperations } from './operations/service.ts';
 import { tenantOperations } from './operations/tenants.ts';
@@ -68,3 +68,9 @@ export type ReplyOf<Id extends OperationId> =
 /** The tiers that may call an operation under any values of the behaviours; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =
   BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;
+
+/** A row of the operation table with its id. */
+export type OperationRow = { readonly [Id in OperationId]: { readonly id: Id } & (typeof OPERATIONS)[Id] }[OperationId];
+
+/** The operation table as a list. */
+export const OPERATION_ROWS = OPERATION_IDS.map((id) => ({ id, ...OPERATIONS[id] })) as OperationRow[];

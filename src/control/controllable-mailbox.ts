@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
-import type { MailServersThatListen } from '../world/store/listening-servers.ts';
+import type { MailServersThatListen } from '../world/store/reachable-worlds.ts';
 import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
 import type { JournalControls } from './journal/journal-controls.ts';
 import type { MailInspection } from './journal/mail-inspection.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
+import { parseOrRefuse } from '../contract/errors.ts';
 import type { EventKind } from '../contract/events.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
 import {
   type Delivery,
   type DeliveryFilter,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
 import { keyPrefix, type Tier } from '../contract/tiers.ts';

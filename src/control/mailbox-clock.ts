@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../world/clock.ts';
-import { type Duration, parseDuration } from '../world/duration.ts';
+import { type Duration, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { notFound } from './find-worlds.ts';
 

@@ -1,6 +1,5 @@
 import { domainOf, SIMULATOR_DOMAIN, toBareAddress } from '../contract/email-address.ts';
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import {
   type Correspondent,
   type CorrespondentOptions,
@@ -9,7 +8,7 @@ import {
 } from '../service/mail/correspondents/correspondent.ts';
 import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import type { Entry } from '../service/mail/correspondents/entry.ts';
-import { parseDuration } from '../world/duration.ts';
+import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxLocation } from '../world/store/world.ts';

@@ -1,5 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
 import type { Faults } from '../world/faults.ts';

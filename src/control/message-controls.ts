@@ -1,7 +1,6 @@
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Mail, showMail } from '../service/mail/show-mail.ts';
-import { parseDuration } from '../world/duration.ts';
+import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { Owner, World } from '../world/store/world.ts';
 import { findWorlds } from './find-worlds.ts';
@@ -15,7 +14,7 @@ import {
   type WaitOptions,
   waitOptions,
 } from './journal/mail-filter.ts';
-import type { LoggedMail, MailLog } from './journal/mail-log.ts';
+import type { LoggedMail, MailLog } from './journal/recorder.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {

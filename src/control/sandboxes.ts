@@ -1,7 +1,6 @@
 import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-error.ts';
 import { type Fixture, parseFixture } from '../fixture/parse-fixture.ts';
 import type { Activity } from '../world/activity.ts';

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { ApiError } from '../contract/errors.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { Delivery, DeliveryLosses } from '../service/delivery/delivery.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import { CorrespondentError } from '../service/mail/correspondents/correspondent-error.ts';
+import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import type { HeldMail, LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
 import type { Failure } from '../world/clock.ts';
-import { parseDuration, timeoutField } from '../world/duration.ts';
+import { parseDuration, timeoutField } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 
 const settledFields = () => ({

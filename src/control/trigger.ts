@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import { parseOrRefuse } from '../contract/invalid.ts';
 import { newId } from '../world/environment.ts';
 import type { EventBus, MailEvent } from '../world/event-bus.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';

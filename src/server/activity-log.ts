@@ -1,9 +1,9 @@
 import { messageOf } from '../basics/named-error.ts';
 import { cut } from '../basics/text.ts';
-import { CorrespondentError } from '../service/mail/correspondents/correspondent-error.ts';
+import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import type { ExchangeObserver } from '../service/pipeline/exchange.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/activity.ts';
-import { formatDuration } from '../world/duration.ts';
+import { formatDuration } from '../world/clock.ts';
 import type { Log } from './log-format.ts';
 
 /** The data of an attempt that its description needs. */

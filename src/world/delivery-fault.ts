@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { durationField, parseDuration } from './duration.ts';
-import { type FaultIdentity, planFields, standingFields } from './plan.ts';
-import { webhookField } from './target-fields.ts';
+import { durationField, parseDuration } from './clock.ts';
+import { type FaultIdentity, planFields, standingFields, webhookField } from './target-fields.ts';
 
 /** What each delivery fault does. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {

@@ -8,7 +8,6 @@ import {
   deliveryFaultOptions,
 } from './delivery-fault.ts';
 import { createImapFault, type ImapFault, type ImapFaultOptions, imapFault, imapFaultOptions } from './imap-fault.ts';
-import type { FaultIdentity } from './plan.ts';
 import {
   createRequestFault,
   type RequestFault,
@@ -24,6 +23,7 @@ import {
   streamFault,
   streamFaultOptions,
 } from './stream-fault.ts';
+import type { FaultIdentity } from './target-fields.ts';
 
 /** The options of `addFault`: what the fault applies to, what happens, and by which plan. */
 export type FaultOptions =

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { durationField, parseDuration } from './duration.ts';
-import { type FaultIdentity, planFields, standingFields } from './plan.ts';
+import { durationField, parseDuration } from './clock.ts';
+import { type FaultIdentity, planFields, standingFields } from './target-fields.ts';
 
 /** What each IMAP fault does. The first four happen to a session, when it logs in. */
 export const IMAP_FAULTS = {

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { didYouMean } from '../basics/did-you-mean.ts';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
+import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { parseDuration, spanField } from './duration.ts';
-import { type FaultIdentity, planFields, standingFields } from './plan.ts';
-import { keyField, tierField } from './target-fields.ts';
+import { parseDuration, spanField } from './clock.ts';
+import { type FaultIdentity, keyField, planFields, standingFields, tierField } from './target-fields.ts';
 
 /** The options of a request fault that say what happens, before their combination is checked. */
 type Options = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { type FaultIdentity, planFields, standingFields } from './plan.ts';
+import { type FaultIdentity, planFields, standingFields } from './target-fields.ts';
 
 const STATUS_RULE = 'must be a whole number from 400 to 599';
 const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';

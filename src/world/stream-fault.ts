@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
-import { type FaultIdentity, planFields, standingFields } from './plan.ts';
-import { keyField, tierField } from './target-fields.ts';
+import { type FaultIdentity, keyField, planFields, standingFields, tierField } from './target-fields.ts';
 
 /** What each stream fault does instead of sending the event. */
 export const STREAM_FAULTS = {

@@ -18,3 +18,40 @@ export const keyField = lazy(() => z.string(KEY_RULE).refine(isKeyText, KEY_RULE
 
 /** The tier of the client to which a fault applies. */
 export const tierField = lazy(() => z.enum(TIERS, `must be one of ${TIERS.join(', ')}`));
+
+/** How often a fault can happen, and how many events it can leave alone before. */
+const MAX_COUNT = 1_000_000;
+
+const AFTER_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
+const TIMES_RULE = `must be a whole number from 1 to ${MAX_COUNT}`;
+
+/** The options that every fault has: its tenant, and the plan by which it happens. */
+export const planFields = () => ({
+  /** The id of the tenant that it applies to. Default: any tenant. */
+  tenant: tenantField().optional(),
+  /** How many matching events it leaves alone before it happens, from 0 to 1,000,000. Default: 0. */
+  after: z.int(AFTER_RULE).min(0, AFTER_RULE).max(MAX_COUNT, AFTER_RULE).optional(),
+  /** How many times it happens, from 1 to 1,000,000. Default: 1. */
+  times: z.int(TIMES_RULE).min(1, TIMES_RULE).max(MAX_COUNT, TIMES_RULE).optional(),
+});
+
+const count = () => z.int().min(0);
+
+/** The fields that every listed fault has. */
+export const standingFields = () => ({
+  /** The id of the fault, a UUID, for `removeFault`. */
+  id: z.string(),
+  /** The id of the only tenant that it applies to; null for any. */
+  tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
+  /** How many more matching events it leaves alone. */
+  after: count().describe('How many more matching events it leaves alone.'),
+  /** How many more times it will happen. */
+  times: count().describe('How many more times it will happen.'),
+});
+
+/** The id of a new fault, and the tenant that it applies to. */
+export interface FaultIdentity {
+  readonly id: string;
+  /** The id of the tenant; null for any. */
+  readonly tenantId: string | null;
+}

@@ -39,9 +39,7 @@ const FILES_OF_A_SERVER = ['command', 'library', 'main', 'options', 'start'];
 test('loads five files to start a server, and SMTP only with a port for it', async (test) => {
   test.expect(await filesLoadedBy(test, ['--port', '0'])).toEqual(FILES_OF_A_SERVER);
   const withSmtp = await filesLoadedBy(test, ['--port', '0', '--smtp-port', '0']);
-  test
-    .expect(withSmtp)
-    .toEqual([...FILES_OF_A_SERVER, 'mail-listener', 'mail-servers', 'record-command', 'smtp-server'].sort());
+  test.expect(withSmtp).toEqual([...FILES_OF_A_SERVER, 'mail-listener', 'mail-servers', 'smtp-server'].sort());
 });
 
 test.for([

@@ -14,7 +14,7 @@ import { createHar } from '../../src/control/journal/har.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { deriveDomain, deriveKey, deriveName } from '../../src/fixture/defaults.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { bareAddress, nameOf } from '../../src/inspector/views/mail/display-form.ts';
+import { bareAddress, nameOf } from '../../src/inspector/views/mail/mail-types.ts';
 import { parseHeaders } from '../../src/inspector/views/webhooks/signature/explain-signature.ts';
 import type { Mailbox } from '../../src/mailbox/index.ts';
 import { startServer } from '../../src/server/index.ts';
@@ -29,7 +29,7 @@ import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondent
 import { linksOf } from '../../src/service/mail/html.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
-import { durationField } from '../../src/world/duration.ts';
+import { durationField } from '../../src/world/clock.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 

@@ -3,10 +3,11 @@ import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorResponses } from '../../src/contract/openapi/describe-operation.ts';
 import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
-import { errorBody } from '../../src/contract/operations/replies/common.ts';
-import { OTHER_REPLIES, REPLIES } from '../../src/contract/operations/replies/index.ts';
+import { OTHER_REPLIES, REPLIES } from '../../src/contract/operation-replies.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { createRouter, OPERATION_ROWS, splitPath } from '../../src/service/pipeline/find-row.ts';
+import { OPERATION_ROWS } from '../../src/contract/operations.ts';
+import { errorBody } from '../../src/contract/schemas.ts';
+import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);

@@ -15,7 +15,7 @@ import {
 import { ERRORS } from '../../src/contract/errors.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
-import { REPLIES } from '../../src/contract/operations/replies/index.ts';
+import { REPLIES } from '../../src/contract/operation-replies.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';

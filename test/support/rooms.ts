@@ -15,7 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail',
     not: 'code that runs for a request; anything that is stored',
     parts: {
-      operations: 'a table of rows for each resource; `replies/` has the schemas of the replies',
+      operations: 'a file for each resource: its operations, and the schemas of their replies',
       behaviours: 'the ledger of what the document leaves open',
       openapi: 'the OpenAPI document, made from the tables',
     },

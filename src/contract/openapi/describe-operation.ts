@@ -7,7 +7,7 @@ import {
 } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { BuildReply, OperationDefinition } from '../operation.ts';
-import { OTHER_REPLIES, REPLIES } from '../operations/replies/index.ts';
+import { OTHER_REPLIES, REPLIES } from '../operation-replies.ts';
 import type { OperationId } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
 import type { DescribedRow, DescribedSuccess } from './describe-row.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { errorBody } from '../operations/replies/common.ts';
+import { errorBody } from '../schemas.ts';
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
-import { defineOperation } from '../operation.ts';
-import { pageQuery } from '../query.ts';
-import { idInRequest, idParams, subject } from '../schemas.ts';
-import { addressList, mailBodies, SEND_ERRORS } from './sending.ts';
-import { withinInboxByReference } from './within-inbox.ts';
+import { defineOperation, defineReplies, withinInboxByReference } from '../operation.ts';
+import { pageQuery, pagination } from '../query.ts';
+import { deleteReplies, idInRequest, idParams, subject, timestamp, uuid } from '../schemas.ts';
+import { addressList, mailBodies, SEND_ERRORS, sentReply } from './sending.ts';
 
 const draftParams = () => z.object({ id: idInRequest(), draftId: idInRequest() });
 
@@ -59,3 +58,37 @@ export const draftOperations = {
     errors: SEND_ERRORS,
   }),
 };
+
+const draft = () =>
+  z.strictObject({
+    id: uuid(),
+    inboxId: uuid(),
+    to: z.array(z.string()),
+    cc: z.array(z.string()),
+    bcc: z.array(z.string()),
+    subject: z.string().nullable(),
+    plainBody: z.string().nullable(),
+    htmlBody: z.string().nullable(),
+    replyToMessageId: uuid().nullable(),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  });
+
+const listReplies = () => ({
+  drafts: z.strictObject({ drafts: z.array(draft()) }),
+  'with-pagination': z.strictObject({ drafts: z.array(draft()), pagination: pagination() }),
+});
+
+const sentDraft = () => sentReply().extend({ draftId: uuid() });
+
+const sent = () => ({ 'message-id-header': sentDraft(), 'message-id': sentDraft().extend({ messageId: uuid() }) });
+
+/** The bodies of the successful replies of these operations. */
+export const draftReplies = defineReplies({
+  createDraft: draft,
+  listDrafts: (readBehaviour) => listReplies()[readBehaviour('drafts.list.reply')],
+  getDraft: draft,
+  updateDraft: draft,
+  deleteDraft: (readBehaviour) => deleteReplies()[readBehaviour('drafts.delete.body')],
+  sendDraft: (readBehaviour) => sent()[readBehaviour('sending.reply')],
+});

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
-import { defineOperation } from '../operation.ts';
-import { idInRequest, idParams, line, metadata, name, text } from '../schemas.ts';
-import { withinInbox, withinInboxByReference } from './within-inbox.ts';
+import { defineOperation, defineReplies, withinInbox, withinInboxByReference } from '../operation.ts';
+import { deleteReplies, idInRequest, idParams, line, metadata, name, text, timestamp, uuid } from '../schemas.ts';
 
 const listParams = () => z.object({ id: idInRequest(), listId: idInRequest() });
 const entryParams = () => listParams().extend({ entryId: idInRequest() });
@@ -53,3 +52,36 @@ export const listOperations = {
     { ...withinInbox, params: entryParams },
   ),
 };
+
+const entry = () =>
+  z.strictObject({
+    id: uuid(),
+    email: z.string(),
+    displayName: z.string().nullable(),
+    metadata: metadata().nullable(),
+    createdAt: timestamp(),
+  });
+
+const list = () =>
+  z.strictObject({
+    id: uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    entryCount: z.int(),
+    entries: z.array(entry()),
+    createdAt: timestamp(),
+  });
+
+const listed = () => ({ included: list(), omitted: list().omit({ entries: true }) });
+
+/** The bodies of the successful replies of these operations. */
+export const listReplies = defineReplies({
+  createList: list,
+  listLists: (readBehaviour) => z.strictObject({ lists: z.array(listed()[readBehaviour('lists.list.entries')]) }),
+  getList: list,
+  deleteList: (readBehaviour) => deleteReplies()[readBehaviour('lists.delete.body')],
+  createListEntry: entry,
+  listListEntries: () => z.strictObject({ entries: z.array(entry()) }),
+  getListEntry: entry,
+  deleteListEntry: (readBehaviour) => deleteReplies()[readBehaviour('lists.entries.delete.body')],
+});

@@ -1,9 +1,19 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
-import { FOLDERS, pageQuery } from '../query.ts';
-import { direction, flag, idInRequest, idParams } from '../schemas.ts';
+import type { ReadBehaviour } from '../behaviours.ts';
+import { defineOperation, defineReplies, withinInboxByReference } from '../operation.ts';
+import { FOLDERS, pageQuery, pagination } from '../query.ts';
+import {
+  bytesReply,
+  deleteReplies,
+  direction,
+  flag,
+  idInRequest,
+  idParams,
+  timestamp,
+  updatedReply,
+  uuid,
+} from '../schemas.ts';
 import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
-import { withinInboxByReference } from './within-inbox.ts';
 
 export const messageParams = () => z.object({ id: idInRequest(), messageId: idInRequest() });
 
@@ -75,3 +85,136 @@ export const messageOperations = {
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
 };
+
+const attachment = () =>
+  z.strictObject({ id: uuid(), filename: z.string(), contentType: z.string(), sizeBytes: z.int() });
+
+const addressForms = () => ({
+  bare: z.string().describe('The bare address, in lower case.'),
+  display: z.string().describe('The display form, such as `Dana <dana@customer.test>`.'),
+});
+
+const toForms = () => ({
+  string: z.string().describe('Several recipients are separated by commas.'),
+  array: z.array(z.string()),
+});
+
+/** The fields of a message that the reference lists. */
+const referenceMessage = () =>
+  z.strictObject({
+    id: uuid(),
+    direction: direction(),
+    from: z.string(),
+    to: z.string(),
+    subject: z.string(),
+    plainBody: z.string(),
+    htmlBody: z.string().nullable(),
+    isRead: z.boolean(),
+    threadId: uuid(),
+    messageIdHeader: z.string().describe('The Message-ID, with its angle brackets.'),
+    inReplyTo: z.string().nullable(),
+    receivedAt: timestamp().describe('When the message arrived or was sent.'),
+    attachments: z.array(attachment()),
+  });
+
+const extended = () => ({
+  inboxId: uuid(),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()).describe('Empty for inbound mail.'),
+  isStarred: z.boolean(),
+  isArchived: z.boolean(),
+});
+
+const addedFieldsByShape = () => ({
+  extended: extended(),
+  reference: {},
+  legacy: {
+    ...extended(),
+    fromAddress: z.string(),
+    fromName: z.string().nullable(),
+    toAddresses: z.array(z.string()),
+    sentAt: timestamp(),
+    createdAt: timestamp(),
+  },
+});
+
+/** The schema of a message in a reply (reference, "Message"). See src/contract/README.md, "The sources". */
+export function messageReply(readBehaviour: ReadBehaviour) {
+  return referenceMessage()
+    .extend(addedFieldsByShape()[readBehaviour('messages.shape')])
+    .extend(addressFields(readBehaviour));
+}
+
+function addressFields(readBehaviour: ReadBehaviour) {
+  return { from: addressForms()[readBehaviour('messages.addresses')], to: toForms()[readBehaviour('messages.to')] };
+}
+
+/** A message in the tenant-wide list, in short form (reference). */
+const messageSummary = (readBehaviour: ReadBehaviour) =>
+  z.strictObject({
+    id: uuid(),
+    inboxId: uuid(),
+    inboxUsername: z.string(),
+    inboxDomain: z.string(),
+    direction: direction(),
+    ...addressFields(readBehaviour),
+    subject: z.string(),
+    snippet: z.string().describe('The beginning of the text, on one line.'),
+    isRead: z.boolean(),
+    isStarred: z.boolean(),
+    isArchived: z.boolean(),
+    receivedAt: timestamp(),
+    threadId: uuid(),
+    threadCount: z.int().describe('The number of messages in its thread.'),
+    threadUnreadCount: z.int(),
+  });
+
+/**
+ * A complete message in the tenant-wide list. With `group=thread`, it also has the number of messages in its thread.
+ */
+const completeMessage = (readBehaviour: ReadBehaviour) =>
+  messageReply(readBehaviour).extend({ messageCount: z.int().optional() });
+
+const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messageReply };
+
+const TENANT_WIDE_LIST_REPLIES = {
+  rows: (readBehaviour: ReadBehaviour) =>
+    z.strictObject({ messages: z.array(messageSummary(readBehaviour)), pagination: pagination() }),
+  messages: (readBehaviour: ReadBehaviour) =>
+    z.strictObject({ messages: z.array(completeMessage(readBehaviour)), pagination: pagination() }),
+};
+
+const inboxFolderCounts = () => z.strictObject({ unread: z.int(), total: z.int() });
+
+const folderCount = () => z.strictObject({ total: z.int() });
+
+const folderCounts = () => ({
+  objects: z.strictObject({
+    inbox: inboxFolderCounts(),
+    sent: folderCount(),
+    starred: folderCount(),
+    archived: folderCount(),
+    trash: folderCount(),
+  }),
+  numbers: z.strictObject({
+    inbox: inboxFolderCounts(),
+    sent: z.int(),
+    starred: z.int(),
+    archived: z.int(),
+    trash: z.int(),
+  }),
+});
+
+/** The bodies of the successful replies of these operations. */
+export const messageReplies = defineReplies({
+  listMessages: (readBehaviour) =>
+    z.strictObject({ messages: z.array(messageReply(readBehaviour)), pagination: pagination() }),
+  getMessage: messageReply,
+  updateMessage: (readBehaviour) => UPDATE_REPLIES[readBehaviour('messages.update.reply')](readBehaviour),
+  deleteMessage: (readBehaviour) => deleteReplies()[readBehaviour('messages.delete.body')],
+  getRawMessage: bytesReply,
+  listAttachments: () => z.strictObject({ attachments: z.array(attachment()) }),
+  getAttachment: bytesReply,
+  listAllMessages: (readBehaviour) => TENANT_WIDE_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
+  countFolders: (readBehaviour) => folderCounts()[readBehaviour('messages.folders.counts')],
+});

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
-import { defineOperation } from '../operation.ts';
-import { flag, idParams, mailBody, subject } from '../schemas.ts';
+import { defineOperation, defineReplies, withinInbox } from '../operation.ts';
+import { flag, idParams, mailBody, subject, uuid } from '../schemas.ts';
 import { messageParams } from './messages.ts';
-import { withinInbox } from './within-inbox.ts';
 
 /** The errors of every operation that sends. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
@@ -76,3 +75,19 @@ export const sendOperations = {
     },
   ),
 };
+
+/** The reply of every operation that sends (reference). */
+export const sentReply = () =>
+  z.strictObject({ id: uuid(), threadId: uuid(), status: z.literal('sent'), messageId: z.string() });
+
+const sent = () => ({ 'message-id-header': sentReply(), 'message-id': sentReply().extend({ messageId: uuid() }) });
+
+const reply = (readBehaviour: ReadBehaviour) => sent()[readBehaviour('sending.reply')];
+
+/** The bodies of the successful replies of these operations. */
+export const sendReplies = defineReplies({
+  sendMessage: reply,
+  replyToMessage: reply,
+  replyAllToMessage: reply,
+  forwardMessage: reply,
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
-import { idParams, name } from '../schemas.ts';
+import { defineOperation, defineReplies } from '../operation.ts';
+import { deleteReplies, idParams, name, timestamp, uuid } from '../schemas.ts';
 
 export const tenantOperations = {
   createTenant: defineOperation('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
@@ -18,3 +18,18 @@ export const tenantOperations = {
     assumes: ['tenants.delete.cascade'],
   }),
 };
+
+const createdTenant = () =>
+  z.strictObject({
+    id: uuid(),
+    name: z.string(),
+    apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
+    defaultWorkspaceId: uuid(),
+    createdAt: timestamp(),
+  });
+
+/** The bodies of the successful replies of these operations. */
+export const tenantReplies = defineReplies({
+  createTenant: createdTenant,
+  deleteTenant: (readBehaviour) => deleteReplies()[readBehaviour('tenants.delete.body')],
+});

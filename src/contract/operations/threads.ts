@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
-import { pageQuery } from '../query.ts';
-import { idInRequest, idParams } from '../schemas.ts';
-import { withinInbox, withinInboxByReference } from './within-inbox.ts';
+import { defineOperation, defineReplies, withinInbox, withinInboxByReference } from '../operation.ts';
+import { pageQuery, pagination } from '../query.ts';
+import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
+import { messageReply } from './messages.ts';
 
 export const threadOperations = {
   listThreads: defineOperation('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
@@ -17,3 +17,20 @@ export const threadOperations = {
     assumes: ['threads.shape'],
   }),
 };
+
+const listedThread = () =>
+  z.strictObject({
+    threadId: uuid(),
+    inboxId: uuid(),
+    subject: z.string().describe('The subject of the first message.'),
+    messageCount: z.int(),
+    unreadCount: z.int(),
+    lastMessageAt: timestamp(),
+  });
+
+/** The bodies of the successful replies of these operations. */
+export const threadReplies = defineReplies({
+  listThreads: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
+  getThread: (readBehaviour) =>
+    z.strictObject({ threadId: uuid(), messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) }),
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { defineOperation } from '../operation.ts';
-import { idParams, name, text } from '../schemas.ts';
+import { defineOperation, defineReplies } from '../operation.ts';
+import { deleteReplies, idParams, name, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.read.tiers')];
@@ -40,3 +40,22 @@ export const workspaceOperations = {
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };
+
+const workspace = () =>
+  z.strictObject({
+    id: uuid(),
+    name: z.string(),
+    slug: z.string(),
+    isDefault: z.boolean(),
+    inboxCount: z.int().describe('The number of its inboxes.'),
+    domainCount: z.int().describe('The number of its domains.'),
+    createdAt: timestamp(),
+  });
+
+/** The bodies of the successful replies of these operations. */
+export const workspaceReplies = defineReplies({
+  createWorkspace: workspace,
+  listWorkspaces: () => z.strictObject({ workspaces: z.array(workspace()) }),
+  getWorkspace: workspace,
+  deleteWorkspace: (readBehaviour) => deleteReplies()[readBehaviour('workspaces.delete.body')],
+});

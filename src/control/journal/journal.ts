@@ -1,7 +1,6 @@
 import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import { parseOrRefuse } from '../../contract/invalid.ts';
 import { maskDeep, maskNamed, maskText } from '../../contract/mask.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';

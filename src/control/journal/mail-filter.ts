@@ -3,10 +3,10 @@ import type { InputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { timeoutField } from '../../world/duration.ts';
+import { timeoutField } from '../../world/clock.ts';
 import type { InboxLocation } from '../../world/store/world.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
-import type { LoggedMail } from './mail-log.ts';
+import type { LoggedMail } from './recorder.ts';
 
 const SUBJECT_RULE = 'must be a text, or in code a regular expression';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of a message';

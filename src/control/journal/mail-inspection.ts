@@ -1,10 +1,8 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { parseOrRefuse } from '../../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
-import { writeShownTrace } from '../../service/mail/mime/header.ts';
-import { type HeaderField, listHeaders } from '../../service/mail/mime/read-headers.ts';
+import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow } from '../../world/store/rows.ts';

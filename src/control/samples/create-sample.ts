@@ -1,7 +1,6 @@
-import { didYouMean } from '../../basics/did-you-mean.ts';
+import { didYouMean } from '../../basics/nearest.ts';
 import { toBareAddress } from '../../contract/email-address.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { parseOrRefuse } from '../../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { wasNoticed } from '../journal/was-noticed.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { lazy } from '../../basics/lazy.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { parseOrRefuse } from '../../contract/invalid.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
 import type { OwnState, SavedState } from './saved-state.ts';

@@ -15,7 +15,7 @@ import {
   toApiError,
   toErrorReply,
 } from '../../service/pipeline/exchange.ts';
-import { createRouter, findRow } from '../../service/pipeline/find-row.ts';
+import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import type { Routable } from '../../service/pipeline/find-row.ts';
+import type { Routable } from '../../service/pipeline/handle-request.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';

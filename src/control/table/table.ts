@@ -20,9 +20,9 @@ import {
   type CorrespondentOptions,
   correspondentBody,
 } from '../../service/mail/correspondents/correspondent.ts';
-import { inlineImages } from '../../service/mail/mime/inline-images.ts';
+import { inlineImages } from '../../service/mail/html.ts';
 import type { Mail } from '../../service/mail/show-mail.ts';
-import { durationField } from '../../world/duration.ts';
+import { durationField } from '../../world/clock.ts';
 import { anyFault, faultOptions } from '../../world/fault.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { addedWebhook } from '../add-webhook.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { type AnyReply, type ApiRequest, stripBodyForHead } from '../../service/pipeline/exchange.ts';
-import { routeNotFound } from '../../service/pipeline/find-row.ts';
+import { routeNotFound } from '../../service/pipeline/handle-request.ts';
 import { FAVICON_PATH } from './guards.ts';
 
 const PAGE_PATH = `${CONTROL_PATH}/`;

@@ -14,7 +14,7 @@ import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
 import { isOwnAddress, submitMail } from '../../service/mail/outgoing/submit.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/find-login.ts';
-import { recordCommand } from '../../service/pipeline/record-command.ts';
+import { recordCommand } from '../../service/pipeline/exchange.ts';
 import type { HeldBytes } from '../intake.ts';
 import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from './mail-listener.ts';
 

@@ -2,7 +2,7 @@ import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
 import { findProblems } from './incoming/find-problems.ts';
-import { readHeaders } from './mime/read-headers.ts';
+import { readHeaders } from './mime/header.ts';
 
 /** A file of a mail. */
 export interface MailAttachment extends Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'> {

@@ -11,10 +11,8 @@ import { type OutgoingMail, sendMail } from '../mail/outgoing/send.ts';
 import { checkRoom } from '../mail/store-message.ts';
 import { findInInbox, findInScope, type LookupContext, notFound } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies/confirmations.ts';
-import { limitBodies } from './replies/limit-bodies.ts';
-import { paginate } from './replies/paginate.ts';
-import { showSent } from './replies/show-sent.ts';
+import { limitBodies } from './replies/show-message.ts';
+import { DELETED, paginate, showSent } from './replies/show-page.ts';
 import type { SendingContext } from './sending.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {

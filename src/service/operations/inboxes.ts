@@ -10,8 +10,8 @@ import { createKey } from '../pipeline/access/create-key.ts';
 import { findInScope, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Input, Run } from './context.ts';
-import { DELETED, updated } from './replies/confirmations.ts';
 import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
+import { DELETED, updated } from './replies/show-page.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const { principal, readBehaviour } = context;

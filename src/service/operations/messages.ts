@@ -1,9 +1,9 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
-import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-lists.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
+import type { Folder, GroupedList, MessageList } from '../../world/store/thread.ts';
 import { composeWithTrace } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { mediaTypeOf } from '../mail/mime/mime-part.ts';
@@ -17,11 +17,8 @@ import {
   withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED, updated } from './replies/confirmations.ts';
-import { limitBodies } from './replies/limit-bodies.ts';
-import { paginate } from './replies/paginate.ts';
-import { showAttachment, showMessage } from './replies/show-message.ts';
-import { SHOW_PAGE } from './replies/show-page.ts';
+import { limitBodies, showAttachment, showMessage } from './replies/show-message.ts';
+import { DELETED, paginate, SHOW_PAGE, updated } from './replies/show-page.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
   const { principal, readBehaviour, assume } = context;

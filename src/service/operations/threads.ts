@@ -3,9 +3,8 @@ import type { World } from '../../world/store/world.ts';
 import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { RowScope } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
-import { limitBodies } from './replies/limit-bodies.ts';
-import { paginate } from './replies/paginate.ts';
-import { showMessage } from './replies/show-message.ts';
+import { limitBodies, showMessage } from './replies/show-message.ts';
+import { paginate } from './replies/show-page.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { principal, readBehaviour } = context;

@@ -5,7 +5,7 @@ import { insertWebhook, withoutRepeats } from '../delivery/insert-webhook.ts';
 import { findInScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import type { Principal } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
-import { DELETED, updated } from './replies/confirmations.ts';
+import { DELETED, updated } from './replies/show-page.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;

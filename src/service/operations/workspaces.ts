@@ -8,7 +8,7 @@ import type { World } from '../../world/store/world.ts';
 import { findInScope } from '../pipeline/access/find-in-scope.ts';
 import type { TenantPrincipal } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies/confirmations.ts';
+import { DELETED } from './replies/show-page.ts';
 
 export const createWorkspace: Run<'createWorkspace'> = (
   { principal, environment, readBehaviour, assume },

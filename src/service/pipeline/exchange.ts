@@ -10,6 +10,7 @@ import {
 } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
+import type { OperationRow } from '../../contract/operations.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { EventBus } from '../../world/event-bus.ts';
@@ -20,7 +21,6 @@ import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
 import type { Outcome } from '../operations/context.ts';
 import type { Principal } from './access/principal.ts';
-import type { OperationRow } from './find-row.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
 /** How something came that the journal has. */
@@ -290,4 +290,33 @@ export function outcomeReply(usualStatus: number, { status = usualStatus, body, 
 /** Removes the body of a reply to HEAD. Status and headers stay as for GET. */
 export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: Reply): Reply | ApiReply {
   return method === 'HEAD' ? { ...reply, body: null } : reply;
+}
+
+/** A command of SMTP or IMAP that the journal shows. */
+export interface MailCommand {
+  readonly protocol: Exclude<Protocol, 'http'>;
+  /** Who is logged in; `undefined` for nobody. */
+  readonly principal: Principal | undefined;
+  /** The name of the command, such as `UID FETCH`. */
+  readonly name: string;
+  /** The folder, or the recipients. */
+  readonly path: string;
+  /** The command without passwords and without the bytes of a mail. */
+  readonly text: string;
+  /** An HTTP status that has the same meaning as the reply. */
+  readonly status: number;
+  readonly reply: string;
+  /** The ids of the messages that it read or changed. */
+  readonly messageIds: readonly string[];
+}
+
+/** Tells the observers of exchanges of a command. */
+export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
+  const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
+  const request = { method, path, query: new URLSearchParams(), headers: new Headers(), body: null };
+  const exchange = createExchange(request, behaviours, protocol);
+  exchange.principal = principal;
+  exchange.received = new TextEncoder().encode(text);
+  exchange.refusal = status < 400 ? undefined : reply;
+  finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
 }

@@ -1,4 +1,7 @@
+import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { OPERATION_ROWS, type OperationRow } from '../../contract/operations.ts';
+import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
@@ -19,9 +22,11 @@ import {
   type Service,
   stripBodyForHead,
 } from './exchange.ts';
-import { createRouter, type Found, findRow, OPERATION_ROWS, type OperationRow, routeNotFound } from './find-row.ts';
 import { parseInput, readBody } from './parse-input.ts';
 import { runWithFaults } from './run-with-faults.ts';
+
+/** A segment with a parameter, and the fixed ending behind it. */
+const PARAMETER = /^\{(\w+)\}(.*)$/;
 
 /**
  * The paths of the event streams, so that a plain HTTP request for one gets a clear error. WebSocket connections do not
@@ -141,4 +146,181 @@ function authorise(service: Service, exchange: Exchange, row: OperationRow): voi
   throw exchange.readBehaviour('auth.wrong-tier') === 'not-found'
     ? routeNotFound(exchange.request.path, '', message)
     : new ApiError('FORBIDDEN', message);
+}
+
+/** A row that the router can find: a method and a path with parameters in braces, such as `{id}` or `{id}.html`. */
+export interface Routable {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The rows of one path, by method. */
+export type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
+
+/** Finds the rows of a path by its encoded segments; returns `undefined` for an unknown path. */
+export type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
+
+interface Node<Row> {
+  readonly literals: Map<string, Node<Row>>;
+  readonly rows: Map<string, Row>;
+  /** What follows a parameter, with the fixed ending of its segment; the longest ending comes first. */
+  readonly parameters: { readonly ending: string; readonly node: Node<Row> }[];
+}
+
+/** Compiles a table into a tree of path segments, so that the look-up time does not grow with the table. */
+export function createRouter<Row extends Routable>(table: readonly Row[]): Router<Row> {
+  const root = createNode<Row>();
+  for (const row of table) addRow(root, row);
+  return (segments) => findRows(root, segments, 0);
+}
+
+/** Splits a path such as `/v1/webhooks` into its segments. */
+export function splitPath(path: string): string[] {
+  return path.split('/').slice(1);
+}
+
+/** Reads the parameters of a row's path from the decoded segments of a request. */
+export function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [index, segment] of splitPath(row.path).entries()) {
+    const [, name, ending = ''] = PARAMETER.exec(segment) ?? [];
+    if (name !== undefined) params[name] = (segments[index] ?? '').slice(0, -ending.length || undefined);
+  }
+  return params;
+}
+
+function createNode<Row>(): Node<Row> {
+  return { literals: new Map(), rows: new Map(), parameters: [] };
+}
+
+function addRow<Row extends Routable>(root: Node<Row>, row: Row): void {
+  const step = (node: Node<Row>, segment: string) => {
+    const ending = PARAMETER.exec(segment)?.[2];
+    return ending === undefined ? literalOf(node, segment) : parameterOf(node, ending);
+  };
+  splitPath(row.path).reduce(step, root).rows.set(row.method, row);
+}
+
+function parameterOf<Row>({ parameters }: Node<Row>, ending: string): Node<Row> {
+  const known = parameters.find((parameter) => parameter.ending === ending);
+  if (known) return known.node;
+  const node = createNode<Row>();
+  parameters.push({ ending, node });
+  parameters.sort((one, other) => other.ending.length - one.ending.length);
+  return node;
+}
+
+function literalOf<Row>(node: Node<Row>, segment: string): Node<Row> {
+  const next = node.literals.get(segment) ?? createNode<Row>();
+  node.literals.set(segment, next);
+  return next;
+}
+
+/** Tries a literal segment first, and a parameter only if the literal does not lead to any row. */
+function findRows<Row extends Routable>(
+  node: Node<Row>,
+  segments: readonly string[],
+  index: number,
+): RowsByMethod<Row> | undefined {
+  const segment = segments[index];
+  if (segment === undefined) return node.rows.size > 0 ? node.rows : undefined;
+  const literal = node.literals.get(segment);
+  const found = literal && findRows(literal, segments, index + 1);
+  if (found) return found;
+  const isMatch = ({ ending }: { readonly ending: string }) =>
+    segment.length > ending.length && segment.endsWith(ending);
+  const parameter = node.parameters.find(isMatch);
+  return parameter && findRows(parameter.node, segments, index + 1);
+}
+
+/** The result of `findRow`: a row with its path parameters, or for OPTIONS the methods that the path supports. */
+export type Found<Row extends Routable> =
+  | { readonly row: Row; readonly params: Record<string, string> }
+  | { readonly allow: string };
+
+/**
+ * Finds the row for a method and a path.
+ *
+ * @throws {ApiError} VALIDATION_ERROR (invalid percent-encoding), NOT_FOUND or METHOD_NOT_ALLOWED.
+ */
+export function findRow<Row extends Routable>(
+  router: Router<Row>,
+  { method, path }: { readonly method: string; readonly path: string },
+  { readBehaviour, assume }: BehaviourReader,
+): Found<Row> {
+  const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
+  const decoded = path.includes('%') ? decodeSegments(path, segments, readBehaviour) : segments;
+  const rows = router(segments);
+  if (!rows) {
+    assume('requests.other-products');
+    throw routeNotFound(path, explainMissingVersion(path, router));
+  }
+  if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
+    return { allow: allowedMethods(rows, readBehaviour) };
+  const row = rows.get(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method);
+  if (!row) throw wrongMethod({ method, path }, rows, readBehaviour);
+  return { row, params: readParams(row, decoded) };
+}
+
+/** Creates the error for an unknown path. `reason` is for the log, if the path exists but the reply must hide it. */
+export function routeNotFound(path: string, hint = '', reason?: string): ApiError {
+  return new ApiError(
+    'NOT_FOUND',
+    `There is no route ${path.slice(0, 200) || '/'}${hint}.`,
+    reason === undefined ? {} : { internalReason: () => reason },
+  );
+}
+
+/** Says that a path needs the version of the service before it, if that leads to a row. */
+function explainMissingVersion(path: string, router: Router<Routable>): string {
+  const whole = VERSION_PATH + path;
+  return router(splitPath(whole))
+    ? `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`
+    : '';
+}
+
+/** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
+function stripTrailingSlash<Row extends Routable>(
+  path: string,
+  router: Router<Row>,
+  readBehaviour: ReadBehaviour,
+): string {
+  const trimmed = path.replace(/\/$/, '');
+  if (trimmed === path || !router(splitPath(trimmed))) return path;
+  return readBehaviour('requests.trailing-slash') === 'ignored' ? trimmed : path;
+}
+
+function decodeSegments(path: string, segments: readonly string[], readBehaviour: ReadBehaviour): string[] {
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    if (readBehaviour('requests.undecodable-path') === 'not-found') throw routeNotFound(path);
+    throw new ApiError('VALIDATION_ERROR', 'The path has invalid percent-encoding.');
+  }
+}
+
+/** Returns the method of the row that serves HEAD: GET if there is one and `requests.head` is `as-get`. */
+function methodForHead(rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): string {
+  return rows.has('GET') && readBehaviour('requests.head') === 'as-get' ? 'GET' : 'HEAD';
+}
+
+function wrongMethod(
+  { method, path }: { readonly method: string; readonly path: string },
+  rows: RowsByMethod<Routable>,
+  readBehaviour: ReadBehaviour,
+): ApiError {
+  if (readBehaviour('requests.wrong-method') === 'not-found') return routeNotFound(path);
+  const allow = allowedMethods(rows, readBehaviour);
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported for this path; use ${allow}.`, {
+    headers: { allow },
+  });
+}
+
+const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+
+function allowedMethods(rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): string {
+  const methods = ALLOW_ORDER.filter((method) =>
+    rows.has(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method),
+  );
+  return [...methods, ...(readBehaviour('requests.options') === 'allow' ? ['OPTIONS'] : [])].join(', ');
 }

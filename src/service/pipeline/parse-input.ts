@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import { didYouMean } from '../../basics/did-you-mean.ts';
+import { didYouMean } from '../../basics/nearest.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { invalid } from '../../contract/invalid.ts';
+import { ApiError, invalid } from '../../contract/errors.ts';
 import type { ApiRequest, ReceivedBody } from './exchange.ts';
 import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
 

@@ -1,4 +1,5 @@
 import { ApiError, ERRORS } from '../../contract/errors.ts';
+import type { OperationRow } from '../../contract/operations.ts';
 import { newFraction } from '../../world/environment.ts';
 import type { FaultOccasion } from '../../world/faults.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/rate-limits.ts';
@@ -16,7 +17,6 @@ import {
   type Service,
   textReply,
 } from './exchange.ts';
-import type { OperationRow } from './find-row.ts';
 
 /**
  * Runs an operation under the faults that apply to its request: every rate limit, and unless one of them refuses the

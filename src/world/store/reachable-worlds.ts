@@ -1,5 +1,4 @@
 import type { Environment } from '../environment.ts';
-import type { MailServersThatListen } from './listening-servers.ts';
 import type { SavedStates } from './seed/count-saved.ts';
 import type { InboxLocation, KeyHolder, Owner, SavedOwner, World, WorldsSnapshot } from './world.ts';
 
@@ -47,4 +46,22 @@ export interface ReachableWorlds extends Owner {
   save(): SavedOwners;
   /** Replaces all data, and ends every part that does not stay. Sandboxes of the mailbox are closed. */
   restore(snapshot: WorldsSnapshot, saved?: SavedOwners): void;
+}
+
+/** A server for SMTP or IMAP that listens. */
+interface ListeningServer {
+  /** The address at which it listens. */
+  readonly host: string;
+  /** The port on which it listens. */
+  readonly port: number;
+  /** Whether it has a certificate. */
+  readonly hasTls: boolean;
+}
+
+/** The servers for mail that listen. */
+export interface MailServersThatListen {
+  /** The server for SMTP; left out if it is off. */
+  smtp?: ListeningServer;
+  /** The server for IMAP; left out if it is off. */
+  imap?: ListeningServer;
 }

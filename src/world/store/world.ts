@@ -1,8 +1,7 @@
 import { Clock, type ClockSetting } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { type Collections, createDatabase, type Database, MAIL_KINDS, ROW_KINDS } from './database.ts';
-import { AddressIndex } from './indexes/address-index.ts';
-import { KeyIndex } from './indexes/key-index.ts';
+import { AddressIndex, KeyIndex } from './indexes/property-index.ts';
 import type { AddressRow, ApiKeyRow, InboxRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
 /** The owner of a key: an operator, or a key row in a tenant's world. */

@@ -12,7 +12,7 @@ import {
 import { ERRORS } from '../../../src/contract/errors.ts';
 import { createOpenApi } from '../../../src/contract/openapi/create-openapi.ts';
 import type { OperationDefinition } from '../../../src/contract/operation.ts';
-import { OPERATION_ROWS } from '../../../src/service/pipeline/find-row.ts';
+import { OPERATION_ROWS } from '../../../src/contract/operations.ts';
 import { withoutDescriptions } from '../../support/without-descriptions.ts';
 
 const ajv = new Ajv.default();

@@ -1,8 +1,7 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test } from 'vitest';
-import { Clock, type TimeSource } from '../../../src/world/clock.ts';
-import { parseDuration } from '../../../src/world/duration.ts';
+import { Clock, parseDuration, type TimeSource } from '../../../src/world/clock.ts';
 import { sendControl } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
+import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { countOf, Failure, Time } from '../../parts.tsx';
 import { useLoaded } from '../../use-loaded.ts';
+import { loadTenants, type Tenant } from '../mail/mail-types.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
-import { type Key, type KeyData, linkIdOf, loadKeys, type RotatedKey } from './key-data.ts';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
@@ -217,3 +218,24 @@ function StreamEvents() {
     </section>
   );
 }
+
+/** What a leak of one key exposes. */
+export type Key = ReplyTo<'listKeys'>['keys'][number];
+
+/** The key that has replaced another one. */
+export type RotatedKey = ReplyTo<'rotateKey'>;
+
+/** The keys, and the names of what they reach. */
+export interface KeyData {
+  readonly keys: readonly Key[];
+  readonly tenants: readonly Tenant[];
+}
+
+/** Loads the keys, and the names of what they reach. */
+export async function loadKeys(client: ControlClient): Promise<KeyData> {
+  const [{ keys }, tenants] = await Promise.all([client.listKeys(), loadTenants(client)]);
+  return { keys, tenants };
+}
+
+/** The id of a key in the URL. */
+export const linkIdOf = ({ id }: Key) => id ?? 'operator';

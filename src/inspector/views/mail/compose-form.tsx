@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { toBase64 } from '../../browser-files.ts';
 import { useInspector } from '../../inspector.ts';
+import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Failure, Field } from '../../parts.tsx';
 import { useAction } from '../../use-action.ts';
 import { deliver } from './deliver.ts';
-import { mailLink } from './mail-link.ts';
 
 /** What a new mail starts with. */
 export interface NewMail {

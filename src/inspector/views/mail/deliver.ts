@@ -1,6 +1,6 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
-import { bareAddress } from './display-form.ts';
-import type { Tenant } from './load-tenants.ts';
+import type { Tenant } from './mail-types.ts';
+import { bareAddress } from './mail-types.ts';
 
 /** A mail from outside, as the control plane takes it. */
 type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };

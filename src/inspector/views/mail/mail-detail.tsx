@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
+import { mailLink } from '../../links.ts';
 import type { Route } from '../../page-route.ts';
 import { Failure, Time } from '../../parts.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { bareAddress } from './display-form.ts';
-import { mailLink } from './mail-link.ts';
 import { MAIL_TABS } from './mail-tabs.tsx';
 import type { MailDetails } from './mail-types.ts';
+import { bareAddress } from './mail-types.ts';
 
 /** One mail with everything that is known about it. */
 export function MailDetail({ id, route }: { readonly id: string; readonly route: Route }) {

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
+import { listOptions, mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Failure, SearchField, Time } from '../../parts.tsx';
 import { changesData, useFeedChange, useLoaded } from '../../use-loaded.ts';
 import { VirtualList } from '../../virtual-list.tsx';
-import { nameOf } from './display-form.ts';
-import { listOptions, mailLink } from './mail-link.ts';
 import type { MailLine } from './mail-types.ts';
+import { nameOf } from './mail-types.ts';
 
 const ROW_HEIGHT = 64;
 

@@ -1,13 +1,13 @@
 import { useInspector } from '../../inspector.ts';
+import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Failure } from '../../parts.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { loadTenants, type Tenant } from './load-tenants.ts';
 import { MailDetail } from './mail-detail.tsx';
-import { mailLink } from './mail-link.ts';
 import { MailList } from './mail-list.tsx';
+import { loadTenants, type Tenant } from './mail-types.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
 /** The mail of every inbox: what to choose from, the list, and the open mail or a form for a new one. */

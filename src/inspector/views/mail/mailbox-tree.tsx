@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { toBase64 } from '../../browser-files.ts';
 import { useInspector } from '../../inspector.ts';
+import { mailLink } from '../../links.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Failure } from '../../parts.tsx';
 import { type Action, useAction } from '../../use-action.ts';
 import { deliver } from './deliver.ts';
-import type { Tenant } from './load-tenants.ts';
-import { mailLink } from './mail-link.ts';
+import type { Tenant } from './mail-types.ts';
 
 interface TreeProps {
   readonly tenants: readonly Tenant[];

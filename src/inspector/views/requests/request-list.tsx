@@ -1,8 +1,8 @@
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
+import { requestLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { SearchField, Time } from '../../parts.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
-import { requestLink } from './request-link.ts';
 
 const ROW_HEIGHT = 68;
 

@@ -1,10 +1,10 @@
 import { useInspector } from '../../inspector.ts';
+import { requestLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { countOf, Failure } from '../../parts.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
 import { RemovingButton } from '../settings/undo.tsx';
 import { RequestDetail } from './request-detail.tsx';
-import { requestLink } from './request-link.ts';
 import { RequestList } from './request-list.tsx';
 import { useRequests } from './use-requests.ts';
 

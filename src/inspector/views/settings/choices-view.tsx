@@ -1,6 +1,6 @@
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { countOf, Failure, SearchField } from '../../parts.tsx';
-import { type Behaviour, describeOrigin, useBehaviours } from './use-behaviours.ts';
+import { type Behaviour, describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
 /** The ledger: every point at which the service could behave in more than one way. */
 export function ChoicesView({ route }: { readonly route: Route }) {

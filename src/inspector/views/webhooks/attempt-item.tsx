@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Code, Time } from '../../parts.tsx';
+import type { Attempt } from './explain-delivery.ts';
 import { countBytes } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
-import type { Attempt } from './webhook-types.ts';
 
 interface AttemptItemProps {
   readonly attempt: Attempt;

@@ -1,14 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
+import { webhookLink } from '../../links.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, Time } from '../../parts.tsx';
 import { useAction } from '../../use-action.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
 import { urlOf } from './delivery-list.tsx';
+import type { Delivery, Webhook } from './explain-delivery.ts';
 import { causeOf, explainEarlier, formatSpan, markOf, summarise } from './explain-delivery.ts';
-import { webhookLink } from './webhook-link.ts';
-import type { Delivery, Webhook } from './webhook-types.ts';
 
 interface DeliveryDetailProps {
   readonly delivery: Delivery;

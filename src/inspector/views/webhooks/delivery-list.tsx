@@ -1,9 +1,9 @@
+import { webhookLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { SearchField, Time } from '../../parts.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
+import type { Delivery, Webhook } from './explain-delivery.ts';
 import { MARK_TEXTS, markOf, summarise } from './explain-delivery.ts';
-import { webhookLink } from './webhook-link.ts';
-import type { Delivery, Webhook } from './webhook-types.ts';
 
 const ROW_HEIGHT = 68;
 

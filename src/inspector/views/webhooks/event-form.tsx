@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
+import { webhookLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Failure, Field } from '../../parts.tsx';
 import { useAction } from '../../use-action.ts';
-import { webhookLink } from './webhook-link.ts';
-import type { Delivery, Webhook } from './webhook-types.ts';
+import type { Delivery, Webhook } from './explain-delivery.ts';
 
 interface EventFormProps {
   readonly webhooks: readonly Webhook[];

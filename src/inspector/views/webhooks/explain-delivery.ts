@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from './webhook-types.ts';
+import type { ReplyTo } from '../../../control/table/client.ts';
 
 /** What is shown about the state of a delivery. */
 export interface StateMark {
@@ -143,3 +143,12 @@ const encoder = new TextEncoder();
 export function countBytes(text: string): number {
   return encoder.encode(text).length;
 }
+
+/** A delivery with its attempts. */
+export type Delivery = ReplyTo<'getDelivery'>;
+
+/** One attempt of a delivery. */
+export type Attempt = Delivery['attempts'][number];
+
+/** A webhook with its secret. */
+export type Webhook = ReplyTo<'listWebhookSettings'>['webhooks'][number];

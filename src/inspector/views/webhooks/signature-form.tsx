@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Field } from '../../parts.tsx';
 import { writeHeaders } from './attempt-item.tsx';
+import type { Delivery, Webhook } from './explain-delivery.ts';
 import {
   explainComputed,
   explainSignature,
@@ -9,7 +10,6 @@ import {
   type SignatureInput,
 } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
-import type { Delivery, Webhook } from './webhook-types.ts';
 
 interface SignatureFormProps {
   readonly deliveries: readonly Delivery[];

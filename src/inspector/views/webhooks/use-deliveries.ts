@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { type Inspector, useInspector } from '../../inspector.ts';
-import type { Delivery } from './webhook-types.ts';
+import type { Delivery } from './explain-delivery.ts';
 
 /** The deliveries of the log, which stay up to date. */
 export interface Deliveries {

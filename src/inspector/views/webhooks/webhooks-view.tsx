@@ -1,4 +1,5 @@
 import { useInspector } from '../../inspector.ts';
+import { webhookLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Failure } from '../../parts.tsx';
 import { useShortcuts } from '../../shortcuts.ts';
@@ -7,10 +8,9 @@ import { useLoaded } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { DeliveryList } from './delivery-list.tsx';
 import { EventForm } from './event-form.tsx';
+import type { Webhook } from './explain-delivery.ts';
 import { SignatureForm } from './signature-form.tsx';
 import { type Deliveries, useDeliveries } from './use-deliveries.ts';
-import { webhookLink } from './webhook-link.ts';
-import type { Webhook } from './webhook-types.ts';
 
 /** The deliveries to webhooks: a list, and what is open: a delivery, or a form. */
 export function WebhooksView({ route }: { readonly route: Route }) {

@@ -7,7 +7,7 @@ import { MailReader } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import type { MailContext } from '../../../service/mail/store-message.ts';
 import { type InboxPrincipal, isValidLogin } from '../../../service/pipeline/access/find-login.ts';
-import { recordCommand } from '../../../service/pipeline/record-command.ts';
+import { recordCommand } from '../../../service/pipeline/exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
 import type { ImapContext } from './imap-context.ts';
 import { type Command, parseCommand, tagOf } from './parse-command.ts';

@@ -6,8 +6,8 @@ import {
   parseAddress,
   toBareAddress,
 } from '../../../contract/email-address.ts';
+import { parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
-import { parseOrRefuse } from '../../../contract/invalid.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import { type Environment, newId } from '../../../world/environment.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';

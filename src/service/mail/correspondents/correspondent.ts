@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { toBase64 } from '../../../basics/base64.ts';
 import type { InputOf, OutputOf } from '../../../basics/input-of.ts';
 import { lazy } from '../../../basics/lazy.ts';
+import { isNamed } from '../../../basics/named-error.ts';
 import { incomingAddress } from '../../../contract/email-address-schema.ts';
+import { ApiError } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
 import { line, MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
-import { durationField } from '../../../world/duration.ts';
+import { durationField } from '../../../world/clock.ts';
 import { tenantField } from '../../../world/target-fields.ts';
 import type { Mail } from '../show-mail.ts';
 import { QUOTING_STYLES } from './quoting.ts';
@@ -220,3 +222,19 @@ export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
 
 /** The options after they are parsed. */
 export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
+
+/** The failure of a correspondent to answer: what its function did wrong, or that its mail does not fit. */
+export class CorrespondentError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = isNamed('CorrespondentError');
+  override readonly name = 'CorrespondentError';
+
+  constructor(address: string, cause: unknown) {
+    super(`The correspondent ${address} did not answer: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof ApiError) return cause.message;
+  return `its function failed with ${JSON.stringify(cause instanceof Error ? cause.message : String(cause))}.`;
+}

@@ -15,7 +15,7 @@ import { findRoute } from '../outgoing/route.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, type MailContext, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
-import { CorrespondentError } from './correspondent-error.ts';
+import { CorrespondentError } from './correspondent.ts';
 import { acceptMail, type Entry, type Turn } from './entry.ts';
 
 /** The parts of a mailbox that the correspondents need. */

@@ -1,8 +1,7 @@
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toBareAddress } from '../../../contract/email-address.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
-import { parseOrRefuse } from '../../../contract/invalid.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';

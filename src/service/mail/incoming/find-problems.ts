@@ -1,5 +1,5 @@
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
-import { repairLineEnds } from '../mime/read-headers.ts';
+import { repairLineEnds } from '../mime/header.ts';
 import { type RawPart, splitParts } from '../mime/split-parts.ts';
 
 /** How much of a raw mail is searched. */

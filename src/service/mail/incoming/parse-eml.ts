@@ -11,8 +11,8 @@ import {
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
+import { repairLineEnds } from '../mime/header.ts';
 import { readContents } from '../mime/read-contents.ts';
-import { repairLineEnds } from '../mime/read-headers.ts';
 import { decodeField, decodeWords, listFields, splitParts, toBinary, toSingleLine } from '../mime/split-parts.ts';
 import type { AttachedFile } from '../store-message.ts';
 

@@ -2,7 +2,7 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { toPlainText } from '../html.ts';
-import { readFields, readHeaders } from '../mime/read-headers.ts';
+import { readFields, readHeaders } from '../mime/header.ts';
 import { bounce, type MailContext } from '../store-message.ts';
 
 /** Publishes `message.bounced` for the mail that an inbound message reports as undelivered, if this inbox sent it. */

@@ -1,6 +1,5 @@
 import { toBareAddress } from '../../../contract/email-address.ts';
-import { fieldsOf, type MailHeader } from './compose-mail.ts';
-import { CRLF, formatDate, writeField } from './header.ts';
+import { CRLF, fieldsOf, formatDate, type MailHeader, writeField } from './header.ts';
 import { type MimePart, multipart, textPart, writePart } from './mime-part.ts';
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */

@@ -1,7 +1,13 @@
 import { toBase64 } from '../../../basics/base64.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { ReadBehaviour } from '../../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf } from '../../../contract/email-address.ts';
+import {
+  DEFAULT_DOMAIN,
+  domainOf,
+  formatAddress,
+  isIncomingAddress,
+  parseAddress,
+} from '../../../contract/email-address.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 
@@ -16,6 +22,58 @@ const WORD_LENGTH = 50;
 
 /** The maximum size of the content of an encoded word, so that it fits on such a line too. */
 const ENCODED_WORD_BYTES = 39;
+
+/** The part of a message that its header fields are written from. */
+export type MailHeader = Pick<
+  MessageRow,
+  | 'from'
+  | 'to'
+  | 'cc'
+  | 'replyTo'
+  | 'subject'
+  | 'receivedAt'
+  | 'messageIdHeader'
+  | 'inReplyTo'
+  | 'references'
+  | 'headers'
+>;
+
+/** Writes the header fields of a message that was not received as raw bytes, each folded. */
+export function fieldsOf(message: MailHeader): string[] {
+  const fields: [name: string, words: string[]][] = [
+    ['From', message.from === '' ? [] : toAddresses([message.from])],
+    ['To', toAddresses(message.to)],
+    ['Cc', toAddresses(message.cc)],
+    ['Reply-To', toAddresses(message.replyTo === null ? [] : [message.replyTo])],
+    ['Subject', message.subject === '' ? [] : toWords(message.subject)],
+    ['Date', [formatDate(new Date(message.receivedAt))]],
+    ['Message-ID', toMessageIds([message.messageIdHeader])],
+    ['In-Reply-To', toMessageIds(message.inReplyTo === null ? [] : [message.inReplyTo])],
+    ['References', toMessageIds(message.references)],
+    ...Object.entries(headersWithoutTrace(message)).map(([name, value]): [string, string[]] => [name, toWords(value)]),
+  ];
+  return fields.filter(([, words]) => words.length > 0).map(([name, words]) => writeField(name, words));
+}
+
+function toAddresses(addresses: readonly string[]): string[] {
+  return addresses.flatMap((address, index) => {
+    const words = toAddress(address);
+    return index < addresses.length - 1 ? [...words.slice(0, -1), `${words.at(-1)},`] : words;
+  });
+}
+
+function toAddress(text: string): string[] {
+  const parsed = parseAddress(text, isIncomingAddress);
+  if (parsed === undefined) return toWords(text);
+  const { name, address } = parsed;
+  return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];
+}
+
+/** Adds missing angle brackets, because Message-IDs in a fixture may lack them, and splits off other characters. */
+function toMessageIds(texts: readonly string[]): string[] {
+  const ids = texts.flatMap((text) => text.split(/[^!-~]+/)).filter((id) => id !== '');
+  return ids.map((id) => (/^<.*>$/.test(id) ? id : `<${id}>`));
+}
 
 /** Writes a header field, folded between its words. */
 export function writeField(name: string, words: readonly string[]): string {
@@ -113,4 +171,60 @@ export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehavi
 export function headersWithoutTrace({ headers }: Pick<MessageRow, 'headers'>): Record<string, string> {
   const trace: readonly string[] = TRACE_FIELDS;
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !trace.includes(name)));
+}
+
+/** How much of a raw mail is searched for its header. */
+const MAX_HEADER_BYTES = 192 * 1024;
+
+/**
+ * Returns the header fields of a message by lower-case name, unfolded; of fields with one name, that of the trace, or
+ * else the last.
+ */
+export function readHeaders(message: MessageRow): Record<string, string> {
+  const { raw } = message;
+  const own = raw === null ? fieldsOf(message) : splitHeader(raw);
+  return readFields([...own, ...writeTrace(message)]);
+}
+
+/** A header field of a message. */
+export interface HeaderField {
+  /** The name, as the mail writes it. */
+  readonly name: string;
+  /** The value, unfolded. */
+  readonly value: string;
+  /** Whether it is part of the trace that the emulator puts before a mail, as a receiving server does. */
+  readonly isTrace: boolean;
+}
+
+/** Returns every header field of the raw form of a mail, in order: the fields of the trace, then those of the mail. */
+export function listHeaders(trace: readonly string[], mail: Uint8Array): HeaderField[] {
+  return [...splitFields(trace, true), ...splitFields(splitHeader(mail))];
+}
+
+/** Returns the values of header fields by lower-case name, unfolded; of fields with one name, the last. */
+export function readFields(fields: readonly string[]): Record<string, string> {
+  return Object.fromEntries(splitFields(fields).map(({ name, value }) => [name.toLowerCase(), value]));
+}
+
+/** Reads header fields; what is none is left out. */
+export function splitFields(fields: readonly string[], isTrace = false): HeaderField[] {
+  return fields.flatMap((field) => {
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
+    return name === undefined || value === undefined ? [] : [{ name, value: value.trim(), isTrace }];
+  });
+}
+
+/** Splits the header of a raw mail, or of its first part, into its fields. */
+function splitHeader(mail: Uint8Array): string[] {
+  const bytes = repairLineEnds(mail.subarray(0, MAX_HEADER_BYTES));
+  const text = new TextDecoder().decode(bytes).replace(/\r?\n/g, CRLF);
+  const [header = ''] = text.split(CRLF + CRLF, 1);
+  return header.split(/\r\n(?![ \t])/);
+}
+
+const [LF, CR] = [0x0a, 0x0d];
+
+/** Makes CR a line end of a mail that has no LF. */
+export function repairLineEnds(mail: Uint8Array): Uint8Array {
+  return mail.includes(LF) ? mail : mail.map((byte) => (byte === CR ? LF : byte));
 }

@@ -1,7 +1,7 @@
 import { decodeWords as decode } from 'postal-mime';
 import { toBase64 } from '../../../basics/base64.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { type HeaderField, splitFields } from './read-headers.ts';
+import { type HeaderField, splitFields } from './header.ts';
 
 /** What the bytes 0x80 to 0x9F are in windows-1252; five of them are nothing. */
 const CHARACTERS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';

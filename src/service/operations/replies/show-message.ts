@@ -1,4 +1,5 @@
-import type { ReadBehaviour } from '../../../contract/behaviours.ts';
+import { cut } from '../../../basics/text.ts';
+import type { Assume, ReadBehaviour } from '../../../contract/behaviours.ts';
 import { isIncomingAddress, parseAddress, toBareAddress } from '../../../contract/email-address.ts';
 import type { ReplyOf } from '../../../contract/operations.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
@@ -57,4 +58,90 @@ const EXTRA_FIELDS = { extended: showExtended, reference: () => ({}), legacy: sh
 /** Returns an attachment as clients see it, without its bytes. */
 export function showAttachment({ id, filename, contentType, sizeBytes }: AttachmentRow) {
   return { id, filename, contentType, sizeBytes };
+}
+
+/** The maximum total length of all bodies of one reply, in characters of JSON. */
+const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
+
+/** The length to which a body is cut when the total is exceeded, in characters. */
+const CUT_LENGTH = 1000;
+
+/** The maximum number of JSON characters that encode one character of text. */
+const MAX_ESCAPED_LENGTH = 6;
+
+/** A message or a draft. */
+interface WithBodies {
+  readonly plainBody: string | null;
+  readonly htmlBody: string | null;
+}
+
+/**
+ * Cuts bodies if all together would make the reply too large. The first items stay complete, and later ones are cut.
+ */
+export function limitBodies<Item extends WithBodies>(items: readonly Item[], assume: Assume): readonly Item[] {
+  const characters = items.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
+  if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
+  let left = MAX_TOTAL_LENGTH;
+  return items.map((item) => {
+    if (left > 0) left -= lengthAsJson(item);
+    return left > 0 ? item : cutBodies(item, assume);
+  });
+}
+
+function lengthOf(body: string | null): number {
+  return body?.length ?? 0;
+}
+
+function lengthAsJson({ plainBody, htmlBody }: WithBodies): number {
+  return JSON.stringify([plainBody, htmlBody]).length;
+}
+
+function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
+  if (Math.max(lengthOf(item.plainBody), lengthOf(item.htmlBody)) <= CUT_LENGTH) return item;
+  assume('messages.list.large');
+  return { ...item, plainBody: cutBody(item.plainBody), htmlBody: cutBody(item.htmlBody) };
+}
+
+function cutBody(body: string | null): string | null {
+  return body === null ? null : cut(body, CUT_LENGTH);
+}
+
+/** The maximum length of a snippet, in characters. */
+const MAX_SNIPPET_LENGTH = 160;
+
+/** The maximum length of HTML that is read, in characters, so that large mail does not slow down a list. */
+const MAX_HTML_LENGTH = 100_000;
+
+/** Matches scripts, styles, titles, comments and tags. An unclosed one extends to the end of the HTML. */
+const MARKUP = /<(script|style|title)\b[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)|<[/!?a-z][^>]*(?:>|$)/gi;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** Returns the beginning of the plain body or, if that is empty, of the HTML body's text, on one line. */
+export function snippetOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
+  return beginningOf(plainBody) || beginningOf(textOf(htmlBody ?? ''));
+}
+
+/** Collapses white space and stops reading once the snippet is long enough. */
+function beginningOf(text: string): string {
+  let beginning = '';
+  for (const [word] of text.matchAll(/\S+/g)) {
+    beginning += `${beginning && ' '}${word.slice(0, 2 * MAX_SNIPPET_LENGTH)}`;
+    if (beginning.length > 2 * MAX_SNIPPET_LENGTH) break;
+  }
+  // Slicing by code points never splits a surrogate pair.
+  return [...beginning].slice(0, MAX_SNIPPET_LENGTH).join('').trimEnd();
+}
+
+function textOf(html: string): string {
+  return html
+    .slice(0, MAX_HTML_LENGTH)
+    .replace(MARKUP, ' ')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, decode);
+}
+
+function decode(entity: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity;
 }

@@ -1,10 +1,8 @@
-import type { BehaviourReader } from '../../../contract/behaviours.ts';
+import type { BehaviourReader, ReadBehaviour } from '../../../contract/behaviours.ts';
+import type { SliceableList } from '../../../world/store/entries.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
-import { limitBodies } from './limit-bodies.ts';
-import type { paginate } from './paginate.ts';
-import { showMessage, showSenderAndRecipients } from './show-message.ts';
-import { snippetOf } from './snippet.ts';
+import { limitBodies, showMessage, showSenderAndRecipients, snippetOf } from './show-message.ts';
 
 /** A page of the tenant-wide list. */
 type MessagePage = ReturnType<typeof paginate<MessageRow>>;
@@ -57,3 +55,45 @@ function showWholeMessages(
   }));
   return { messages, pagination };
 }
+
+/** The bodies that every delete operation supports, by the value of its behaviour. */
+export const DELETED = { 'deleted-and-id': (id: string) => ({ deleted: true as const, id }), empty: () => ({}) };
+
+/** Returns the body for an update whose reply does not contain the updated resource. */
+export function updated(id: string) {
+  return { updated: true as const, id };
+}
+
+/** Returns the reply body of every operation that sends mail. */
+export function showSent({ id, threadId, messageIdHeader }: MessageRow, readBehaviour: ReadBehaviour) {
+  const messageId = { 'message-id-header': messageIdHeader, 'message-id': id }[readBehaviour('sending.reply')];
+  return { id, threadId, status: 'sent' as const, messageId };
+}
+
+/** The requested part of a list. */
+interface PageQuery {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The behaviours that decide the order of a paginated list. */
+type OrderBehaviour = 'messages.list.order' | 'drafts.list.order';
+
+/** Returns one page of a list that is in order of arrival. */
+export function paginate<Row>(
+  rows: SliceableList<Row>,
+  { limit, offset }: PageQuery,
+  readBehaviour: ReadBehaviour,
+  order: OrderBehaviour = 'messages.list.order',
+) {
+  return { rows: SLICES[readBehaviour(order)](rows, offset, limit), pagination: { total: rows.length, limit, offset } };
+}
+
+const SLICES = {
+  'oldest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => rows.slice(offset, offset + limit),
+  /** Only the page is reversed, so that the cost does not grow with the list. */
+  'newest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => {
+    const end = Math.max(rows.length - offset, 0);
+    return rows.slice(Math.max(end - limit, 0), end).reverse();
+  },
+};

@@ -1,6 +1,5 @@
 import { addEntry, countStart, type Entry, removeEntry } from '../entries.ts';
 import type { MessageRow } from '../rows.ts';
-import { Thread } from '../thread.ts';
 import {
   GROUPED_LISTS,
   type GroupedList,
@@ -8,7 +7,8 @@ import {
   MESSAGE_TIMES,
   type MessageList,
   type MessageTime,
-} from './message-lists.ts';
+  Thread,
+} from '../thread.ts';
 
 /** Counts times in ISO 8601 UTC, within any span; the time that this takes does not grow with the number of times. */
 class Timeline {

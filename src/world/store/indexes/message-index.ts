@@ -1,8 +1,7 @@
 import { type Entry, mergeEntries, type SliceableList } from '../entries.ts';
 import type { MessageRow } from '../rows.ts';
-import type { Thread } from '../thread.ts';
+import type { GroupedList, MessageList, MessageTime, Thread } from '../thread.ts';
 import { InboxLists } from './inbox-lists.ts';
-import type { GroupedList, MessageList, MessageTime } from './message-lists.ts';
 import type { RowIndex } from './property-index.ts';
 
 /** A number of inboxes, by id, each at most once. */

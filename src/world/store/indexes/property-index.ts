@@ -1,3 +1,4 @@
+import { withoutTag } from '../../../contract/email-address.ts';
 import { addEntry, type Entry, removeEntry } from '../entries.ts';
 
 /** What a collection keeps up to date with its rows. */
@@ -32,5 +33,63 @@ export class PropertyIndex<Row> implements RowIndex<Row> {
 
   clear(): void {
     this.#entriesByValue.clear();
+  }
+}
+
+/** Every valid key of all tenants, by its text; `Holder` is the owner of a key. */
+export class KeyIndex<Holder> extends Map<string, Holder> {
+  readonly #listeners = new Set<(key: string, holder: Holder) => void>();
+
+  /** Makes a key invalid and notifies the listeners. */
+  override delete(key: string): boolean {
+    const holder = this.get(key);
+    const isThere = super.delete(key);
+    if (holder) this.#notify(key, holder);
+    return isThere;
+  }
+
+  /** Makes every key invalid and notifies the listeners. */
+  override clear(): void {
+    const ended = [...this];
+    super.clear();
+    for (const [key, holder] of ended) this.#notify(key, holder);
+  }
+
+  /** Calls the listener with each key that becomes invalid, and its owner. */
+  onEnded(listener: (key: string, holder: Holder) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #notify(key: string, holder: Holder): void {
+    for (const listener of this.#listeners) listener(key, holder);
+  }
+}
+
+/** Every address of all tenants, in lower case, with the inbox that receives its mail. */
+export class AddressIndex<Inbox> extends Map<string, Inbox> {
+  /** For each address, the inboxes of its tagged forms. The address itself need not be in the index. */
+  readonly #tagged = new Map<string, Map<string, Inbox>>();
+
+  /** Returns the inboxes of the tagged forms of an address, such as `helpdesk+orders@acme.test`. */
+  tagged(address: string): Inbox[] {
+    return [...(this.#tagged.get(address)?.values() ?? [])];
+  }
+
+  override set(address: string, inbox: Inbox): this {
+    const base = withoutTag(address);
+    if (base !== address) this.#tagged.set(base, (this.#tagged.get(base) ?? new Map()).set(address, inbox));
+    return super.set(address, inbox);
+  }
+
+  override delete(address: string): boolean {
+    const base = withoutTag(address);
+    this.#tagged.get(base)?.delete(address);
+    if (this.#tagged.get(base)?.size === 0) this.#tagged.delete(base);
+    return super.delete(address);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#tagged.clear();
   }
 }

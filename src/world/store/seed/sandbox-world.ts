@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
-import { AddressIndex } from '../indexes/address-index.ts';
+import { AddressIndex } from '../indexes/property-index.ts';
 import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
 import {
   createWorld,

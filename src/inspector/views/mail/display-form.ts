@@ -1,9 +1,0 @@
-/** Returns the name in a display form such as `Dana <dana@customer.test>`, or else the address. */
-export function nameOf(person: string): string {
-  return person.replace(/<[^<>]+>\s*$/, '').trim() || person;
-}
-
-/** Returns the address of a display form such as `Dana <dana@customer.test>`, in lower case. */
-export function bareAddress(person: string): string {
-  return (/<([^<>]+)>\s*$/.exec(person)?.[1] ?? person).trim().toLowerCase();
-}
