@@ -1,8 +1,29 @@
-import { type AnyReply, type ApiRequest, type ApiResult, isCut } from '../service/pipeline/exchange.ts';
+import {
+  type AnyReply,
+  type ApiRequest,
+  type ApiResult,
+  ConnectionCutError,
+  isCut,
+} from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
+
+/** Creates the calls of a mailbox: `fetch` with the arguments of the global one, and `stream`. */
+export function callsUnder(baseUrl: string, fetch: Fetch, connect: Connect) {
+  const prefixOf = ({ url }: { readonly url: string }) =>
+    isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+  return {
+    async fetch(input: Request | URL | string, init?: RequestInit) {
+      const request = toRequest(baseUrl, input, init);
+      const response = await fetch(request, prefixOf(request));
+      if (response.type === 'error') throw new ConnectionCutError();
+      return response;
+    },
+    stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
+  };
+}
 
 /** Returns whether a URL is the base URL or a path below it. */
 export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
@@ -14,7 +35,7 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
  *
  * @throws {TypeError} on another URL, because there the global `fetch` would not reach the mailbox.
  */
-export function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
+function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
   if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;
   const url = URL.canParse(String(input)) ? new URL(input).href : String(input);
   if (isUnderBaseUrl(baseUrl, url)) return new Request(url, init);

@@ -26,7 +26,6 @@ import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
 import { findInbox } from '../service/mail/outgoing/route.ts';
 import {
   type ApiRequest,
-  ConnectionCutError,
   createService,
   type ExchangeObserver,
   type FinishedExchange,
@@ -45,7 +44,7 @@ import type { SmtpFault } from '../world/smtp-fault.ts';
 import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
-import { createConnect, createFetch, isUnderBaseUrl, toRequest } from './fetch.ts';
+import { callsUnder, createConnect, createFetch } from './fetch.ts';
 import type { createHandlers, HandlerParts } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
@@ -254,17 +253,9 @@ function createAdapters(
 ) {
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
-  const prefixOf = ({ url }: { readonly url: string }) =>
-    isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
     createAll: lazy(() => loadMsw()(baseUrl, { fetch, connect, ...parts })),
-    async fetch(input: Request | URL | string, init?: RequestInit) {
-      const request = toRequest(baseUrl, input, init);
-      const response = await fetch(request, prefixOf(request));
-      if (response.type === 'error') throw new ConnectionCutError();
-      return response;
-    },
-    stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
+    ...callsUnder(baseUrl, fetch, connect),
   };
 }
 

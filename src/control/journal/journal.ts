@@ -206,7 +206,7 @@ function keepRequest(
 ): KeptRequest {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
   const { method, path, query, headers } = request;
-  const key = sentKey(headers) ?? ((isStreamPath(path) && query.get('api_key')) || undefined);
+  const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal && 'world' in principal ? principal.world : worlds;
   return {

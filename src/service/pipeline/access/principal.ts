@@ -19,12 +19,12 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 /**
  * Finds the principal of a key.
  *
- * @throws {ApiError} UNAUTHORIZED when the key is unknown or revoked.
+ * @throws {ApiError} UNAUTHORIZED when the key is malformed, unknown or revoked.
  */
 export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
-  throw unauthorized('The API key is not valid: it is unknown or has been revoked.');
+  throw isKeyText(key) ? unauthorized('The API key is not valid: it is unknown or has been revoked.') : malformedKey();
 }
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
@@ -95,12 +95,12 @@ interface CredentialSource {
  * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
  * `?api_key=` is not read here, because it is only for WebSocket connections.
  *
- * @throws {ApiError} UNAUTHORIZED when the key is missing or malformed.
+ * @throws {ApiError} UNAUTHORIZED when the key is missing.
  */
 export function readKey(source: CredentialSource, readBehaviour: ReadBehaviour): string {
   const key = readHeaderKey(source, readBehaviour);
   if (key === undefined) throw missingKey(source.query);
-  return checkForm(key);
+  return key;
 }
 
 /**
@@ -113,7 +113,7 @@ export function readStreamKey(source: CredentialSource, readBehaviour: ReadBehav
   const isQueryAllowed = readBehaviour('stream.key') === 'header-or-query';
   const queryKey = (isQueryAllowed && source.query.get('api_key')) || undefined;
   const key = readHeaderKey(source, readBehaviour) ?? queryKey;
-  if (key !== undefined) return checkForm(key);
+  if (key !== undefined) return key;
   throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
@@ -124,11 +124,6 @@ export function sentKey(headers: HeaderReader): string | undefined {
 
 function readHeaderKey({ headers }: CredentialSource, readBehaviour: ReadBehaviour): string | undefined {
   return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), readBehaviour);
-}
-
-function checkForm(key: string): string {
-  if (isKeyText(key)) return key;
-  throw malformedKey();
 }
 
 function readBearer(headers: HeaderReader): string | undefined {
