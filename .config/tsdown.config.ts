@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
+import tsconfig from '../tsconfig.json' with { type: 'json' };
 import { expandSchemaTypes } from './expand-schema-types.ts';
 
 type Plugin = Extract<UserConfig['plugins'], { name: string }>;
@@ -130,7 +131,7 @@ function describeLicence(folder: string): string {
  * needs; they take all else from the CommonJS build.
  */
 const FILES_WITH_PEERS =
-  /\/src\/(?:control\/table\/(?:client|calls|control-path)|mailbox\/(?:index|index-import|create-mailbox|adapters\/msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
+  /\/src\/(?:control\/table\/(?:client|calls|control-path)|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
 
 /** Returns the name of the CommonJS file that has what an ES module imports from a source file. */
 function commonJsFileOf(file: string): string {
@@ -173,7 +174,7 @@ const fromCommonJs: Plugin = {
 const FILES_OF_A_START = [
   {
     name: 'options',
-    test: /\/src\/(?:basics\/(?:nearest|size|version)|control\/(?:journal\/journal-size|table\/control-path)|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-error|world\/seeded-randomness|service\/mail\/outgoing\/loop-guard)\.ts$|\/usingCtx\.js$/,
+    test: /\/src\/(?:basics\/(?:nearest|number-options|size|version)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-error)\.ts$|\/usingCtx\.js$/,
     priority: 4,
   },
   { name: 'command', test: /\/src\/cli\/(?:run|command|files|commands\/connection-variables)\.ts$/, priority: 3 },
@@ -181,16 +182,13 @@ const FILES_OF_A_START = [
   { name: 'start', test: /\/src\/(?:cli\/commands\/start|server\/start-server)\.ts$/, priority: 1 },
 ];
 
-const ENTRIES = {
-  index: 'src/mailbox/index.ts',
-  server: 'src/server/index.ts',
-  express: 'src/server/express.ts',
-  receiver: 'src/testing/receiver/index.ts',
-  matchers: 'src/testing/matchers/index.ts',
-  samples: 'src/control/samples/index.ts',
-  vitest: 'src/testing/vitest/index.ts',
-  playwright: 'src/testing/playwright/index.ts',
-};
+/** The entries of the package by their names, with `index` for the main one. */
+const ENTRIES = Object.fromEntries(
+  Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => [
+    name.split('/')[1] ?? 'index',
+    path.slice(2),
+  ]),
+) as Record<'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'vitest' | 'playwright', string>;
 
 /** vitest and @msw/playwright are ES modules, and so is what imports them. */
 const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;

@@ -4,8 +4,14 @@ import { defineConfig } from 'vitest/config';
 import { ProjectsInTurn } from '../test/support/projects-in-turn.ts';
 import { createSuiteReporter, type SuiteOptions } from '../test/support/suite-reporter.ts';
 import { needsOutside, readTest, TEST_FILES } from '../test/support/test-files.ts';
+import tsconfig from '../tsconfig.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The sources of the package's entries, as the compiler finds them; a longer name goes before its beginning. */
+const ALIASES = Object.entries<string[]>(tsconfig.compilerOptions.paths)
+  .map(([find, [path = '']]) => ({ find, replacement: path.replace('./', root) }))
+  .reverse();
 
 /**
  * The tests that need a worker of their own: they replace a module or the globals of the worker, import test files,
@@ -39,17 +45,7 @@ export default defineConfig(({ mode }) => {
       : { runtimes: ['in process', 'http'], isContractChecked: false };
   return {
     root,
-    resolve: {
-      alias: {
-        'agent-mailbox-mock/server': `${root}src/server/index.ts`,
-        'agent-mailbox-mock/express': `${root}src/server/express.ts`,
-        'agent-mailbox-mock/receiver': `${root}src/testing/receiver/index.ts`,
-        'agent-mailbox-mock/matchers': `${root}src/testing/matchers/index.ts`,
-        'agent-mailbox-mock/samples': `${root}src/control/samples/index.ts`,
-        'agent-mailbox-mock/vitest': `${root}src/testing/vitest/index.ts`,
-        'agent-mailbox-mock': `${root}src/mailbox/index.ts`,
-      },
-    },
+    resolve: { alias: ALIASES },
     test: {
       experimental: { fsModuleCache: true },
       maxWorkers: availableParallelism(),

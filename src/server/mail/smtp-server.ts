@@ -13,7 +13,7 @@ import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
 import { isOwnAddress, submitMail } from '../../service/mail/outgoing/submit.ts';
-import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/find-login.ts';
+import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../service/pipeline/exchange.ts';
 import type { HeldBytes } from '../intake.ts';
 import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from './mail-listener.ts';

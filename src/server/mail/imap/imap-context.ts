@@ -2,7 +2,7 @@ import { createSilentReader } from '../../../contract/behaviours.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
 import type { MailContext } from '../../../service/mail/store-message.ts';
-import type { InboxPrincipal } from '../../../service/pipeline/access/find-login.ts';
+import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
 import type { World } from '../../../world/store/world.ts';
 import { canonicalAddress } from '../../../world/store/world.ts';

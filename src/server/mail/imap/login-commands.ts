@@ -1,6 +1,6 @@
 import { NAME, VERSION } from '../../../basics/version.ts';
 import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
-import { findLogin } from '../../../service/pipeline/access/find-login.ts';
+import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandRow, Done, Session } from './session.ts';
 

@@ -6,7 +6,7 @@ import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { MailReader } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import type { MailContext } from '../../../service/mail/store-message.ts';
-import { type InboxPrincipal, isValidLogin } from '../../../service/pipeline/access/find-login.ts';
+import { type InboxPrincipal, isValidLogin } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
 import type { ImapContext } from './imap-context.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import { primaryAddress } from '../../../world/store/world.ts';
-import type { InboxPrincipal } from '../../pipeline/access/find-login.ts';
+import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
 import { findThread } from '../incoming/accept-message.ts';
 import { parseEml } from '../incoming/parse-eml.ts';
 import { CRLF, formatDate } from '../mime/header.ts';

@@ -2,9 +2,10 @@ import type { ReadBehaviour } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { HeaderReader } from '../../../contract/header-fields.ts';
 import { isKeyText, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
-import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
+import type { ReachableWorlds, ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
 import type { KeyHolder, World } from '../../../world/store/world.ts';
+import { canonicalAddress } from '../../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =
@@ -157,4 +158,21 @@ function malformedKey(): ApiError {
 /** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */
 function unauthorized(message: string): ApiError {
   return new ApiError('UNAUTHORIZED', message, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** Who has logged in to IMAP or SMTP: an inbox, and its world. */
+export type InboxPrincipal = Extract<Principal, { readonly tier: 'inbox' }>;
+
+/** Finds the inbox that has this canonical address and this password. Keys do not matter. */
+export function findLogin(worlds: ReachableWorlds, user: string, password: string): InboxPrincipal | undefined {
+  const address = user.toLowerCase();
+  const found = worlds.findAddress(address);
+  const inbox = found?.world.inboxes.get(found.inboxId);
+  if (!found || !inbox || canonicalAddress(inbox) !== address || inbox.imapPassword !== password) return undefined;
+  return { tier: 'inbox', world: found.world, workspaceId: inbox.workspaceId, inboxId: inbox.id };
+}
+
+/** Returns whether an inbox is still there. */
+export function isValidLogin({ world, inboxId }: InboxPrincipal): boolean {
+  return world.inboxes.get(inboxId)?.deletedAt === null;
 }
