@@ -2,7 +2,7 @@ import type { ReadBehaviour } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { HeaderReader } from '../../../contract/header-fields.ts';
 import { isKeyText, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
-import type { ReachableWorlds, ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
+import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
 import type { KeyHolder, World } from '../../../world/store/world.ts';
 import { canonicalAddress } from '../../../world/store/world.ts';
