@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 /** What a key does, by the key. */
 export type Shortcuts = Readonly<Record<string, () => void>>;
@@ -17,7 +17,8 @@ export function switchShortcuts(isOn: boolean): void {
 
 /** Lets keys do something while the component is shown, except in a field in which a person types. */
 export function useShortcuts(shortcuts: Shortcuts): void {
-  useEffect(() => {
+  // Before the browser shows what was rendered: a person presses a key as soon as something is there.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const run = shortcuts[event.key];
       if (!run || event.ctrlKey || event.altKey || event.metaKey || isTyping(event) || !areShortcutsOn()) return;
