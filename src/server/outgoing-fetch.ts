@@ -25,8 +25,8 @@ const { request } = http;
 /** The time limit for a connection to a receiver. */
 const CONNECT_MS = 10_000;
 
-/** How long an unused connection is kept: less than the five seconds after which a server of Node closes it. */
-const IDLE_MS = 4_000;
+/** How long an unused connection is kept: far less than the five seconds after which a server of Node closes it. */
+const IDLE_MS = 1_000;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
