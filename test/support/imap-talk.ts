@@ -120,7 +120,8 @@ export class ImapTalk implements Disposable {
 
 /** Connects to an IMAP server, and reads its greeting. */
 export async function talkTo(port: number): Promise<ImapTalk> {
-  const socket: Duplex = connect(port, '127.0.0.1');
+  // A command is written in several pieces, which would otherwise wait for each other.
+  const socket: Duplex = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => socket.destroy());
   const talk = new ImapTalk(socket, socket, () => socket.destroy());
   await once(socket, 'connect');
