@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMailbox, type Sandbox } from '../../src/mailbox/index.ts';
+import type { Sandbox } from '../../src/control/sandbox.ts';
+import { createMailbox } from '../../src/mailbox/index.ts';
 import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { startServer } from '../../src/server/index.ts';
 import type { GrowthRow } from './rows.ts';

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type CertificateFiles, makeCertificate } from '../support/certificate.ts';
 import { type ImapTalk, talkTo } from '../support/imap-talk.ts';
 
 /** A running emulator of the packed package. */
@@ -15,7 +16,7 @@ export interface Running extends AsyncDisposable {
   readonly user: string;
   readonly password: string;
   /** The files with a certificate and its key. */
-  readonly tls: { readonly cert: string; readonly key: string };
+  readonly tls: CertificateFiles;
   /** Opens a session of the raw client. */
   session(): Promise<ImapTalk>;
   /** Calls the API for the inbox. */
@@ -25,12 +26,7 @@ export interface Running extends AsyncDisposable {
 /** Starts the command of a package that is installed in a folder, with IMAP, SMTP and a certificate. */
 export async function startPacked(installed: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'imap-client-'));
-  const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
-  const certificate = spawn('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
-    ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', tls.key, '-out', tls.cert],
-  ]);
-  await once(certificate, 'exit');
+  const tls = makeCertificate(folder);
   const child = spawn(
     process.execPath,
     [

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 
 /** A value of a reply: a text, NIL, or a list. Atoms, quoted texts and literals are all texts. */
 export type Value = string | null | Value[];
@@ -118,15 +119,27 @@ export class ImapTalk implements Disposable {
   }
 }
 
-/** Connects to an IMAP server, and reads its greeting. */
-export async function talkTo(port: number): Promise<ImapTalk> {
+/** Connects to an IMAP server, and reads its greeting. With a certificate, the connection begins with TLS. */
+export async function talkTo(port: number, ca?: Buffer): Promise<ImapTalk> {
   // A command is written in several pieces, which would otherwise wait for each other.
-  const socket: Duplex = connect({ port, host: '127.0.0.1', noDelay: true });
-  socket.on('error', () => socket.destroy());
-  const talk = new ImapTalk(socket, socket, () => socket.destroy());
-  await once(socket, 'connect');
+  const address = { port, host: '127.0.0.1', noDelay: true };
+  const socket: Duplex = ca ? connectTls({ ...address, ca }) : connect(address);
+  const talk = talkOver(socket);
+  await once(socket, ca ? 'secureConnect' : 'connect');
   await talk.next();
   return talk;
+}
+
+function talkOver(socket: Duplex): ImapTalk {
+  socket.on('error', () => socket.destroy());
+  return new ImapTalk(socket, socket, () => socket.destroy());
+}
+
+/** Encrypts a connection after STARTTLS. */
+export async function encryptTalk(socket: Socket, ca: Buffer): Promise<ImapTalk> {
+  const secure = connectTls({ socket, ca, servername: 'localhost' });
+  await once(secure, 'secureConnect');
+  return talkOver(secure);
 }
 
 /** Returns the items of a FETCH line by their names. */

@@ -1,7 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { messageOf } from '../../basics/named-error.ts';
 import type { Intake } from '../intake.ts';
+import { fileProblem, readRegularFile } from '../regular-file.ts';
+
+/** The paths of a certificate and its key. */
+export interface TlsFiles {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
 
 /** The certificate of the mail servers, and whether a login needs TLS. */
 export interface MailTls {
@@ -10,26 +17,37 @@ export interface MailTls {
   readonly context: SecureContext;
 }
 
+/** What is wrong with files that were read, by the code of OpenSSL. */
+const TLS_PROBLEMS: Readonly<Record<string, string>> = {
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key is not that of the certificate',
+  ERR_OSSL_PEM_NO_START_LINE: 'one of them has no such PEM text',
+};
+
 /**
  * Reads the certificate and the key of the mail servers; `undefined` if there are none.
  *
- * @throws {TypeError} if only one of them is given, or if they cannot be read or used.
+ * @throws {TypeError} with a message that begins with an option, if a file is missing or wrong.
  */
-export function readMailTls(certFile: string | undefined, keyFile: string | undefined): MailTls | undefined {
+export async function readMailTls({ cert: certFile, key: keyFile }: TlsFiles): Promise<MailTls | undefined> {
   if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    throw new TypeError('The options tlsCert and tlsKey need each other: a certificate is of no use without its key.');
-  }
+  const [cert, key] = [await readTlsFile('tlsCert', certFile), await readTlsFile('tlsKey', keyFile)];
   try {
-    const [cert, key] = [readFileSync(certFile), readFileSync(keyFile)];
     return { cert, key, context: createSecureContext({ cert, key }) };
   } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
     throw new TypeError(
-      `The options tlsCert and tlsKey must be PEM files with a certificate and its key, not ` +
-        `${JSON.stringify(certFile)} and ${JSON.stringify(keyFile)}: ` +
-        `${error instanceof Error ? error.message : error}.`,
+      `tlsCert and tlsKey must be a certificate and its key, not ${JSON.stringify(certFile)} and ` +
+        `${JSON.stringify(keyFile)}: ${TLS_PROBLEMS[code] ?? messageOf(error)}.`,
     );
   }
+}
+
+async function readTlsFile(option: string, path: string | undefined): Promise<Buffer> {
+  if (path === undefined) throw new TypeError(`tlsCert and tlsKey need each other, and ${option} is missing.`);
+  return readRegularFile(path).catch((error: unknown) => {
+    const problem = fileProblem(error, 'there is no such file');
+    throw new TypeError(`${option} ${JSON.stringify(path)} cannot be read: ${problem}.`);
+  });
 }
 
 /** The settings that the servers for SMTP and IMAP share. */

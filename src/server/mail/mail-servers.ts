@@ -1,13 +1,13 @@
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import type { Intake } from '../intake.ts';
-import { type MailServer, readMailTls } from './mail-listener.ts';
+import { type MailServer, readMailTls, type TlsFiles } from './mail-listener.ts';
 
 /** The settings of the servers for SMTP and IMAP. A port is undefined for a server that is off. */
 export interface MailServersSettings {
   readonly host: string;
   readonly intake: Intake;
   readonly ports: { readonly smtp: number | undefined; readonly imap: number | undefined };
-  readonly tlsFiles: { readonly cert: string | undefined; readonly key: string | undefined };
+  readonly tlsFiles: TlsFiles;
   readonly isTlsRequired: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function startMailServers(
   internals: MailboxInternals,
   { host, intake, ports, tlsFiles, isTlsRequired }: MailServersSettings,
 ): Promise<MailServers> {
-  const tls = readMailTls(tlsFiles.cert, tlsFiles.key);
+  const tls = await readMailTls(tlsFiles);
   const settings = { intake, tls, isTlsRequired };
   const servers: MailServer[] = [];
   const close = () => Promise.all(servers.map((server) => server.close()));
