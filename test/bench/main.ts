@@ -1,6 +1,7 @@
 import { benchBySize } from './by-size.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchHostile } from './hostile.ts';
+import { benchImap } from './imap.ts';
 import { benchInProcess } from './in-process.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchManyMessages } from './many-messages.ts';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   routing: benchRouting,
   deliveries: benchDeliveries,
   hostile: benchHostile,
+  imap: benchImap,
   memory: benchMemory,
 };
 const WIDTHS = [62, 55, 16];

@@ -116,7 +116,7 @@ async function findCommand(folder: string, name: string): Promise<string> {
   return join(folder, bin[name]);
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

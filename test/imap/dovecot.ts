@@ -1,7 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { ImapTalk } from '../support/imap-talk.ts';
 
 const PROGRAM = '/usr/lib/dovecot/imap';
@@ -15,6 +17,7 @@ const NOBODY = 65_534;
 /** A folder of mail that Dovecot serves. */
 export class Dovecot implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dovecot-'));
+  #server: ChildProcess | undefined;
 
   constructor() {
     const isRoot = process.getuid?.() === 0;
@@ -36,6 +39,29 @@ export class Dovecot implements Disposable {
     );
   }
 
+  /** The Maildir of INBOX. */
+  get maildir(): string {
+    return join(this.#folder, 'mail');
+  }
+
+  /** Listens on a port, where the password of everybody is `x`; only root can do that. */
+  async listen(port: number): Promise<void> {
+    const { uid, gid } = statSync(this.maildir);
+    const lines = [
+      ...['!include conf', 'protocols = imap', 'listen = 127.0.0.1', 'disable_plaintext_auth = no'],
+      ...['passdb {', 'driver = static', 'args = password=x', '}'],
+      ...['userdb {', 'driver = static', `args = uid=${uid} gid=${gid} home=${this.#folder}`, '}'],
+      ...['service imap-login {', 'inet_listener imap {', `port = ${port}`, '}', 'inet_listener imaps {', 'port = 0'],
+      ...['}', '}', 'log_path = /dev/stderr'],
+    ];
+    writeFileSync(join(this.#folder, 'server'), `${lines.join('\n')}\n`);
+    this.#server = spawn('dovecot', ['-F', '-c', join(this.#folder, 'server')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    // It says that it starts once it listens.
+    if (this.#server.stderr) await once(createInterface(this.#server.stderr), 'line');
+  }
+
   /** Opens a session, which is logged in. */
   async connect(): Promise<ImapTalk> {
     const env = { ...process.env, USER: 'somebody', HOME: this.#folder };
@@ -48,6 +74,7 @@ export class Dovecot implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#server?.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
