@@ -67,8 +67,12 @@ export class ImapClient implements Connection {
     if (this.#outputBytes > PIECE_BYTES) this.#write();
   }
 
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     this.#write();
+    return this.drain();
+  }
+
+  async drain(): Promise<void> {
     const socket = this.#socket;
     if (!socket.writableNeedDrain || socket.destroyed) return;
     await new Promise<void>((resolve) => {

@@ -71,7 +71,7 @@ async function fetchMessages(session: Session, args: Command['args'], command: C
   for (const item of present) {
     if (item.isGone) continue;
     sendItem(session, view, item, { wanted, context, marksRead });
-    await session.connection.flush();
+    await session.connection.drain();
   }
   const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: session.idsOf(present) } : {};
   if (present.length === selected.length) return { text: 'FETCH is done.', ...messageIds };

@@ -20,8 +20,10 @@ export interface Connection {
   /** Whether a login is refused now, because it is not encrypted. */
   readonly refusesLogin: boolean;
   send(...output: Output): void;
-  /** Resolves when the client has received enough to be sent more. */
+  /** Sends what was collected, and waits like `drain`. */
   flush(): Promise<void>;
+  /** Resolves when the client has received enough to be sent more. */
+  drain(): Promise<void>;
   /** Ends the connection after what was sent. */
   end(): void;
   /** Ends the connection at once. */
