@@ -15,6 +15,11 @@ export function hostnameOf(authority: string): string | undefined {
   return url?.hostname.replace(/\.$/, '');
 }
 
+/** Returns the address by which this machine reaches a server that listens on `host`. */
+export function reachableHost(host: string): string {
+  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+}
+
 /** The default port. */
 export const DEFAULT_PORT = 4025;
 

@@ -20,7 +20,7 @@ import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
 import { createLog, type Log } from './log-format.ts';
-import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost } from './loopback.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing-fetch.ts';
 import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
@@ -269,6 +269,6 @@ function createServerLog(
 
 /** Returns the host in a URL by which this machine reaches a server that listens on `host`. */
 function urlHost(host: string): string {
-  const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const reachable = reachableHost(host);
   return reachable.includes(':') ? `[${reachable}]` : reachable;
 }

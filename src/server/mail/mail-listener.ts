@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { messageOf } from '../../basics/named-error.ts';
 import type { Intake } from '../intake.ts';
@@ -82,11 +82,7 @@ export function createMailListener(
     acceptClient(socket, tls, accept);
   });
   return {
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-      }),
+    listen: (port, host) => listenAt(server, port, host),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -95,6 +91,14 @@ export function createMailListener(
         }, CLOSE_MS).unref();
       }),
   };
+}
+
+/** Lets a server listen, and returns the port. */
+export function listenAt(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
 }
 
 /** How long a client may take to begin with TLS. One that says nothing gets the greeting of the server. */

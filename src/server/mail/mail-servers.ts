@@ -1,5 +1,6 @@
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import type { Intake } from '../intake.ts';
+import { reachableHost } from '../loopback.ts';
 import { type MailServer, readMailTls, type TlsFiles } from './mail-listener.ts';
 
 /** The settings of the servers for SMTP and IMAP. A port is undefined for a server that is off. */
@@ -33,11 +34,7 @@ export async function startMailServers(
     const server = await load();
     const port = await server.listen(ports[name], host);
     servers.push(server);
-    mailServers[name] = {
-      host: { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host,
-      port,
-      hasTls: tls !== undefined,
-    };
+    mailServers[name] = { host: reachableHost(host), port, hasTls: tls !== undefined };
     return { port };
   };
   try {

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import {
   SMTPServer,
   type SMTPServerAuthentication,
@@ -8,15 +7,16 @@ import {
   type SMTPServerSession,
 } from 'smtp-server';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
-import { createSilentReader } from '../../contract/behaviours.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
-import { isOwnAddress, submitMail } from '../../service/mail/outgoing/submit.ts';
+import { submitMail } from '../../service/mail/outgoing/submit.ts';
+import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../service/pipeline/exchange.ts';
+import { isOwnAddress } from '../../world/store/world.ts';
 import type { HeldBytes } from '../intake.ts';
-import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from './mail-listener.ts';
+import { CLOSE_MS, createMailListener, listenAt, type MailServer, type MailServerSettings } from './mail-listener.ts';
 
 /** The limit for an idle client. */
 const IDLE_MS = 30_000;
@@ -35,13 +35,7 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
   const plain = createServer({ ...options, ...tls, allowInsecureAuth: !isTlsRequired });
   if (!tls) return listenAlone(plain);
   const secure = createServer({ ...options, ...tls, secure: true, secured: true });
-  // `connect` is what a server of its own calls.
-  const accept = ({ connect }: SMTPServer, server: SMTPServer, socket: unknown) =>
-    connect.call(server, socket as never, {});
-  return createMailListener(tls, (socket, isSecure) => {
-    const server = isSecure ? secure : plain;
-    accept(server, server, socket);
-  });
+  return createMailListener(tls, (socket, isSecure) => (isSecure ? secure : plain).connect(socket, {}));
 }
 
 function createServer(options: SMTPServerOptions): SMTPServer {
@@ -54,11 +48,7 @@ function createServer(options: SMTPServerOptions): SMTPServer {
 /** Lets a server listen by itself, which needs no TLS. */
 function listenAlone(server: SMTPServer): MailServer {
   return {
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
-        server.server.once('error', reject);
-        server.listen(port, host, () => resolve((server.server.address() as AddressInfo).port));
-      }),
+    listen: (port, host) => listenAt(server.server, port, host),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
@@ -76,7 +66,7 @@ function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings
     onAuth: (auth, _, done) => logIn(mailbox, auth, done),
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
-      const isAllowed = !principal || isOwnAddress(principal, address);
+      const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
       done(isAllowed ? null : reply(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
@@ -168,7 +158,7 @@ async function deliver(mailbox: SmtpMailbox, bytes: Buffer, session: SMTPServerS
   const data = { name: 'DATA', path: recipients.join(', ') };
   try {
     const messageIds = principal
-      ? [submit(mailbox, principal, { bytes, recipients })]
+      ? [submitMail(mailContextOf(mailbox.service, principal.world), principal, { bytes, recipients }).id]
       : (
           await mailbox.receiveMessage({ eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients })
         ).map(({ id }) => id);
@@ -180,14 +170,6 @@ async function deliver(mailbox: SmtpMailbox, bytes: Buffer, session: SMTPServerS
     record(mailbox, principal, { ...data, status, reply: toReply(error).message });
     throw error;
   }
-}
-
-/** Sends a mail as an inbox, and returns its id. */
-function submit({ service }: SmtpMailbox, principal: InboxPrincipal, mail: Parameters<typeof submitMail>[2]): string {
-  const { worlds, events, loops, correspondents, behaviours } = service;
-  const reachable = worlds.reachableFrom(principal.world);
-  const context = { worlds: reachable, events, loops, correspondents, ...createSilentReader(behaviours) };
-  return submitMail(context, principal, mail).id;
 }
 
 /** The reply to a mail that is refused with an error; others are replied to with 554 5.6.0. */

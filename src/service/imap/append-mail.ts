@@ -3,10 +3,10 @@ import { DEFAULT_DOMAIN, toBareAddress } from '../../contract/email-address.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
+import { isOwnAddress } from '../../world/store/world.ts';
 import { findThread } from '../mail/incoming/accept-message.ts';
 import { type ParsedMail, parseEml } from '../mail/incoming/parse-eml.ts';
-import type { MailContext } from '../mail/store-message.ts';
-import { checkRoom, publish, sizeOfMail, storeMessage } from '../mail/store-message.ts';
+import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../mail/store-message.ts';
 import { RefusedCommand } from './argument.ts';
 import { type FolderName, folderOf, type Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
@@ -75,8 +75,7 @@ function store(
   }
   const { attachments, ...fields } = mail;
   const fromAddress = toBareAddress(mail.from);
-  const isOwn = world.addresses.by('inboxId', inboxId).some(({ address }) => address === fromAddress);
-  const isSent = folder === 'Sent' || (folder !== 'INBOX' && isOwn);
+  const isSent = folder === 'Sent' || (folder !== 'INBOX' && isOwnAddress(world, inboxId, fromAddress));
   checkRoom(context, sizeOfMail({ ...mail, raw: bytes }));
   const now = timestampNow(world.environment);
   const row = {

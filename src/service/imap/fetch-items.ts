@@ -1,3 +1,4 @@
+import { bytesOf, splitHeader } from '../mail/mime/split-parts.ts';
 import { type Argument, CommandError, isList, itemsOf, textOf, type Word, writeString } from './argument.ts';
 import { formatInternalDate } from './dates.ts';
 import type { Item } from './folder.ts';
@@ -153,9 +154,9 @@ function readMessage(
 
 /** Returns the fields of a header that are wanted, as they are written, and the empty line. */
 function selectFields(header: string, isWanted: (name: string) => boolean): Uint8Array {
-  const fields = header.split(/(?<=\n)(?![ \t])/).filter((field) => {
+  const fields = splitHeader(header).filter((field) => {
     const [, name] = /^([!-9;-~]+)[ \t]*:/.exec(field) ?? [];
     return name !== undefined && isWanted(name.toLowerCase());
   });
-  return Uint8Array.from(`${fields.join('')}\r\n`, (character) => character.charCodeAt(0));
+  return bytesOf(`${fields.join('')}\r\n`);
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../mail/mime/split-parts.ts';
 import { RefusedCommand } from './argument.ts';
 import { FOLDER_NAMES, type FolderName } from './folder.ts';
 
@@ -6,7 +7,7 @@ export function decodeName(name: string): string {
   return name.replace(/&([A-Za-z\d+,]*)-/g, (written, base64: string) => {
     if (base64 === '') return '&';
     if (base64.length % 4 === 1) return written;
-    const bytes = Uint8Array.from(atob(base64.replaceAll(',', '/')), (character) => character.charCodeAt(0));
+    const bytes = bytesOf(atob(base64.replaceAll(',', '/')));
     return bytes.length % 2 === 1 ? written : new TextDecoder('utf-16be').decode(bytes);
   });
 }

@@ -166,12 +166,6 @@ function lineEndBefore(text: string, at: number): number {
   return text.startsWith('\r\n', at - 2) ? at - 2 : Math.max(0, at - 1);
 }
 
-/** Returns the end of the header of a mail, behind the empty line. */
-export function headerEnd(text: string): number {
-  const { index, 0: found } = /(?:^|\n)\r?\n/.exec(text) ?? { index: text.length, 0: '' };
-  return index + found.length;
-}
-
 /**
  * Finds a part by its numbers, such as `1.2`: in a `multipart` they count its parts, and what has no parts is its own
  * part 1.

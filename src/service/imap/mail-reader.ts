@@ -1,16 +1,15 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
-import type { World } from '../../world/store/world.ts';
-import { primaryAddress } from '../../world/store/world.ts';
+import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
-import { toBinary } from '../mail/mime/split-parts.ts';
+import { headerEnd, toBinary } from '../mail/mime/split-parts.ts';
 import { writeStructure } from './body-structure.ts';
 import { writeEnvelope } from './envelope.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
-import { envelopeFields, headerEnd, type MailPart, splitMail } from './mail-parts.ts';
+import { envelopeFields, type MailPart, splitMail } from './mail-parts.ts';
 
 /** A mail with its bytes. */
 export interface OpenMail {

@@ -1,4 +1,4 @@
-import { decodeBody, decodeText, decodeWords } from '../mail/mime/split-parts.ts';
+import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/split-parts.ts';
 import { type Argument, CommandError, isList, parseSequence, RefusedCommand, textOf, type Word } from './argument.ts';
 import { dayOf, dayOfField, parseDay } from './dates.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
@@ -200,7 +200,7 @@ function bySize(compare: (size: number, wanted: number) => boolean) {
 /** Finds a text in the header fields with a name; with an empty text, the field must exist. */
 function byField(name: string) {
   return ({ next, reader }: KeyInput): Criterion => {
-    const wanted = toSearchable(decodeText(bytesOfWord(next('The text'))));
+    const wanted = toSearchable(decodeText(bytesOf(next('The text'))));
     const start = `${name.toLowerCase()}:`;
     const matches = (item: Item) =>
       reader
@@ -216,7 +216,7 @@ function byField(name: string) {
 
 function byText(read: (mail: OpenMail) => string) {
   return ({ next, reader }: KeyInput): Criterion => {
-    const wanted = toSearchable(decodeText(bytesOfWord(next('The text'))));
+    const wanted = toSearchable(decodeText(bytesOf(next('The text'))));
     return {
       cost: 3,
       matches(item) {
@@ -227,10 +227,6 @@ function byText(read: (mail: OpenMail) => string) {
   };
 }
 
-function bytesOfWord(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
-}
-
 /** Makes letter case and the kind of white space irrelevant. */
 function toSearchable(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
@@ -238,7 +234,7 @@ function toSearchable(text: string): string {
 
 /** Decodes a header, in which one character stands for each byte; encoded words, too. */
 function decodeHeader(header: string): string {
-  const text = decodeText(bytesOfWord(header));
+  const text = decodeText(bytesOf(header));
   return text.includes('=?')
     ? text
         .split(/\r?\n(?![ \t])/)

@@ -279,6 +279,11 @@ export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username'
   return `${username}@${domain}`;
 }
 
+/** Returns whether an inbox has this bare address. */
+export function isOwnAddress(world: World, inboxId: string, address: string): boolean {
+  return world.addresses.by('inboxId', inboxId).some((row) => row.address === address.toLowerCase());
+}
+
 /** Returns the address from which an inbox currently sends. */
 export function primaryAddress(world: World, inbox: InboxRow): string {
   return world.addresses.by('inboxId', inbox.id).find(({ isPrimary }) => isPrimary)?.address ?? canonicalAddress(inbox);

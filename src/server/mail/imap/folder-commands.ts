@@ -14,11 +14,6 @@ import { expungeItems } from '../../../service/imap/move-mail.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandRow, RunCommand, Session } from './session.ts';
 
-function accountOf({ account }: Session): Account {
-  if (account) return account;
-  throw new CommandError('Log in first.');
-}
-
 /** Refuses what the service has nothing for. */
 function refusing(explain: (name: string) => string): CommandRow {
   return {
@@ -53,7 +48,7 @@ export const FOLDER_COMMANDS: Readonly<Record<string, CommandRow>> = {
   STATUS: {
     when: 'login',
     run(session, [name, items]) {
-      const { inbox } = accountOf(session);
+      const { inbox } = session.needAccount();
       checkId(session);
       sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
       return {};
@@ -69,11 +64,11 @@ export const FOLDER_COMMANDS: Readonly<Record<string, CommandRow>> = {
   CLOSE: {
     when: 'folder',
     run(session) {
-      const { view } = session;
-      const items = view && !view.isReadOnly ? view.folder.items.filter(({ flags }) => flags.has('\\Deleted')) : [];
-      const messageIds = session.idsOf(items);
+      const { inbox, folder, isReadOnly } = session.needView();
+      const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
+      const messageIds = items.map(({ id }) => id);
       session.close();
-      if (view) expungeItems(view.inbox, view.folder, items);
+      expungeItems(inbox, folder, items);
       return messageIds.length > 0 ? { messageIds } : {};
     },
   },
@@ -108,7 +103,7 @@ function list(session: Session, args: readonly Argument[]): ReturnType<RunComman
   const status = returned.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
     session.untagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
-    if (status >= 0) sendStatus(session, accountOf(session).inbox.folders[name], returned[status + 1]);
+    if (status >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returned[status + 1]);
   }
   return {};
 }
@@ -140,7 +135,7 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
 function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): void {
   const values = itemsOf(wanted, 'What to show').map((each) => {
     const name = textOf(each, 'The item').toUpperCase();
-    const value = STATUS_ITEMS[name]?.(folder, accountOf(session));
+    const value = STATUS_ITEMS[name]?.(folder, session.needAccount());
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
     return `${name} ${value}`;
   });

@@ -1,16 +1,12 @@
-import { createSilentReader } from '../../../contract/behaviours.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
-import type { MailContext } from '../../../service/mail/store-message.ts';
 import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
-import type { World } from '../../../world/store/world.ts';
-import { canonicalAddress } from '../../../world/store/world.ts';
+import { canonicalAddress, type World } from '../../../world/store/world.ts';
 
 /** What the sessions of a server share. */
 export interface ImapContext extends Pick<MailboxInternals, 'service' | 'environment' | 'report'> {
   openInbox(principal: InboxPrincipal): ImapInbox;
-  mailContextOf(principal: InboxPrincipal): MailContext;
   takeFault(kind: ImapFaultKind, principal: InboxPrincipal): ImapFault | undefined;
   /** Returns a number that no UIDVALIDITY had. */
   nextUidValidity(): number;
@@ -18,7 +14,7 @@ export interface ImapContext extends Pick<MailboxInternals, 'service' | 'environ
 
 /** Creates what the sessions of a server share. */
 export function createImapContext({ service, environment, report }: MailboxInternals): ImapContext {
-  const { worlds, behaviours, events, loops, correspondents, faults } = service;
+  const { worlds, faults } = service;
   let lastValidity = 0;
   const nextUidValidity = () => {
     lastValidity = Math.max(lastValidity + 1, Math.floor(environment.now().getTime() / 1000));
@@ -28,10 +24,6 @@ export function createImapContext({ service, environment, report }: MailboxInter
   return {
     ...{ service, environment, report, nextUidValidity },
     openInbox: ({ world, inboxId }) => inboxesOf(world).open(inboxId),
-    mailContextOf({ world }) {
-      const reachable = worlds.reachableFrom(world);
-      return { worlds: reachable, events, loops, correspondents, ...createSilentReader(behaviours) };
-    },
     takeFault(kind, { world, inboxId }) {
       const row = world.inboxes.get(inboxId);
       return faults.take({ on: 'imap', world, inbox: row && canonicalAddress(row), kinds: [kind] });

@@ -2,7 +2,7 @@ import { NAME, VERSION } from '../../../basics/version.ts';
 import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandRow, Done, Session } from './session.ts';
+import type { CommandRow, Done, Outcome, Session } from './session.ts';
 
 /** What the server can do, besides how to log in. */
 const CAPABILITIES =
@@ -32,8 +32,7 @@ export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
       session.untagged('BYE See you.');
       session.connection.send(`${tag} OK LOGOUT is done.\r\n`);
       session.connection.end();
-      session.continuation = async () => {};
-      return {};
+      return undefined;
     },
   },
   ID: {
@@ -48,8 +47,12 @@ export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   STARTTLS: {
     when: 'before',
-    run() {
-      throw new CommandError('The connection is encrypted already.');
+    run({ connection }, _, { tag }) {
+      if (connection.isSecure) throw new CommandError('The connection is encrypted already.');
+      if (!connection.mayStartTls) throw new CommandError('The server has no certificate for TLS.');
+      connection.send(`${tag} OK Begin TLS now.\r\n`);
+      connection.startTls();
+      return undefined;
     },
   },
   LOGIN: {
@@ -71,12 +74,13 @@ export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
       session.connection.send('+ idling\r\n');
       session.sendUpdates(true);
       session.isIdle = true;
-      session.continuation = async (line) => {
-        session.isIdle = false;
-        if (/^done$/i.test(line.trim())) session.finish(command, 'IDLE', {});
-        else session.fail(command, 'IDLE', new CommandError('IDLE ends with DONE.'));
-      };
-      return {};
+      session.continuation = (line) =>
+        session.attempt(command, 'IDLE', () => {
+          session.isIdle = false;
+          if (/^done$/i.test(line.trim())) return {};
+          throw new CommandError('IDLE ends with DONE.');
+        });
+      return undefined;
     },
   },
 };
@@ -84,10 +88,7 @@ export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
 function logIn(session: Session, user: string, password: string): Done {
   const { server, connection } = session;
   if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
-  const [name, secret] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8')) as [
-    string,
-    string,
-  ];
+  const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
   const principal = findLogin(server.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
     throw new RefusedCommand(
@@ -103,7 +104,7 @@ function logIn(session: Session, user: string, password: string): Done {
 }
 
 /** Logs in by SASL; the first answer may come with the command. */
-async function authenticate(session: Session, args: Command['args'], command: Command): Promise<Done> {
+function authenticate(session: Session, args: Command['args'], command: Command): Outcome {
   const mechanism = textOf(args[0], 'The mechanism').toUpperCase();
   const first = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
   if (mechanism === 'PLAIN') {
@@ -120,17 +121,13 @@ async function authenticate(session: Session, args: Command['args'], command: Co
 }
 
 /** Asks for a line, with which the command goes on. */
-function ask(session: Session, command: Command, question: string, next: (line: string) => Done): Done {
+function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): undefined {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
-  session.continuation = async (line) => {
-    try {
-      if (line.trim() === '*') throw new CommandError('The client has cancelled the login.');
-      session.finish(command, `${command.tag} AUTHENTICATE`, next(line.trim()));
-    } catch (error) {
-      session.fail(command, `${command.tag} AUTHENTICATE`, error);
-    }
-  };
-  return {};
+  session.continuation = (line) =>
+    session.attempt(command, `${command.tag} AUTHENTICATE`, () => {
+      if (line.trim() !== '*') return next(line.trim());
+      throw new CommandError('The client has cancelled the login.');
+    });
 }
 
 function decode(base64: string): string {

@@ -18,25 +18,24 @@ import {
   type Output,
   parseFetch,
 } from '../../../service/imap/fetch-items.ts';
-import type { Item } from '../../../service/imap/folder.ts';
+import type { Folder, Item } from '../../../service/imap/folder.ts';
 import { findFolderName } from '../../../service/imap/folder-names.ts';
+import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { FLAG_CHANGES, readFlags, setFlags } from '../../../service/imap/message-flags.ts';
-import { copyItems, expungeItems, moveItems, type Transferred } from '../../../service/imap/move-mail.ts';
+import { copyItems, expungeItems, moveItems } from '../../../service/imap/move-mail.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';
-import type { Account, CommandRow, Done, RunCommand, Session } from './session.ts';
+import type { CommandRow, Done, RunCommand, Session } from './session.ts';
 
-/** What a command for messages needs: the account, the open folder, and whether it names messages by UIDs. */
-interface Opened {
-  readonly account: Account;
-  readonly view: FolderView;
-  readonly isUid: boolean;
+/** Returns what a command for messages needs: the open folder, the inbox, and whether it names messages by UIDs. */
+function openedBy(session: Session, { name }: Command) {
+  return { view: session.needView(), ...session.needAccount(), isUid: name.startsWith('UID ') };
 }
 
-function openedBy({ account, view }: Session, { name }: Command): Opened {
-  if (account && view) return { account, view, isUid: name.startsWith('UID ') };
-  throw new CommandError('Open a folder by SELECT or EXAMINE first.');
+/** Returns the ids of items, for the journal. */
+function idsOf(items: readonly Item[]): string[] {
+  return items.map(({ id }) => id);
 }
 
 function checkWritable({ isReadOnly }: FolderView): void {
@@ -54,18 +53,18 @@ export const MESSAGE_COMMANDS: Readonly<Record<string, CommandRow>> = {
   ...both('FETCH', fetchMessages),
   ...both('STORE', storeFlags),
   ...both('SEARCH', searchMessages),
-  ...both('COPY', (session, args, command) => transfer(session, args, command, copyTo)),
-  ...both('MOVE', (session, args, command) => transfer(session, args, command, moveTo)),
+  ...both('COPY', transfer),
+  ...both('MOVE', transfer),
   ...both('EXPUNGE', expunge),
   APPEND: { when: 'login', run: append },
 };
 
 async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<Done> {
-  const { account, view, isUid } = openedBy(session, command);
+  const { inbox, reader, view, isUid } = openedBy(session, command);
   const selected = view.select(args[0], isUid);
   const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
   const wanted = isUid ? [factItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
-  const context = { inbox: account.inbox, reader: account.reader, writeFlags: (item: Item) => view.writeFlags(item) };
+  const context = { inbox, reader, writeFlags: (item: Item) => view.writeFlags(item) };
   const marksRead = !view.isReadOnly && wanted.some((each) => each.marksRead);
   const present = selected.filter((item) => !item.isGone);
   for (const item of present) {
@@ -73,7 +72,7 @@ async function fetchMessages(session: Session, args: Command['args'], command: C
     sendItem(session, view, item, { wanted, context, marksRead });
     await session.connection.drain();
   }
-  const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: session.idsOf(present) } : {};
+  const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: idsOf(present) } : {};
   if (present.length === selected.length) return { text: 'FETCH is done.', ...messageIds };
   throw goneError();
 }
@@ -112,7 +111,7 @@ function sendFetch({ connection, takeFault }: Session, output: Output): void {
 }
 
 function storeFlags(session: Session, args: Command['args'], command: Command): Done {
-  const { account, view, isUid } = openedBy(session, command);
+  const { inbox, view, isUid } = openedBy(session, command);
   const [set, how, first, ...rest] = args;
   const selected = view.select(set, isUid);
   const [name = '', silent] = textOf(how, 'How to change the flags')
@@ -122,19 +121,19 @@ function storeFlags(session: Session, args: Command['args'], command: Command): 
   if (!change) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
   checkWritable(view);
   if (first === undefined) throw new CommandError('STORE needs flags.');
-  const given = readFlags(account.inbox, isList(first) ? first : [first, ...rest]);
+  const given = readFlags(inbox, isList(first) ? first : [first, ...rest]);
   for (const item of selected.filter(({ isGone }) => !isGone)) {
-    setFlags(account.inbox, view.folder, item, change(account.inbox.flagsOf(item), given));
+    setFlags(inbox, view.folder, item, change(inbox.flagsOf(item), given));
     if (silent) view.forgetChange(item);
     else view.changed(item, 'flags');
   }
-  return { messageIds: session.idsOf(selected), text: 'STORE is done.' };
+  return { messageIds: idsOf(selected), text: 'STORE is done.' };
 }
 
 function searchMessages(session: Session, args: Command['args'], command: Command): Done {
-  const { account, view, isUid } = openedBy(session, command);
+  const { reader, view, isUid } = openedBy(session, command);
   const returns = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
-  const found = search({ view, reader: account.reader }, returns ? args.slice(2) : args);
+  const found = search({ view, reader }, returns ? args.slice(2) : args);
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
   if (!returns) {
     session.untagged(['SEARCH', ...numbers].join(' '));
@@ -164,34 +163,27 @@ function describeFound(options: readonly string[], numbers: readonly number[]): 
   return results.join('');
 }
 
-/** How items get to another folder. */
-type Transfer = (account: Account, view: FolderView, items: readonly Item[], to: Argument | undefined) => Transferred;
-
-const targetOf = ({ inbox }: Account, to: Argument | undefined) => {
+/** Returns the folder to which messages go. */
+function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
   try {
     return inbox.folders[findFolderName(textOf(to, 'The folder'))];
   } catch (error) {
     if (!(error instanceof RefusedCommand)) throw error;
     throw new RefusedCommand(error.message, 'TRYCREATE');
   }
-};
+}
 
-const copyTo: Transfer = (account, { folder: from }, items, to) =>
-  copyItems(account.context, { inbox: account.inbox, from, items, to: targetOf(account, to) });
-
-const moveTo: Transfer = ({ inbox, ...account }, view, items, to) => {
-  checkWritable(view);
-  return moveItems({ inbox, from: view.folder, items, to: targetOf({ inbox, ...account }, to) });
-};
-
-function transfer(session: Session, args: Command['args'], command: Command, run: Transfer): Done {
-  const { account, view, isUid } = openedBy(session, command);
-  const items = view.select(args[0], isUid);
-  const to = targetOf(account, args[1]);
-  if (items.some(({ isGone }) => isGone)) throw goneError();
-  const messageIds = session.idsOf(items);
-  const pairs = run(account, view, items, args[1]);
+/** COPY and MOVE. */
+function transfer(session: Session, args: Command['args'], command: Command): Done {
+  const { inbox, context, view, isUid } = openedBy(session, command);
   const name = command.name.replace('UID ', '');
+  const items = view.select(args[0], isUid);
+  const to = targetOf(inbox, args[1]);
+  if (items.some(({ isGone }) => isGone)) throw goneError();
+  if (name === 'MOVE') checkWritable(view);
+  const messageIds = idsOf(items);
+  const moved = { inbox, from: view.folder, items, to };
+  const pairs = name === 'COPY' ? copyItems(context, moved) : moveItems(moved);
   if (pairs.length === 0) return { text: `${name} is done.`, messageIds };
   const [before, after] = [0, 1].map((side) => writeSequence(pairs.map((pair) => pair[side] ?? 0)));
   const code = `[COPYUID ${to.uidValidity} ${before} ${after}]`;
@@ -201,23 +193,22 @@ function transfer(session: Session, args: Command['args'], command: Command, run
 }
 
 function expunge(session: Session, [set]: Command['args'], command: Command): Done {
-  const { account, view, isUid } = openedBy(session, command);
+  const { inbox, view, isUid } = openedBy(session, command);
   checkWritable(view);
   const last = view.items.at(-1)?.uid ?? 0;
   const ranges = isUid ? parseSequence(textOf(set, 'The UIDs'), last) : [[0, Number.POSITIVE_INFINITY] as const];
   const isNamed = contains(ranges);
   const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isNamed(uid));
-  const messageIds = session.idsOf(items);
-  expungeItems(account.inbox, view.folder, items);
+  const messageIds = idsOf(items);
+  expungeItems(inbox, view.folder, items);
   return { text: 'EXPUNGE is done.', ...(messageIds.length > 0 && { messageIds }) };
 }
 
 function append(session: Session, args: Command['args']): Done {
-  const { account } = session;
-  if (!account) throw new CommandError('Log in first.');
+  const { inbox, context } = session.needAccount();
   const [name, ...rest] = args;
-  const target = targetOf(account, name);
-  const flags = isList(rest[0]) ? readFlags(account.inbox, rest.shift()) : [];
+  const target = targetOf(inbox, name);
+  const flags = isList(rest[0]) ? readFlags(inbox, rest.shift()) : [];
   const date = rest.length > 1 ? textOf(rest.shift(), 'The date') : undefined;
   const time = date === undefined ? undefined : parseInternalDate(date);
   const { bytes } = (rest[0] ?? {}) as Partial<Word>;
@@ -225,7 +216,7 @@ function append(session: Session, args: Command['args']): Done {
     throw new CommandError('The date must be written as " 7-Feb-2026 21:52:25 +0000".');
   }
   if (!bytes || rest.length > 1) throw new CommandError('APPEND needs one mail, as a literal.');
-  const item = appendMail(account.context, account.inbox, { folder: target.name, bytes, flags, time });
+  const item = appendMail(context, inbox, { folder: target.name, bytes, flags, time });
   if (!item) throw new RefusedCommand('The mail was removed at once.');
   return { text: `[APPENDUID ${target.uidValidity} ${item.uid}] The mail is stored.`, messageIds: [item.id] };
 }

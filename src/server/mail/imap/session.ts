@@ -1,12 +1,11 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { CommandError, RefusedCommand } from '../../../service/imap/argument.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
-import type { Item } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { MailReader } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
-import type { MailContext } from '../../../service/mail/store-message.ts';
-import { type InboxPrincipal, isValidLogin } from '../../../service/pipeline/access/principal.ts';
+import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
+import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
 import type { ImapContext } from './imap-context.ts';
@@ -48,13 +47,26 @@ export interface Done {
 }
 
 /** The code of a command. */
-export type RunCommand = (session: Session, args: Command['args'], command: Command) => Done | Promise<Done>;
+export type RunCommand = (session: Session, args: Command['args'], command: Command) => Outcome | Promise<Outcome>;
+
+/** `undefined` for a command that has replied already, or waits for another line. */
+export type Outcome = Done | undefined;
 
 /** When a command can be used: at any time, before the login, after it, or with an open folder. */
 export interface CommandRow {
   readonly when: 'any' | 'before' | 'login' | 'folder';
   readonly run: RunCommand;
 }
+
+/** Checks that a command can be used now. */
+const CHECKS: Readonly<Record<CommandRow['when'], (session: Session) => unknown>> = {
+  any() {},
+  before({ account }) {
+    if (account) throw new CommandError('The session is logged in already.');
+  },
+  login: (session) => session.needAccount(),
+  folder: (session) => session.needView(),
+};
 
 /** How many wrong commands a client may send before its login. */
 const MAX_WRONG = 20;
@@ -95,8 +107,9 @@ export class Session {
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const next = this.continuation;
     this.continuation = undefined;
+    const command: Command = { tag: tagOf(line), name: '', args: [] };
     if (next) await next(line);
-    else await this.#runLine(line, literals);
+    else await this.attempt(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
     await this.connection.flush();
   }
 
@@ -105,42 +118,28 @@ export class Session {
     this.#reply({ tag: tagOf(line), name: '', args: [] }, line, reply);
   }
 
-  async #runLine(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    let command: Command = { tag: tagOf(line), name: '', args: [] };
+  /** Does the work of a command, or the rest of it, and replies to it. It never rejects. */
+  async attempt(command: Command, line: string, work: () => Outcome | Promise<Outcome>): Promise<void> {
     try {
-      command = parseCommand(line, literals);
-      await this.runCommand(command, line);
+      const done = await work();
+      if (done) this.#reply(command, line, `OK ${done.text ?? `${command.name} is done.`}`, done.messageIds);
     } catch (error) {
       this.#reply(command, line, this.#describe(error));
     }
   }
 
-  /** Runs a command, or the rest of one. @throws what makes the reply NO or BAD. */
-  async runCommand(command: Command, line: string): Promise<void> {
+  async #run(command: Command): Promise<Outcome> {
     const row = this.#commands[command.name];
     if (!row) throw new CommandError(`There is no command ${command.name.slice(0, 50)}.`);
-    this.#check(row);
+    CHECKS[row.when](this);
     await this.#applyFaults();
-    if (!this.connection.isSecure && command.name === 'STARTTLS') return this.#startTls(command);
-    this.finish(command, line, await row.run(this, command.args, command));
-  }
-
-  /** Sends the changes of the open folder and the reply of a command that is done. */
-  finish(command: Command, line: string, done: Done): void {
-    if (this.continuation) return;
-    const { text = `${command.name} is done.` } = done;
-    this.#reply(command, line, `OK ${text}`, done);
-  }
-
-  /** Refuses what a continued command threw. */
-  fail(command: Command, line: string, error: unknown): void {
-    this.#reply(command, line, this.#describe(error));
+    return row.run(this, command.args, command);
   }
 
   logIn(principal: InboxPrincipal): void {
     const { server } = this;
     const inbox = server.openInbox(principal);
-    const context = server.mailContextOf(principal);
+    const context = mailContextOf(server.service, principal.world);
     this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
     inbox.endings.add(this.bye);
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
@@ -154,7 +153,7 @@ export class Session {
 
   /** Opens a folder; changes of it reach the client from now on. */
   open(name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
-    const { inbox } = this.#account;
+    const { inbox } = this.needAccount();
     this.close();
     this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.#planFlush());
     return this.view;
@@ -193,28 +192,17 @@ export class Session {
     }
   }
 
-  /** Writes the ids of some items for the journal. */
-  idsOf(items: readonly Item[]): string[] {
-    return items.map(({ id }) => id);
+  /** Returns the inbox of the session. @throws {CommandError} before the login. */
+  needAccount(): Account {
+    if (this.account) return this.account;
+    throw new CommandError('Log in first.');
   }
 
-  get #account(): Account {
-    if (this.account && isValidLogin(this.account.principal)) return this.account;
-    throw new RefusedCommand('The inbox was deleted.');
-  }
-
-  #check({ when }: CommandRow): void {
-    if (when === 'any') return;
-    if (when === 'before' && this.account) throw new CommandError('The session is logged in already.');
-    if (when !== 'before' && !this.account) throw new CommandError('Log in first.');
-    if (when === 'folder' && !this.view) throw new CommandError('Open a folder by SELECT or EXAMINE first.');
-  }
-
-  #startTls(command: Command): void {
-    if (!this.connection.mayStartTls) throw new CommandError('The server has no certificate for TLS.');
-    this.#check({ when: 'before', run: () => ({}) });
-    this.connection.send(`${command.tag} OK Begin TLS now.\r\n`);
-    this.connection.startTls();
+  /** Returns the open folder. @throws {CommandError} if there is none. */
+  needView(): FolderView {
+    this.needAccount();
+    if (this.view) return this.view;
+    throw new CommandError('Open a folder by SELECT or EXAMINE first.');
   }
 
   /** Lets the faults of the session happen before a command. */
@@ -231,11 +219,11 @@ export class Session {
     }
   }
 
-  #reply(command: Command, line: string, reply: string, done: Done = {}): void {
+  #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): void {
     if (this.view) this.sendUpdates(!KEEPS_NUMBERS.has(command.name));
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
-    if (done.messageIds || (!reply.startsWith('OK') && RECORDED.has(command.name))) {
-      this.#record(command, line, reply, done.messageIds ?? []);
+    if (messageIds || (!reply.startsWith('OK') && RECORDED.has(command.name))) {
+      this.#record(command, line, reply, messageIds ?? []);
     }
     this.connection.send(`${command.tag} ${reply}\r\n`);
     if (this.#wrongCount >= MAX_WRONG) this.bye('Too many wrong commands');

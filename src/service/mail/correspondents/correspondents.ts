@@ -1,4 +1,4 @@
-import { type BehaviourValues, createSilentReader } from '../../../contract/behaviours.ts';
+import type { BehaviourValues } from '../../../contract/behaviours.ts';
 import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { EventBus } from '../../../world/event-bus.ts';
@@ -13,7 +13,7 @@ import { createTrace } from '../mime/header.ts';
 import type { LoopGuard } from '../outgoing/loop-guard.ts';
 import { findRoute } from '../outgoing/route.ts';
 import { type Mail, showMail } from '../show-mail.ts';
-import { checkRoom, type MailContext, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
+import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
 import { CorrespondentError } from './correspondent.ts';
 import { acceptMail, type Entry, type Turn } from './entry.ts';
@@ -196,7 +196,7 @@ export class Correspondents implements OutsideAddresses {
 
   /** Delivers an answer to an inbox or to a correspondent. Mail to anybody else leaves the emulator. */
   async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
-    const context = this.#contextFor(world);
+    const context = mailContextOf({ ...this.#context, correspondents: this }, world);
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind === 'bounced' || route.kind === 'external') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
@@ -211,12 +211,6 @@ export class Correspondents implements OutsideAddresses {
       checkRoom(context, sizeOfMail(mail));
       receiveMail(context, route.inbox, mail);
     }
-  }
-
-  #contextFor(world: World): MailContext {
-    const { worlds, events, loops, behaviours } = this.#context;
-    const reader = createSilentReader(behaviours);
-    return { worlds: worlds.reachableFrom(world), events, loops, correspondents: this, ...reader };
   }
 }
 

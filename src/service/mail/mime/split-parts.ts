@@ -29,6 +29,17 @@ export function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** Returns the end of the header of a mail, behind the empty line. */
+export function headerEnd(text: string): number {
+  const { index, 0: found } = /(?:^|\n)\r?\n/.exec(text) ?? { index: text.length, 0: '' };
+  return index + found.length;
+}
+
+/** Splits a header into its fields, each as it is written, with its line end. */
+export function splitHeader(header: string): string[] {
+  return header.split(/(?<=\n)(?![ \t])/);
+}
+
 /** A body with the header fields of its part. */
 interface EncodedBody {
   readonly fields: Readonly<Record<string, string>>;

@@ -2,19 +2,14 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
-import { primaryAddress } from '../../../world/store/world.ts';
+import { isOwnAddress, primaryAddress } from '../../../world/store/world.ts';
 import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
 import { findThread } from '../incoming/accept-message.ts';
 import { parseEml } from '../incoming/parse-eml.ts';
 import { CRLF, formatDate } from '../mime/header.ts';
-import { bytesOf, toBinary } from '../mime/split-parts.ts';
+import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/split-parts.ts';
 import type { MailContext } from '../store-message.ts';
 import { sendMail } from './send.ts';
-
-/** Returns whether an inbox has this bare address. */
-export function isOwnAddress({ world, inboxId }: InboxPrincipal, address: string): boolean {
-  return world.addresses.by('inboxId', inboxId).some((row) => row.address === address.toLowerCase());
-}
 
 /**
  * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. What is sent
@@ -34,7 +29,7 @@ export function submitMail(
   const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
   const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parseEml(raw, fallbackId).mail };
   const address = toBareAddress(from);
-  if (!isOwnAddress(principal, address)) {
+  if (!isOwnAddress(world, inboxId, address)) {
     throw new ApiError('FORBIDDEN', `This inbox does not have the address ${address || '<>'}, from which the mail is.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
@@ -52,13 +47,13 @@ export function submitMail(
 /** Returns the bytes of a mail without Bcc, with a Date and a Message-ID. */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
   const text = toBinary(bytes);
-  const end = /(?:^|\n)\r?\n/.exec(text)?.index ?? text.length;
-  const fields = text.slice(0, end + 1).split(/(?<=\n)(?![ \t])/);
+  const end = headerEnd(text);
+  const fields = splitHeader(text.slice(0, end));
   const has = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
   const added = [
     ...(has('date') ? [] : [`Date: ${formatDate(date)}${CRLF}`]),
     ...(has('message-id') ? [] : [`Message-ID: ${messageId}${CRLF}`]),
   ];
   const kept = fields.filter((field) => !/^bcc[ \t]*:/i.test(field));
-  return bytesOf([...added, ...kept, text.slice(end + 1)].join(''));
+  return bytesOf([...added, ...kept, text.slice(end)].join(''));
 }

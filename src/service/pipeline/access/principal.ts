@@ -171,8 +171,3 @@ export function findLogin(worlds: ReachableWorlds, user: string, password: strin
   if (!found || !inbox || canonicalAddress(inbox) !== address || inbox.imapPassword !== password) return undefined;
   return { tier: 'inbox', world: found.world, workspaceId: inbox.workspaceId, inboxId: inbox.id };
 }
-
-/** Returns whether an inbox is still there. */
-export function isValidLogin({ world, inboxId }: InboxPrincipal): boolean {
-  return world.inboxes.get(inboxId)?.deletedAt === null;
-}
