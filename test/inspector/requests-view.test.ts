@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
+import { talkTo } from '../support/imap-talk.ts';
 import { findViolations, openAll } from './find-violations.ts';
 import { answerNext, useInspector } from './open-inspector.ts';
 
@@ -37,6 +38,17 @@ test('a request appears at once, and the page says why it got 403', async (conte
     .poll(() => detail(page).locator('dd').allTextContents())
     .toContain(`helpdesk@acme.test, ${server.mailbox.ids.acme.inboxes.helpdesk}`);
   expect(page.url()).toBe(`${server.control}/#/requests/req_1`);
+});
+
+test('a command of IMAP is shown without a curl command and a test, which could not repeat it', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { options: { imapPort: 0 } });
+  using talk = await talkTo(server.imap?.port ?? 0);
+  await talk.command('LOGIN nobody "wrong"');
+  await page.goto(`${server.control}/#/requests/req_1`);
+  await expect.poll(() => detail(page).locator('h1').textContent()).toContain('LOGIN');
+  expect(await detail(page).locator('dl').textContent()).toContain('ProtocolIMAP');
+  expect(await detail(page).getByText('As a curl command').count()).toBe(0);
 });
 
 test('the private reason is shown beside what the reply says', async (context) => {

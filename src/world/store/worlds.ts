@@ -93,6 +93,13 @@ export class Worlds implements ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;
   }
 
+  /** Keeps the sandbox of a connected client, if it is in one, from expiring. Returns what ends that. */
+  keepOpen({ id }: World): () => void {
+    const sandbox = this.#sandboxes.get(id);
+    sandbox?.use(1);
+    return () => sandbox?.use(-1);
+  }
+
   /** Returns the owner of a key. This takes the same time for any number of keys. */
   findKey(key: string): KeyHolder | undefined {
     const holder = this.#indexes.keys.get(key);

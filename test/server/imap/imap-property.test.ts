@@ -30,14 +30,37 @@ const action = fc.oneof(
   fc.record({ by: fc.constant('smtp' as const), what: fc.constantFrom('one', 'two') }),
 );
 
-/** Changes a message, or adds a draft, by the API. */
+/** Changes a message, or adds a draft, by the API. Returns the call as the feed shows it. */
 async function callApi(running: ImapTestServer, { what, at }: { readonly what: string; readonly at: number }) {
   const { messages } = (await running.api('GET', '/messages')).json;
   const path = `/messages/${messages[at % Math.max(messages.length, 1)]?.id}`;
   const changes = { read: { isRead: true }, star: { isStarred: true }, archive: { isArchived: true } }[what];
-  if (changes) await running.api('PATCH', path, changes);
-  else if (what === 'draft') await running.api('POST', '/drafts', { subject: 'Draft' });
-  else await running.api('DELETE', path);
+  const [method, target, body] = changes
+    ? (['PATCH', path, changes] as const)
+    : what === 'draft'
+      ? (['POST', '/drafts', { subject: 'Draft' }] as const)
+      : (['DELETE', path] as const);
+  return `${method} ${(await running.api(method, target, body)).status}`;
+}
+
+/** Returns what the feed shows: the mail that arrived, the calls of the API that change something, and IMAP commands. */
+async function readStory({ server }: ImapTestServer) {
+  const story = { mails: [] as string[], calls: [] as string[], commands: [] as string[] };
+  for await (const event of server.mailbox.feed({ follow: false })) {
+    if (event.kind === 'mail') story.mails.push(event.subject);
+    if (event.kind !== 'request') continue;
+    const { protocol, method, path, status } = event.request;
+    if (protocol === 'http' && method !== 'GET') story.calls.push(`${method} ${status}`);
+    if (protocol === 'imap' && /^(?:STORE|MOVE|COPY|FETCH)$/.test(method)) story.commands.push(`${method} ${path}`);
+  }
+  return story;
+}
+
+/** Returns how the feed shows a command in a folder, if it does: what changes something also if it is refused. */
+function shownAs(command: string, folder: string, result: string): string[] {
+  const [name = ''] = command.split(' ');
+  const isShown = /^(?:STORE|MOVE|COPY)$/.test(name) || (name === 'FETCH' && result.startsWith('OK'));
+  return isShown ? [`${name} ${folder}`] : [];
 }
 
 /** Returns what a session sees of its folder: the ids with the flags that the API has, too. */
@@ -61,16 +84,21 @@ test('after any mix of calls of the API, IMAP commands from two sessions, and ma
       const smtp = createTransport({ host: '127.0.0.1', port: running.smtpPort, ignoreTLS: true });
       const talks = { first: await running.session('INBOX'), second: await running.session('INBOX') };
       const folders = { first: 'INBOX', second: 'INBOX' };
+      const story: Awaited<ReturnType<typeof readStory>> = { mails: [], calls: [], commands: [] };
       for (const each of actions) {
         if (each.by === 'smtp') {
           await smtp.sendMail({ from: 'a@b.test', to: running.login.user, subject: each.what, text: 'x' });
-        } else if (each.by === 'api') await callApi(running, each);
+          story.mails.push(each.what);
+        } else if (each.by === 'api') story.calls.push(await callApi(running, each));
         else {
-          expect((await talks[each.by].command(each.what)).result).toMatch(/^(?:OK|NO|BAD) /);
+          const { result } = await talks[each.by].command(each.what);
+          expect(result).toMatch(/^(?:OK|NO|BAD) /);
+          story.commands.push(...shownAs(each.what, folders[each.by], result));
           folders[each.by] = /^SELECT (.*)/.exec(each.what)?.[1] ?? folders[each.by];
         }
       }
       smtp.close();
+      expect(await readStory(running)).toEqual(story);
       const tenant = mailbox.snapshot().tenants.find(({ id }) => id === mailbox.ids.acme.tenant);
       const inboxId = mailbox.ids.acme.inboxes.helpdesk;
       const rows = (tenant?.messages ?? []).filter((row) => row.inboxId === inboxId);

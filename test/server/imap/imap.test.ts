@@ -141,6 +141,27 @@ describe('IMAP', () => {
     expect(await talk.ended()).toContain('* BYE The sandbox was closed');
   });
 
+  test('a sandbox does not expire while a session is open, even an idle one', async () => {
+    let nowMs = Date.parse('2026-03-01T09:00:00Z');
+    await using running = await startImap({ environment: { now: () => new Date(nowMs) } });
+    const { mailbox } = running.server;
+    const sandbox = mailbox.createSandbox();
+    const talk = await running.session('INBOX', loginOf({ mailbox: sandbox as never }));
+    talk.send('i IDLE\r\n');
+    await talk.next();
+    nowMs += 500 * 60_000;
+    expect(mailbox.sandboxes()).toHaveLength(1);
+    await mailbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'a@b.test', subject: 'Late' });
+    expect(await talk.next()).toBe('* 3 EXISTS');
+    talk[Symbol.dispose]();
+    // The server may still have to notice the end, and each look at the sandboxes would count as a use until then.
+    const afterAnHour = () => {
+      nowMs += 61 * 60_000;
+      return mailbox.sandboxes();
+    };
+    await expect.poll(afterAnHour).toEqual([]);
+  });
+
   test('search finds by header, text, date, size and flags, in every form', async () => {
     await using running = await startImap();
     const talk = await running.session('INBOX');

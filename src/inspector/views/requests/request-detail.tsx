@@ -22,8 +22,12 @@ export function RequestDetail({ id }: { readonly id: string }) {
         {method} {path} <span class={`mark ${toneOf(status)}`}>{[status, code].filter(Boolean).join(' ')}</span>
       </h1>
       <Reason entry={entry} />
-      <CopyText title="As a curl command" text={writeCurl(entry, location.origin)} />
-      <CopyText title="As a test" text={writeTest(entry)} />
+      {entry.protocol === 'http' && (
+        <>
+          <CopyText title="As a curl command" text={writeCurl(entry, location.origin)} />
+          <CopyText title="As a test" text={writeTest(entry)} />
+        </>
+      )}
       <Facts entry={entry} />
       <h2>What shaped the reply</h2>
       <ShapingBehaviours entry={entry} />
@@ -63,13 +67,17 @@ function errorOf({ body }: RequestContent): string | undefined {
 }
 
 function Facts({ entry }: { readonly entry: RequestEntry }) {
-  const { id, operation, principal, key, at, realTime, durationMs } = entry;
+  const { id, protocol, operation, principal, key, at, realTime, durationMs } = entry;
   const nameOf = useNames();
   const facts = [
     ['Request', id],
-    ['Operation', operation ?? 'none: no operation has this method and path'],
-    ['Key', key ?? 'none was sent'],
-    ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
+    ...(protocol === 'http'
+      ? [
+          ['Operation', operation ?? 'none: no operation has this method and path'],
+          ['Key', key ?? 'none was sent'],
+          ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
+        ]
+      : [['Protocol', protocol.toUpperCase()]]),
     ['Its tenant', nameOf(principal?.tenantId)],
     ['Its workspace', nameOf(principal?.workspaceId)],
     ['Its inbox', nameOf(principal?.inboxId)],

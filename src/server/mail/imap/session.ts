@@ -91,7 +91,8 @@ export class Session {
   #wrongCount = 0;
   #commandCount = 0;
   #isFlushPlanned = false;
-  #cancelTimer = () => {};
+  /** What to do when the connection has ended. */
+  readonly #endings: (() => void)[] = [];
 
   constructor(server: ImapContext, connection: Connection, commands: Readonly<Record<string, CommandRow>>) {
     this.server = server;
@@ -142,13 +143,14 @@ export class Session {
     const context = mailContextOf(server.service, principal.world);
     this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
     inbox.endings.add(this.bye);
+    this.#endings.push(() => inbox.endings.delete(this.bye), server.service.worlds.keepOpen(principal.world));
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
       const fault = this.takeFault(kind);
       if (fault) this.faults.set(kind, fault);
     }
     const { delayMs = 0, commands = null } = this.faults.get('disconnect') ?? {};
     const isTimed = this.faults.has('disconnect') && commands === null;
-    if (isTimed) this.#cancelTimer = server.environment.setTimer(delayMs, () => this.connection.cut());
+    if (isTimed) this.#endings.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
   }
 
   /** Opens a folder; changes of it reach the client from now on. */
@@ -175,8 +177,7 @@ export class Session {
   /** Releases what the session has; the connection has ended. */
   leave(): void {
     this.close();
-    this.#cancelTimer();
-    this.account?.inbox.endings.delete(this.bye);
+    for (const end of this.#endings.splice(0)) end();
   }
 
   /** Takes a fault of this session, if there is one. */
