@@ -66,18 +66,22 @@ function errorOf({ body }: RequestContent): string | undefined {
   return typeof error === 'string' ? error : undefined;
 }
 
+/** What a client sent as HTTP, or the protocol of a mail program. */
+function calledBy({ protocol, operation, principal, key }: RequestEntry) {
+  if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]];
+  return [
+    ['Operation', operation ?? 'none: no operation has this method and path'],
+    ['Key', key ?? 'none was sent'],
+    ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
+  ];
+}
+
 function Facts({ entry }: { readonly entry: RequestEntry }) {
-  const { id, protocol, operation, principal, key, at, realTime, durationMs } = entry;
+  const { id, principal, at, realTime, durationMs } = entry;
   const nameOf = useNames();
   const facts = [
     ['Request', id],
-    ...(protocol === 'http'
-      ? [
-          ['Operation', operation ?? 'none: no operation has this method and path'],
-          ['Key', key ?? 'none was sent'],
-          ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
-        ]
-      : [['Protocol', protocol.toUpperCase()]]),
+    ...calledBy(entry),
     ['Its tenant', nameOf(principal?.tenantId)],
     ['Its workspace', nameOf(principal?.workspaceId)],
     ['Its inbox', nameOf(principal?.inboxId)],
