@@ -28,7 +28,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
   { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
-  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/models.ts'] },
+  { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/database.ts'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
   { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/service/mail/mime/split-parts.ts'] },
   {

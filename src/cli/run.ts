@@ -1,8 +1,11 @@
+import { parseArgs } from 'node:util';
+import { findNearest } from '../basics/nearest.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
-import type { Command, Terminal } from './command.ts';
-import { type CommandLine, parseCommandLine } from './command-line.ts';
-import { COMMANDS } from './commands.ts';
-import { helpText } from './help.ts';
+import type { Terminal } from './command.ts';
+import { type Command, type Flag, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
+import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
+import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
+import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
 /** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {
@@ -24,4 +27,220 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<number
   const runLoaded = await command.load();
   const code = await runLoaded(terminal, line.flags, line.argument, line.other ?? []);
   return typeof code === 'number' ? code : undefined;
+}
+
+/** Returns the text of `--help`: for one command, or the overview. */
+export function helpText(topic?: CommandName): string {
+  return (topic === undefined ? overview() : commandHelp(topic)).join('\n');
+}
+
+function overview(): string[] {
+  const commands: [name: string, command: Command][] = Object.entries(COMMANDS);
+  return [
+    `Usage: ${NAME} [command] [flags]`,
+    '',
+    'A local emulator of an Agent Mailbox Service.',
+    '',
+    'Commands:',
+    ...toList([
+      ...commands.map(([name, command]): Entry => [usageOf(name, command), command.help]),
+      ['help [command]', 'Show the flags of a command'],
+    ]),
+    '',
+    `Flags of ${DEFAULT_COMMAND}:`,
+    ...listFlags(COMMANDS[DEFAULT_COMMAND].flags),
+    '',
+    'Flags of every command:',
+    ...listFlags(COMMON_FLAGS),
+    '',
+    ...ABOUT_VARIABLES,
+    '',
+    ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
+    '',
+    ...wrap(
+      'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; ' +
+        'that of the other command for exec.',
+      WIDTH,
+    ),
+  ];
+}
+
+const ABOUT_VARIABLES = wrap(
+  `Environment variables can set flags too: ${variableOf('port')} sets --port. Put commas between the items of a list.`,
+  WIDTH,
+);
+
+function commandHelp(name: CommandName): string[] {
+  const command: Command = COMMANDS[name];
+  return [
+    `Usage: ${NAME} ${usageOf(name, command, ' [flags]')}`,
+    '',
+    ...wrap(`${command.help}.`, WIDTH),
+    '',
+    'Flags:',
+    ...listFlags({ ...command.flags, ...COMMON_FLAGS }),
+    '',
+    ...ABOUT_VARIABLES,
+  ];
+}
+
+/** Returns a command with its argument, its flags if given, and the command that it runs. */
+export function usageOf(name: string, { argument, runsAnother }: Command, flags = ''): string {
+  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsAnother ? ' -- <command>' : ''}`;
+}
+
+function listFlags(flags: Readonly<Record<string, Flag>>): string[] {
+  return toList(Object.entries(flags).map(toEntry));
+}
+
+function toEntry([name, { short, value, help }]: FlagRow): Entry {
+  return [`${short ? `-${short}, ` : '    '}--${name}${value ? ` ${value}` : ''}`, help];
+}
+
+/** The parsed command line: a request for help or for the version, or a command to run. */
+export type CommandLine =
+  | { readonly action: 'help'; readonly topic: CommandName | undefined }
+  | { readonly action: 'version' }
+  | {
+      readonly action: CommandName;
+      readonly flags: GivenFlags;
+      readonly argument: string | undefined;
+      /** The command line after `--`, for a command that runs another one. */
+      readonly other?: readonly string[];
+    };
+
+type Flags = Readonly<Record<string, Flag>>;
+
+/**
+ * Parses the command line. Flags that are not on it are read from the environment.
+ *
+ * @throws {UsageError} on an unknown command, or on a flag or an argument that the command does not accept.
+ */
+export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const { values, positionals } = parseStrictly(args.slice(0, end));
+  const [action = DEFAULT_COMMAND, ...rest] = [...positionals, ...args.slice(end + 1)];
+  // A request for help has priority over errors in the rest of the command line.
+  if (values.help) return { action: 'help', topic: positionals.find(isCommand) };
+  if (values.version) return { action: 'version' };
+  if (action === HELP) return { action: 'help', topic: parseTopic(rest) };
+
+  const name = parseCommandName(action);
+  const command: Command = COMMANDS[name];
+  const flags = { ...command.flags, ...COMMON_FLAGS };
+  const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
+  if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
+
+  const other = command.runsAnother && parseOther(name, rest, positionals);
+  const argument = other ? undefined : parseArgument(name, command, rest);
+  const givenFlags = { ...fromEnvironment(env, flags), ...fromArguments(values) };
+  if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
+  if (givenFlags.version?.value) return { action: 'version' };
+  return { action: name, flags: givenFlags, argument, ...(other && { other }) };
+}
+
+/** The command that shows the usage of the others. */
+const HELP = 'help';
+
+function parseCommandName(name: string): CommandName {
+  if (isCommand(name)) return name;
+  const names = [...Object.keys(COMMANDS), HELP];
+  const [near] = findNearest(name, names);
+  const hint = near === undefined ? 'there are' : `did you mean ${near}? There are`;
+  throw new UsageError(`There is no command ${quote(name)}; ${hint}: ${names.join(', ')}.`);
+}
+
+function parseTopic([topic, ...more]: readonly string[]): CommandName | undefined {
+  if (more.length > 0) throw new UsageError(`The command ${HELP} takes one command, but got ${quote(more[0])} too.`);
+  return topic === undefined || topic === HELP ? undefined : parseCommandName(topic);
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+function parseStrictly(args: readonly string[]) {
+  const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);
+  const typed = Object.entries(flags).map(([name, { value, short, multiple }]) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [name, { type, ...(short && { short }), ...(multiple && { multiple }) }] as const;
+  });
+  try {
+    const options = Object.fromEntries(typed);
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    return { values: values as Readonly<Record<string, GivenFlag['value']>>, positionals };
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split(/\n|\. /);
+    throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintFor(error, args)}see --help.`);
+  }
+}
+
+/**
+ * Says how a value that begins with `-` is written, or which flag of the named command is similar to an unknown one.
+ */
+function hintFor(error: unknown, args: readonly string[]): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const { flags }: Command = COMMANDS[args.find(isCommand) ?? DEFAULT_COMMAND];
+  const ambiguous = /'--([^'=]+)=-XYZ/.exec(message)?.[1];
+  if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous], args);
+  const unknown = /--([^'=]+)/.exec(message)?.[1];
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
+  const [near] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
+  return near === undefined ? '' : `did you mean --${near}? If not, `;
+}
+
+/** @throws {UsageError} on a negative number that the flag does not accept, however it is written. */
+function hintForDash(name: string, flag: Flag | undefined, args: readonly string[]): string {
+  const label = `--${name}`;
+  const value = args[args.findIndex((arg) => arg === label || arg === `-${flag?.short}`) + 1] ?? '';
+  if (flag?.parse && /^-\d/.test(value) && flag.parse(flag.fromText?.(value) ?? value) === undefined) {
+    throw new UsageError(`${label} must be ${flag.expected}, not ${quote(value)}.`);
+  }
+  const rule = flag?.expected === undefined ? '' : `${label} must be ${flag.expected}, and `;
+  return `${rule}a value that begins with - follows an =, as in ${label}=${flag?.value ?? '<value>'}; `;
+}
+
+function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {
+  if (argument === undefined && first !== undefined) {
+    throw new UsageError(`The command ${name} takes no argument, but got ${quote(first)}.`);
+  }
+  if (argument?.startsWith('<') && first === undefined) {
+    throw new UsageError(`The command ${name} needs ${argument}; see --help.`);
+  }
+  const noun = argument?.slice(1, -1);
+  if (first === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
+  if (more.length > 0) throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
+  return first;
+}
+
+/** Returns the command line of another command. Only `--` before it tells its flags from those of this command. */
+function parseOther(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
+  if (rest[0] && positionals.length <= 1) return rest;
+  const example = `npx agent-mailbox-mock ${name} -- npm test`;
+  throw new UsageError(`The command ${name} needs another command after --, such as: ${example}.`);
+}
+
+function fromArguments(values: Readonly<Record<string, GivenFlag['value']>>): GivenFlags {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
+}
+
+function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
+  const entries = Object.entries(flags).flatMap(([name, flag]) => {
+    const source = env[variableOf(name)] ? variableOf(name) : (flag.otherVariable ?? '');
+    const text = env[source];
+    return text ? [[name, { value: parseVariable(source, flag, text), source }] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {
+  if (flag.isJson) return [text];
+  if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
+  return flag.value === undefined ? parseSwitch(variable, text) : text;
+}
+
+function parseSwitch(variable: string, text: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(text)) return true;
+  if (/^(0|false|no|off)$/i.test(text)) return false;
+  throw new UsageError(`${variable} must be 1 or 0, not ${quote(text)}.`);
 }

@@ -1,6 +1,5 @@
 import { render } from 'preact';
-import { InspectorContext } from './inspector.ts';
-import { createInspectorClient } from './inspector-client.ts';
+import { createInspectorClient, InspectorContext } from './inspector.ts';
 import { LiveFeed } from './live-feed.ts';
 import { Shell } from './shell.tsx';
 

@@ -1,14 +1,39 @@
-import type { RefObject } from 'preact';
+import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useInspector } from './inspector.ts';
-import { hasToken, keepToken } from './inspector-client.ts';
+import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
+import type { Route } from './page-route.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
 import { Failure, Time } from './parts.tsx';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { type Test, useLoaded } from './use-loaded.ts';
+import { KeysView } from './views/keys/keys-view.tsx';
+import { MailView } from './views/mail/mail-view.tsx';
+import { RequestsView } from './views/requests/requests-view.tsx';
+import { ChoicesView } from './views/settings/choices-view.tsx';
+import { StateView } from './views/settings/state-view.tsx';
+import { TimeView } from './views/settings/time-view.tsx';
 import { type Undo, UndoBar, UndoContext } from './views/settings/undo.tsx';
-import { VIEWS } from './views.ts';
+import { WebhooksView } from './views/webhooks/webhooks-view.tsx';
+
+/** A part of the page, with a link in the navigation. */
+interface View {
+  /** The first part of its URLs. */
+  readonly path: string;
+  readonly title: string;
+  readonly Component: ComponentType<{ readonly route: Route }>;
+}
+
+/** The views, in the order of the navigation. */
+const VIEWS: readonly View[] = [
+  { path: 'mail', title: 'Mail', Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
+  { path: 'requests', title: 'Requests', Component: RequestsView },
+  { path: 'keys', title: 'Keys', Component: KeysView },
+  { path: 'time', title: 'Time and faults', Component: TimeView },
+  { path: 'choices', title: 'Choices', Component: ChoicesView },
+  { path: 'state', title: 'State', Component: StateView },
+];
 
 /** The whole page: the navigation, and the view that the URL names. */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {

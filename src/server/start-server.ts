@@ -194,7 +194,7 @@ function parseMailSettings({ tlsRequired = false, ...options }: Partial<ListenOp
   const parse = <Name extends 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey'>(name: Name) =>
     options[name] === undefined ? undefined : parseOption(name, options[name]);
   if (tlsRequired && options.tlsCert === undefined) {
-    throw new TypeError('tlsRequired needs tlsCert and tlsKey.');
+    throw new TypeError('The option tlsRequired needs tlsCert and tlsKey.');
   }
   return {
     ports: { smtp: parse('smtpPort'), imap: parse('imapPort') },

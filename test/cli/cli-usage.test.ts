@@ -1,9 +1,9 @@
 import { test, vi } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
-import { parseCommandLine } from '../../src/cli/command-line.ts';
 import { parseStartSettings } from '../../src/cli/commands/start-settings.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { COMMON_FLAGS, FLAG_ROWS, type FlagRow, variableOf } from '../../src/cli/flags.ts';
+import { parseCommandLine } from '../../src/cli/run.ts';
 import { BEHAVIOUR_IDS } from '../../src/contract/behaviours.ts';
 import { linesOf, runHere } from '../support/command.ts';
 

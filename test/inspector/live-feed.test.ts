@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createInspectorClient } from '../../src/inspector/inspector-client.ts';
+import { createInspectorClient } from '../../src/inspector/inspector.ts';
 import { LiveFeed } from '../../src/inspector/live-feed.ts';
 
 /** Returns after how many seconds the feed asks, within 400 seconds, if these are the answers, the last again and again. */

@@ -1,7 +1,7 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
-import { errorResponses } from '../../src/contract/openapi/describe-operation.ts';
+import { errorResponses } from '../../src/contract/openapi/create-openapi.ts';
 import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
 import { OTHER_REPLIES, REPLIES } from '../../src/contract/operation-replies.ts';
 import type { OperationId } from '../../src/contract/operations.ts';

@@ -2,7 +2,7 @@ import { defaultFixture } from 'agent-mailbox-mock';
 import { isBytes, toBase64 } from '../../src/basics/base64.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { createEnvironment } from '../../src/world/environment.ts';
-import { insertFixture } from '../../src/world/store/seed/insert-fixture.ts';
+import { insertFixture } from '../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../src/world/store/worlds.ts';
 
 /** Computes the files that a start reads in place of checking the default fixture, by their paths. */

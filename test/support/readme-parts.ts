@@ -2,7 +2,7 @@ import { defaultFixture } from 'agent-mailbox-mock';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
-import { usageOf } from '../../src/cli/help.ts';
+import { usageOf } from '../../src/cli/run.ts';
 import {
   BEHAVIOUR_IDS,
   BEHAVIOURS,

@@ -29,8 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'what one tenant has: rows, a clock, faults, the event bus; what comes from outside as an argument: time, randomness, `fetch`',
     not: 'what happens to a request or a mail',
     parts: {
-      store:
-        'worlds, rows, collections with their indexes, seeding; `database.ts` and `models.ts` import `@mswjs/data`',
+      store: 'worlds, rows, collections with their indexes, seeding; `database.ts` imports `@mswjs/data`',
     },
   },
   service: {

@@ -1,9 +1,20 @@
-import type { BehaviourValues } from '../behaviours.ts';
+import {
+  type BehaviourId,
+  type BehaviourValues,
+  createRecordingReader,
+  isChangeable,
+  type ReadBehaviour,
+} from '../behaviours.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { BuildReply, OperationDefinition } from '../operation.ts';
+import { OTHER_REPLIES, REPLIES } from '../operation-replies.ts';
+import type { OperationId } from '../operations.ts';
 import { OPERATION_IDS, OPERATIONS } from '../operations.ts';
-import { describeOperation } from './describe-operation.ts';
+import { TIER_PREFIX, TIERS } from '../tiers.ts';
+import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
 import { createDocument, type OpenApiDocument } from './document.ts';
-import { ASSUMED_HEADER } from './error-responses.ts';
-import { TAGS } from './tags.ts';
+import { ASSUMED_HEADER, type CodesByStatus, codesByStatus } from './error-responses.ts';
+import { TAGS, tagOf } from './tags.ts';
 
 const DESCRIPTION = `The API that agent-mailbox-mock emulates, under its current behaviours.
 
@@ -36,4 +47,97 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
     },
     errorForm: { hasCode: behaviours['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
   });
+}
+
+/** Describes one row of the operation table under these behaviours. */
+export function describeOperation(
+  id: OperationId,
+  row: OperationDefinition,
+  behaviours: BehaviourValues,
+): DescribedRow {
+  const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
+  const query = row.query?.(readBehaviour);
+  const body = row.body?.(readBehaviour);
+  const successes = successesOf(id, row, readBehaviour);
+  row.assumes?.forEach(assume);
+  return {
+    id,
+    method: row.method,
+    path: row.path,
+    summary: row.summary,
+    description: describe(row, readBehaviour, usedBehaviours, behaviours),
+    tag: tagOf(row.path),
+    security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
+    params: row.params?.(),
+    query,
+    body,
+    isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
+    successes,
+    errors: errorResponses(row, (id) => behaviours[id]),
+  };
+}
+
+function describe(
+  row: OperationDefinition,
+  readBehaviour: ReadBehaviour,
+  used: ReadonlySet<BehaviourId>,
+  behaviours: BehaviourValues,
+): string {
+  const tiers = row.tiers === 'public' ? 'no key' : row.tiers(readBehaviour).map((tier) => `\`${TIER_PREFIX[tier]}\``);
+  const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
+  const listed = [...used].map((id) => `\`${isChangeable(id) ? `${id}=${behaviours[id]}` : id}\``).join(', ');
+  return [
+    `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
+    ...(listed ? [`Behaviours: ${listed}.`] : []),
+  ].join('\n\n');
+}
+
+function successesOf(
+  id: OperationId,
+  { status, otherStatus, content }: OperationDefinition,
+  readBehaviour: ReadBehaviour,
+): DescribedSuccess[] {
+  const usual = { status, schema: REPLIES[id](readBehaviour), content, headers: ASSUMED_HEADER };
+  if (otherStatus === undefined) return [usual];
+  const others: Partial<Record<OperationId, BuildReply>> = OTHER_REPLIES;
+  return [usual, { status: otherStatus, schema: others[id]?.(readBehaviour), headers: ASSUMED_HEADER }];
+}
+
+/** Returns the errors that an operation can return, in the order of their status. */
+export function errorResponses(row: OperationDefinition, readBehaviour: ReadBehaviour): CodesByStatus {
+  return codesByStatus((Object.keys(ERRORS) as ErrorCode[]).filter((code) => canReturn(row, code, readBehaviour)));
+}
+
+function canReturn(row: OperationDefinition, code: ErrorCode, readBehaviour: ReadBehaviour): boolean {
+  return row.errors?.includes(code) || (CAN_RETURN[code]?.(row, readBehaviour) ?? false);
+}
+
+/** For each code that is not specific to an operation: whether an operation can return it. */
+const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehaviour: ReadBehaviour) => boolean>> = {
+  VALIDATION_ERROR: (row) => canHaveBody(row) || row.query !== undefined || row.params !== undefined,
+  UNAUTHORIZED: ({ tiers }) => tiers !== 'public',
+  FORBIDDEN: (row, readBehaviour) =>
+    (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'forbidden') ||
+    (hasLookup(row) && readBehaviour('errors.foreign-resource') === 'forbidden'),
+  HOST_NOT_ALLOWED: () => true,
+  NOT_FOUND: (row, readBehaviour) =>
+    row.params !== undefined || (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'not-found'),
+  PAYLOAD_TOO_LARGE: canHaveBody,
+  // Also when too many bodies arrive at once.
+  STORAGE_FULL: canHaveBody,
+  UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
+  INTERNAL_ERROR: () => true,
+};
+
+/** Except for GET, a body is parsed even if the operation needs none. */
+function canHaveBody({ method }: OperationDefinition): boolean {
+  return method !== 'GET';
+}
+
+function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehaviour): boolean {
+  return tiers !== 'public' && tiers(readBehaviour).length < TIERS.length;
+}
+
+function hasLookup({ params, errors }: OperationDefinition): boolean {
+  return params !== undefined || (errors?.includes('NOT_FOUND') ?? false);
 }

@@ -43,7 +43,8 @@ export async function readMailTls({ cert: certFile, key: keyFile }: TlsFiles): P
 }
 
 async function readTlsFile(option: string, path: string | undefined): Promise<Buffer> {
-  if (path === undefined) throw new TypeError(`tlsCert and tlsKey need each other, and ${option} is missing.`);
+  if (path === undefined)
+    throw new TypeError(`The options tlsCert and tlsKey need each other, and ${option} is missing.`);
   return readRegularFile(path).catch((error: unknown) => {
     const problem = fileProblem(error, 'there is no such file');
     throw new TypeError(`${option} ${JSON.stringify(path)} cannot be read: ${problem}.`);

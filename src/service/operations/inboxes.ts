@@ -1,16 +1,17 @@
 import { slugOf } from '../../basics/text.ts';
+import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { DEFAULT_DOMAIN, domainOf, isBareAddress } from '../../contract/email-address.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../../world/environment.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { removeInbox } from '../../world/store/removal.ts';
 import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
-import { canonicalAddress, defaultWorkspace, type World } from '../../world/store/world.ts';
+import { canonicalAddress, defaultWorkspace, primaryAddress, type World } from '../../world/store/world.ts';
 import { checkDomain, isAddressTaken } from '../pipeline/access/check-domain.ts';
 import { createKey } from '../pipeline/access/create-key.ts';
 import { findInScope, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Input, Run } from './context.ts';
-import { showInbox, showInboxWithoutCredentials } from './replies/show-inbox.ts';
 import { DELETED, updated } from './replies/show-page.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
@@ -217,4 +218,60 @@ function insertInbox(
   world.addAddress(address);
   world.addKey(key);
   return { body: { ...showInbox(world, inbox, context), apiKey: key.key } };
+}
+
+/** Returns an inbox as clients see it, without passwords. */
+function showInboxWithoutCredentials(
+  world: World,
+  inbox: InboxRow,
+  { readBehaviour }: Pick<BehaviourReader, 'readBehaviour'>,
+) {
+  const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
+  const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
+  return {
+    id,
+    email: primaryAddress(world, inbox),
+    canonicalEmail: canonicalAddress(inbox),
+    username,
+    domain,
+    ...(displayName === null ? UNSET[readBehaviour('inboxes.display-name.unset')] : { displayName }),
+    workspaceId,
+    addresses,
+    ...EXTRA_FIELDS[readBehaviour('inboxes.shape')](metadata),
+    createdAt,
+  };
+}
+
+/** The field of an inbox without a display name. */
+const UNSET = { null: { displayName: null }, absent: {} };
+
+const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
+
+type ShownServers = ReachableWorlds['mailServers'];
+
+const SHOWN_SERVERS = { listening: (servers: ShownServers) => servers, service: (): ShownServers => ({}) };
+
+/** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
+function showInbox(
+  world: World,
+  inbox: InboxRow,
+  reader: BehaviourReader & { readonly worlds: Pick<ReachableWorlds, 'mailServers'> },
+) {
+  reader.assume('inboxes.default-domain');
+  const { imap, smtp } = SHOWN_SERVERS[reader.readBehaviour('inboxes.mail-servers')](reader.worlds.mailServers);
+  const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
+  return {
+    ...showInboxWithoutCredentials(world, inbox, reader),
+    imapPassword: inbox.imapPassword,
+    imap: {
+      host: imap?.host ?? `imap.${DEFAULT_DOMAIN}`,
+      port: imap?.port ?? 993,
+      tls: imap?.hasTls ?? true,
+      ...login,
+    },
+    smtp: {
+      ...{ host: smtp?.host ?? `smtp.${DEFAULT_DOMAIN}`, port: smtp?.port ?? 587 },
+      ...{ starttls: smtp?.hasTls ?? true, ...login },
+    },
+  };
 }

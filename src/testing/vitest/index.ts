@@ -13,8 +13,7 @@ import type {
   Sandbox,
 } from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
-import { Interceptor } from './interceptor.ts';
-import { MailboxRouter } from './mailbox-router.ts';
+import { Interceptor, MailboxRouter } from './mailbox-router.ts';
 
 export type { MailboxMatchers } from '../matchers/index.ts';
 

@@ -1,4 +1,5 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
+import { setupServer } from 'msw/node';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { sentKey } from '../../service/pipeline/access/principal.ts';
@@ -67,5 +68,27 @@ function hasKey(mailbox: RoutedMailbox, key: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Intercepts the requests of a process while it has routers. */
+export class Interceptor {
+  readonly #server = setupServer();
+  readonly #routers = new Set<MailboxRouter>();
+
+  add(router: MailboxRouter): void {
+    if (this.#routers.size === 0) this.#server.listen({ onUnhandledRequest: 'bypass' });
+    this.#routers.add(router);
+    this.#updateHandlers();
+  }
+
+  remove(router: MailboxRouter): void {
+    this.#routers.delete(router);
+    this.#updateHandlers();
+    if (this.#routers.size === 0) this.#server.close();
+  }
+
+  #updateHandlers(): void {
+    this.#server.resetHandlers(...[...this.#routers].flatMap(({ handlers }) => handlers));
   }
 }

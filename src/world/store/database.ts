@@ -1,10 +1,12 @@
 import { createModel } from '@mswjs/data/lib/model/createModel.js';
 import { parseModelDefinition } from '@mswjs/data/lib/model/parseModelDefinition.js';
+import { nullable } from '@mswjs/data/lib/nullable.js';
+import { primaryKey } from '@mswjs/data/lib/primaryKey.js';
 import { isBytes } from '../../basics/base64.ts';
+import { COLUMNS, type ColumnType, splitType } from '../../fixture/columns.ts';
 import type { Entry } from './entries.ts';
 import { MessageIndex } from './indexes/message-index.ts';
 import { PropertyIndex, type RowIndex } from './indexes/property-index.ts';
-import { type INDEXED, MODELS } from './models.ts';
 import type { AttachmentRow, DraftRow, MessageRow, RowKind, Rows } from './rows.ts';
 
 /** The approximate size of a row without its texts. */
@@ -180,7 +182,7 @@ function frozenCopy<Value>(value: Value): Value {
 // gives a row that shape. What it does not: keep and find the rows. Each query of its `factory()` scans all rows, each
 // of its databases parses the models again, and where there are a `window` and a BroadcastChannel it mirrors its writes
 // to other tabs. So the collections are our own; test/world/store/library.test.ts holds them against that `factory()`.
-// Only this file and models.ts import the library, from its `lib/`, because its main file loads msw.
+// Only this file imports the library, from its `lib/`, because its main file loads msw.
 
 /** A collection for each kind of row. */
 export type Collections = { readonly [Kind in RowKind]: Collection<Kind> };
@@ -190,6 +192,48 @@ export interface Database extends Collections {
   /** The lists, threads and counts of `messages`, which that collection keeps up to date. */
   readonly messageIndex: MessageIndex;
 }
+
+/** The types of columns that are no text, in the format of @mswjs/data. */
+const TYPES: { readonly [Type in ColumnType]?: unknown } = {
+  flag: Boolean,
+  count: Number,
+  texts: Array,
+  addresses: Array,
+  events: Array,
+  object: Object,
+  headers: Object,
+  bytes: Object,
+};
+
+/** The shape of each kind of row, in the format of @mswjs/data. */
+export const MODELS = Object.fromEntries(
+  Object.entries(COLUMNS).map(([kind, columns]) => [kind, toModel(columns)]),
+) as unknown as { readonly [Kind in RowKind]: Record<keyof Rows[Kind], never> };
+
+function toModel(columns: Readonly<Record<string, string>>) {
+  const properties = Object.entries(columns).map(([column, type]) => {
+    const { name, isNullable } = splitType(type);
+    const value = TYPES[name] ?? String;
+    return [column, column === 'id' ? primaryKey(String) : isNullable ? nullable(value as never) : value];
+  });
+  return Object.fromEntries(properties);
+}
+
+/** The indexed properties, by which rows are found without a scan. */
+export const INDEXED = {
+  tenants: [],
+  workspaces: ['slug'],
+  inboxes: ['workspaceId'],
+  addresses: ['inboxId'],
+  apiKeys: ['ownerId'],
+  domains: ['domain', 'workspaceId'],
+  webhooks: ['workspaceId'],
+  messages: ['inboxId', 'messageIdHeader', 'fromAddress'],
+  attachments: ['messageId'],
+  drafts: ['inboxId'],
+  lists: ['inboxId'],
+  listEntries: ['listId'],
+} as const satisfies { [Kind in RowKind]: readonly (keyof Rows[Kind])[] };
 
 /** The kinds of rows. */
 export const ROW_KINDS = Object.keys(MODELS) as RowKind[];

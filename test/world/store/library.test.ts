@@ -1,8 +1,7 @@
 import { factory } from '@mswjs/data';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDatabase, ROW_KINDS } from '../../../src/world/store/database.ts';
-import { INDEXED, MODELS } from '../../../src/world/store/models.ts';
+import { createDatabase, INDEXED, MODELS, ROW_KINDS } from '../../../src/world/store/database.ts';
 import type { RowKind } from '../../../src/world/store/rows.ts';
 
 const IDS = ['a', 'b', 'c', 'd'];

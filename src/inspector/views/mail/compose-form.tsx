@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { toBase64 } from '../../browser-files.ts';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Failure, Field } from '../../parts.tsx';
-import { useAction } from '../../use-action.ts';
+import { Failure, Field, toBase64 } from '../../parts.tsx';
+import { useAction } from '../../use-loaded.ts';
 import { deliver } from './deliver.ts';
 
 /** What a new mail starts with. */

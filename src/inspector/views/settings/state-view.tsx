@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks';
-import { saveFile } from '../../browser-files.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Failure, Field, Json, Time } from '../../parts.tsx';
-import { type Action, useAction } from '../../use-action.ts';
-import { useLoaded } from '../../use-loaded.ts';
+import { Failure, Field, Json, saveFile, Time } from '../../parts.tsx';
+import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from './undo.tsx';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */

@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { Failure } from '../../parts.tsx';
-import { useAction } from '../../use-action.ts';
+import { useAction } from '../../use-loaded.ts';
 
 /** How the latest change is undone. */
 export interface Undo {

@@ -1,12 +1,17 @@
 import { fromBase64 } from '../../../basics/base64.ts';
 import { freezeDeep } from '../../../basics/freeze-deep.ts';
 import { MailLimitError, showSize } from '../../../basics/size.ts';
+import { compareTexts } from '../../../basics/text.ts';
+import { toBareAddress } from '../../../contract/email-address.ts';
 import { checkedDefaultFixture } from '../../../fixture/default-fixture.ts';
-import type { Fixture } from '../../../fixture/parse-fixture.ts';
+import { deriveAddressId } from '../../../fixture/defaults.ts';
+import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
+import type { Collections } from '../database.ts';
+import type { RowKind, Rows } from '../rows.ts';
 import type { WorldsSnapshot } from '../world.ts';
+import { canonicalAddress, type World } from '../world.ts';
 import type { Worlds } from '../worlds.ts';
 import rows from './default-rows.json' with { type: 'json' };
-import { insertFixture } from './insert-fixture.ts';
 
 const tenants = rows.tenants.map(({ attachments, ...others }) => ({
   ...others,
@@ -35,4 +40,97 @@ export function seed(worlds: Worlds, fixture: Fixture): void {
   if (seeded) worlds.restore(seeded);
   else insertFixture(worlds, fixture);
   if (Object.isFrozen(fixture)) SEEDED.set(fixture, seeded ?? worlds.snapshot());
+}
+
+type Workspace = FixtureTenant['workspaces'][string];
+type Inbox = Workspace['inboxes'][string];
+type Message = Inbox['messages'][number];
+type List = Inbox['lists'][string];
+
+/** Inserts the rows of a validated fixture into empty worlds. */
+export function insertFixture(worlds: Worlds, { operator, tenants }: Fixture): void {
+  worlds.addOperatorKey(operator.key);
+  for (const tenant of Object.values(tenants)) {
+    if (tenant.rows) seedRows(worlds, tenant, tenant.rows);
+    else seedTenant(worlds, tenant);
+  }
+}
+
+/** Inserts the rows of an exported tenant as they are. */
+function seedRows(worlds: Worlds, { id, name, createdAt }: FixtureTenant, rows: NonNullable<FixtureTenant['rows']>) {
+  const { addresses, apiKeys, ...others } = rows;
+  const world = worlds.add({ id, name, createdAt });
+  for (const row of apiKeys) world.addKey(row);
+  for (const row of addresses) world.addAddress(row);
+  for (const kind of Object.keys(others) as (keyof typeof others)[]) insertAll(world, kind, others[kind]);
+}
+
+function insertAll<Kind extends RowKind>(collections: Collections, kind: Kind, rows: readonly Rows[Kind][]): void {
+  for (const row of rows) collections[kind].insert(row);
+}
+
+function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, domains, webhooks }: FixtureTenant): void {
+  const world = worlds.add({ id, name, createdAt });
+  const idOf = (handle: string | null) => (handle === null ? null : (workspaces[handle]?.id ?? null));
+  world.addKey({ ...key, tier: 'tenant', ownerId: id });
+  for (const workspace of Object.values(workspaces)) seedWorkspace(world, workspace);
+  seedMessages(
+    world,
+    Object.values(workspaces).flatMap(({ inboxes }) => Object.values(inboxes)),
+  );
+  for (const [domain, { workspace, ...rest }] of Object.entries(domains)) {
+    world.domains.insert({ ...rest, domain, workspaceId: idOf(workspace) });
+  }
+  for (const { workspace, ...webhook } of Object.values(webhooks)) {
+    world.webhooks.insert({ ...webhook, workspaceId: idOf(workspace) });
+  }
+}
+
+function seedWorkspace(world: World, { key, inboxes, ...workspace }: Workspace): void {
+  world.workspaces.insert(workspace);
+  world.addKey({ ...key, tier: 'workspace', ownerId: workspace.id });
+  for (const inbox of Object.values(inboxes)) seedInbox(world, workspace.id, inbox);
+}
+
+function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
+  const { key, addresses, messages: _, drafts, lists, ...row } = inbox;
+  world.inboxes.insert({ ...row, workspaceId, deletedAt: null });
+  world.addKey({ ...key, tier: 'inbox', ownerId: row.id });
+  world.addAddress({
+    id: deriveAddressId(row.id),
+    inboxId: row.id,
+    address: canonicalAddress(inbox),
+    isPrimary: !addresses.some(({ isPrimary }) => isPrimary),
+    createdAt: row.createdAt,
+  });
+  for (const address of addresses) world.addAddress({ ...address, inboxId: row.id });
+  for (const draft of drafts) world.drafts.insert({ ...draft, inboxId: row.id, raw: null });
+  for (const list of Object.values(lists)) seedList(world, row.id, list);
+}
+
+function seedList(world: World, inboxId: string, { entries, ...list }: List): void {
+  world.lists.insert({ ...list, inboxId });
+  for (const entry of entries) world.listEntries.insert({ ...entry, listId: list.id });
+}
+
+/** Inserts the messages of all inboxes of a tenant, in the order of `receivedAt`. */
+function seedMessages(world: World, inboxes: readonly Inbox[]): void {
+  const messages = inboxes.flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
+  messages.sort((one, other) => compareTexts(one.message.receivedAt, other.message.receivedAt));
+  for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
+}
+
+function seedMessage(world: World, inboxId: string, message: Message): void {
+  world.messages.insert({
+    ...message,
+    raw: message.raw === null ? null : fromBase64(message.raw),
+    inboxId,
+    fromAddress: toBareAddress(message.from),
+    headers: null,
+  });
+  for (const { id, filename, contentType, content } of message.attachments) {
+    const bytes = fromBase64(content);
+    const sizeBytes = bytes.byteLength;
+    world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content: bytes });
+  }
 }
