@@ -34,10 +34,10 @@ interface OpenPart {
 
 /** Splits a mail into its parts. Each line is read once, however deep the parts are nested. */
 export function splitMail(text: string): MailPart {
-  return new MailReader(text).root;
+  return new MailSplitter(text).root;
 }
 
-class MailReader {
+class MailSplitter {
   readonly root: MailPart;
   readonly #text: string;
   readonly #open: OpenPart[] = [];
