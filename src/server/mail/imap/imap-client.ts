@@ -28,6 +28,7 @@ export class ImapClient implements Connection {
   #held: HeldBytes;
   #reader: CommandReader;
   #socket: Socket;
+  /** What was not sent yet, with the texts that follow each other in one. */
   #output: Output = [];
   #outputBytes = 0;
   #isEnding = false;
@@ -61,7 +62,9 @@ export class ImapClient implements Connection {
 
   send(...output: Output): void {
     for (const piece of output) {
-      this.#output.push(piece);
+      const last = this.#output.at(-1);
+      if (typeof piece === 'string' && typeof last === 'string') this.#output.splice(-1, 1, last + piece);
+      else this.#output.push(piece);
       this.#outputBytes += piece.length;
     }
     if (this.#outputBytes > PIECE_BYTES) this.#write();
@@ -159,24 +162,12 @@ export class ImapClient implements Connection {
     this.#held = this.#settings.intake.hold();
   }
 
-  /** Sends what was collected; texts that follow each other go together. */
+  /** Sends what was collected. */
   #write(): void {
     const output = this.#output;
     this.#output = [];
     this.#outputBytes = 0;
     if (this.#isEnding || this.#socket.destroyed) return;
-    let text: string[] = [];
-    const writeText = () => {
-      if (text.length > 0) this.#socket.write(text.join(''), 'latin1');
-      text = [];
-    };
-    for (const piece of output) {
-      if (typeof piece === 'string') text.push(piece);
-      else {
-        writeText();
-        this.#socket.write(piece);
-      }
-    }
-    writeText();
+    for (const piece of output) this.#socket.write(piece, 'latin1');
   }
 }
