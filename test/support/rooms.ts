@@ -8,11 +8,13 @@ interface Room {
 /** The rooms of `src/`, lowest first: a file may import from its own room and from those before it. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   basics: {
-    belongs: 'small helpers: JSON paths, base64, sizes, named errors, suggestions for a wrong word, the version',
+    belongs:
+      'small helpers: JSON paths, base64, sizes, numeric options, named errors, suggestions for a wrong word, the version',
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {
-    belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail',
+    belongs:
+      'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail, the forms of secrets',
     not: 'code that runs for a request; anything that is stored',
     parts: {
       operations: 'a file for each resource: its operations, and the schemas of their replies',
@@ -50,7 +52,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'sockets; anything that the service needs to answer a client',
     parts: {
       table: 'the control calls: one row each, their replies, and their client',
-      journal: 'requests and mails that were seen, the live feed, the masking of secrets',
+      journal: 'requests and mails that were seen, and the live feed',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family, and the oracles',
     },
