@@ -1,9 +1,13 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { buildMailbox } from '../../../src/mailbox/mailbox.ts';
+import { createImapContext } from '../../../src/server/mail/imap/imap-context.ts';
+import { LOGIN_COMMANDS } from '../../../src/server/mail/imap/login-commands.ts';
 import { parseCommand } from '../../../src/server/mail/imap/parse-command.ts';
+import { Session } from '../../../src/server/mail/imap/session.ts';
 import { CommandError } from '../../../src/service/imap/argument.ts';
-import { startImap, toMail } from '../../support/imap-server.ts';
+import { loginOf, startImap, toMail } from '../../support/imap-server.ts';
 
 const COMMANDS = [
   'a1 LOGIN user "pass word"',
@@ -116,6 +120,22 @@ describe('IMAP with hostile clients', () => {
     for (const character of text) socket.write(character);
     socket.end();
     expect((await answers).match(/^[a-e] OK/gm)).toEqual(['a OK', 'b OK', 'c OK', 'd OK', 'e OK']);
+  });
+
+  test('a login that is done after the end of its connection keeps no sandbox open', async () => {
+    let nowMs = Date.parse('2026-03-01T09:00:00Z');
+    const internals = buildMailbox({ environment: { now: () => new Date(nowMs) } });
+    const { user, password } = loginOf({ mailbox: internals.mailbox.createSandbox() as never });
+    const connection = {
+      ...{ isSecure: false, mayStartTls: false, refusesLogin: false },
+      ...{ send() {}, end() {}, cut() {}, startTls() {}, async flush() {}, async drain() {} },
+    };
+    const session = new Session(createImapContext(internals), connection, LOGIN_COMMANDS);
+    session.leave();
+    await session.handle(`a LOGIN ${user} "${password}"`, []);
+    expect(session.account).toBeDefined();
+    nowMs += 61 * 60_000;
+    expect(internals.mailbox.sandboxes()).toEqual([]);
   });
 
   test('200 idle sessions get a change, and one tenant never sees the mail of another', async () => {

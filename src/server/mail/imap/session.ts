@@ -91,6 +91,7 @@ export class Session {
   #wrongCount = 0;
   #commandCount = 0;
   #isFlushPlanned = false;
+  #hasEnded = false;
   /** What to do when the connection has ended. */
   readonly #endings: (() => void)[] = [];
 
@@ -112,6 +113,8 @@ export class Session {
     if (next) await next(line);
     else await this.attempt(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
     await this.connection.flush();
+    // Commands that arrived before the end of the connection are still done after it.
+    if (this.#hasEnded) this.leave();
   }
 
   refuse(line: string, reply: string): void {
@@ -176,6 +179,7 @@ export class Session {
 
   /** Releases what the session has; the connection has ended. */
   leave(): void {
+    this.#hasEnded = true;
     this.close();
     for (const end of this.#endings.splice(0)) end();
   }
