@@ -149,7 +149,8 @@ function explainFault({ message }: ApiError): string {
 
 /** Names the flags in place of the options for TLS. */
 function explainTls({ message }: TypeError): string {
-  return message.replace(/\btls(?=Cert|Key|Required)(\w+)/g, (_, word: string) => `--tls-${word.toLowerCase()}`);
+  const sentence = message.replace(/^The options? /, '');
+  return sentence.replace(/\btls(Cert|Key|Required)\b/g, (_, word: string) => `--tls-${word.toLowerCase()}`);
 }
 
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
@@ -157,7 +158,7 @@ function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof ApiError) return new UsageError(explainFault(error));
   const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
   if (isWrongOption) return new UsageError(error.message);
-  if (error instanceof TypeError && error.message.startsWith('tls')) return new UsageError(explainTls(error));
+  if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const otherFlag = port === settings.imapPort ? '--imap-port' : '--smtp-port';
   const flag = port === settings.port ? '--port' : otherFlag;

@@ -26,7 +26,7 @@ const TLS_PROBLEMS: Readonly<Record<string, string>> = {
 /**
  * Reads the certificate and the key of the mail servers; `undefined` if there are none.
  *
- * @throws {TypeError} with a message that begins with an option, if a file is missing or wrong.
+ * @throws {TypeError} with a message that begins with the option, if a file is missing or wrong.
  */
 export async function readMailTls({ cert: certFile, key: keyFile }: TlsFiles): Promise<MailTls | undefined> {
   if (certFile === undefined && keyFile === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function readMailTls({ cert: certFile, key: keyFile }: TlsFiles): P
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new TypeError(
-      `tlsCert and tlsKey must be a certificate and its key, not ${JSON.stringify(certFile)} and ` +
+      `The options tlsCert and tlsKey must be a certificate and its key, not ${JSON.stringify(certFile)} and ` +
         `${JSON.stringify(keyFile)}: ${TLS_PROBLEMS[code] ?? messageOf(error)}.`,
     );
   }
@@ -47,7 +47,7 @@ async function readTlsFile(option: string, path: string | undefined): Promise<Bu
     throw new TypeError(`The options tlsCert and tlsKey need each other, and ${option} is missing.`);
   return readRegularFile(path).catch((error: unknown) => {
     const problem = fileProblem(error, 'there is no such file');
-    throw new TypeError(`${option} ${JSON.stringify(path)} cannot be read: ${problem}.`);
+    throw new TypeError(`The option ${option}: ${JSON.stringify(path)} cannot be read: ${problem}.`);
   });
 }
 

@@ -87,7 +87,11 @@ describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
   });
 
   test.for<[title: string, flags: () => Record<string, string | true>, said: string]>([
-    ['a file that is missing', () => ({ cert: 'none.pem', key: files.key }), '--tls-cert "none.pem" cannot be read'],
+    [
+      'a file that is missing',
+      () => ({ cert: 'none.pem', key: files.key }),
+      '--tls-cert: "none.pem" cannot be read: there is no such file',
+    ],
     ['a certificate without a key', () => ({ cert: files.cert }), '--tls-key is missing'],
     ['a key without a certificate', () => ({ key: files.key }), '--tls-cert is missing'],
     ['a key of something else', () => ({ ...files, key: other.key }), 'the key is not that of the certificate'],
