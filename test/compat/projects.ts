@@ -50,7 +50,16 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
     optionalDependencies: { node22: nodeBinary(22), node24: nodeBinary(24) },
   },
   bundlers: {
-    dependencies: { msw: '2.15.0', next: '^16.0.0', react: '^19.0.0', 'react-dom': '^19.0.0', webpack: '^5.0.0' },
+    dependencies: {
+      msw: '2.15.0',
+      next: '^16.0.0',
+      react: '^19.0.0',
+      'react-dom': '^19.0.0',
+      webpack: '^5.0.0',
+      esbuild: 'latest',
+      rollup: '^4.0.0',
+      '@rollup/plugin-node-resolve': 'latest',
+    },
     optionalDependencies: { node20: nodeBinary(20) },
   },
   bare: { dependencies: {}, optionalDependencies: { node20: nodeBinary(20) } },
