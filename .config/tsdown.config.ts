@@ -51,47 +51,6 @@ const declarationsForRequire: Plugin = {
   },
 };
 
-/** The most characters in a line of minified code, where a statement or a variable ends it. */
-const MAX_LINE = 120;
-
-/**
- * Breaks the lines of minified code before statements and variables, because Node prints the line of an uncaught error.
- * In the files of a start, it writes each character beyond ASCII as an escape: with a single one, V8 keeps and reads
- * the whole file with two bytes for each character, which takes 4 % more processor time until the first answer.
- */
-const shortAsciiLines: Plugin = {
-  name: 'short-ascii-lines',
-  generateBundle(_options, bundle) {
-    for (const chunk of Object.values(bundle)) {
-      if (!('code' in chunk)) continue;
-      const { code } = chunk;
-      const lines: string[] = [];
-      let from = 0;
-      for (const start of findStarts(this.parse(code))) {
-        if (start - from < MAX_LINE) continue;
-        lines.push(code.slice(from, start));
-        from = start;
-      }
-      const broken = [...lines, code.slice(from)].join('\n');
-      const isOfStart = FILES_OF_A_START.some(({ name }) => name === chunk.name);
-      chunk.code = isOfStart ? broken.replace(/[^\0-\x7f]/g, toEscape) : broken;
-    }
-  },
-};
-
-function toEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** Returns where statements and variables start, in order. */
-function findStarts(node: unknown): number[] {
-  if (typeof node !== 'object' || node === null) return [];
-  const below = Object.values(node).flatMap(findStarts);
-  const { type, start } = node as { type?: unknown; start?: number };
-  if (start === undefined || !/(?:Statement|Declaration|Declarator)$/.test(String(type))) return below;
-  return [start, ...below];
-}
-
 /** Writes the licence of each bundled package into a file of the package. */
 const thirdPartyLicences = (fileName: string): Plugin => ({
   name: 'third-party-licences',
@@ -105,17 +64,6 @@ const thirdPartyLicences = (fileName: string): Plugin => ({
     this.emitFile({ type: 'asset', fileName, source });
   },
 });
-
-/** Copies the files of the inspector that need no bundler. */
-const inspectorFiles: Plugin = {
-  name: 'inspector-files',
-  generateBundle() {
-    for (const name of ['index.html', 'inspector.css', 'icon.svg']) {
-      const source = readFileSync(`${root}src/inspector/${name}`, 'utf8');
-      this.emitFile({ type: 'asset', fileName: `inspector/${name}`, source });
-    }
-  },
-};
 
 function describeLicence(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
@@ -201,11 +149,18 @@ const RESOLVE = {
   alias: { lodash$: USED_BY_DATA, 'date-fns$': USED_BY_DATA, lodash: 'lodash-es' },
 };
 
+/** With line breaks, because Node prints the line of an uncaught error. */
+const MINIFY = { mangle: true, compress: true, codegen: false };
+
+/** The licences are in a file of their own. */
+const COMMENTS = { jsdoc: false, annotation: false, legal: false };
+
 const COMMON: UserConfig = {
   cwd: root,
   target: 'es2022',
   fixedExtension: false,
   clean: false,
+  outputOptions: { comments: COMMENTS },
   inputOptions: { resolve: RESOLVE },
   // Everything but msw and the test runners is bundled, so that the package has no dependencies.
   deps: { neverBundle: [/^node:/, /^(?:msw|vitest|@playwright\/test|@msw\/playwright)(\/|$)/], onlyBundle: false },
@@ -225,9 +180,9 @@ const CODE: UserConfig[] = [
     format: 'cjs',
     platform: 'node',
     dts: false,
-    minify: true,
-    outputOptions: { codeSplitting: { groups: FILES_OF_A_START } },
-    plugins: [filesBeside, shortAsciiLines, thirdPartyLicences('THIRD-PARTY-LICENSES')],
+    minify: MINIFY,
+    outputOptions: { comments: COMMENTS, codeSplitting: { groups: FILES_OF_A_START } },
+    plugins: [filesBeside, thirdPartyLicences('THIRD-PARTY-LICENSES')],
   },
   {
     ...COMMON,
@@ -253,8 +208,7 @@ const CODE: UserConfig[] = [
     platform: 'neutral',
     inputOptions: { resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] } },
     dts: false,
-    minify: true,
-    plugins: [shortAsciiLines],
+    minify: MINIFY,
   },
   {
     ...COMMON,
@@ -263,8 +217,12 @@ const CODE: UserConfig[] = [
     format: 'esm',
     platform: 'browser',
     dts: false,
-    minify: true,
-    plugins: [shortAsciiLines, inspectorFiles, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
+    minify: MINIFY,
+    copy: ['index.html', 'inspector.css', 'icon.svg'].map((file) => ({
+      from: `src/inspector/${file}`,
+      to: 'dist/inspector',
+    })),
+    plugins: [thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },
 ];
 

@@ -43,6 +43,7 @@ testPosix.for(['SIGTERM', 'SIGHUP'] as const)(
 
 /** A module that lets `spawn` return only when a file exists, as on a machine that is busy with the new process. */
 const SLOW_SPAWN = `import processes from 'node:child_process';
+import { existsSync } from 'node:fs';
 const { spawn } = processes;
 processes.spawn = (...args) => {
   const child = spawn(...args);
