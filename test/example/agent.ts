@@ -1,0 +1,71 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Decide, type Draft, decideByRules, type Mail, type MailEvent } from './decide.ts';
+
+export interface AgentOptions {
+  readonly baseUrl: string;
+  /** The key of the inbox that the agent looks after. */
+  readonly key: string;
+  /** The secret of the webhook. */
+  readonly secret: string;
+  readonly decide?: Decide;
+  /** How far the time of an event may be from now. */
+  readonly toleranceMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** Creates an agent: a function that answers the requests to its webhook. */
+export function createAgent(options: AgentOptions) {
+  return async (request: Request): Promise<Response> => {
+    const body = await request.text();
+    if (!isGenuine(request.headers, body, options)) return new Response('The signature is wrong.', { status: 401 });
+    try {
+      await handle(JSON.parse(body), options);
+      return new Response('Done.');
+    } catch (error) {
+      // The service sends the event again, for the first time after five seconds.
+      return new Response(String(error), { status: 500 });
+    }
+  };
+}
+
+/** Checks the signature of an event, and that it is not an old one that somebody sends again. */
+function isGenuine(headers: Headers, body: string, { secret, toleranceMs = 300_000 }: AgentOptions): boolean {
+  const time = headers.get('webhook-timestamp');
+  const hmac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'));
+  const expected = Buffer.from(`v1,${hmac.update(`${headers.get('webhook-id')}.${time}.${body}`).digest('base64')}`);
+  const signatures = (headers.get('webhook-signature') ?? '').split(' ').map((each) => Buffer.from(each));
+  const isSigned = signatures.some((each) => each.length === expected.length && timingSafeEqual(each, expected));
+  return isSigned && Math.abs(Date.now() - Number(time) * 1000) <= toleranceMs;
+}
+
+async function handle({ event, inboxId, messageId, recipient }: MailEvent, options: AgentOptions) {
+  const { baseUrl, key, decide = decideByRules, fetch = globalThis.fetch } = options;
+  const call = async (method: string, path: string, json?: object) => {
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+    const body = json ? JSON.stringify(json) : null;
+    const reply = await fetch(`${baseUrl}/v1/inboxes/${inboxId}/${path}`, { method, headers, body });
+    if (!reply.ok) throw new Error(`${method} ${path} failed with the status ${reply.status}.`);
+    return reply;
+  };
+  const get = async (path: string) => (await call('GET', path)).json();
+
+  const mail: Mail = await get(`messages/${messageId}`);
+  const { messages: thread }: { messages: Mail[] } = await get(`threads/${mail.threadId}`);
+  const { drafts }: { drafts: Draft[] } = await get('drafts?limit=200');
+  // An event can come twice, for example after a lost reply. What the first one led to is in the mailbox.
+  const isAnswer = ({ direction, inReplyTo }: Mail) => direction === 'outbound' && inReplyTo === mail.messageIdHeader;
+  if (thread.some(isAnswer) || drafts.some(({ replyToMessageId }) => replyToMessageId === mail.id)) return;
+
+  const fileDraft = (to: string[], plainBody: string) =>
+    call('POST', 'drafts', { to, subject: `Re: ${mail.subject}`, plainBody, replyToMessageId: mail.id });
+  if (event === 'message.bounced') return fileDraft([], `This did not reach ${recipient}.`);
+  if (isAutomatic(await (await call('GET', `messages/${mail.id}/raw`)).text())) return;
+  const { action, text } = await decide(mail, thread);
+  return action === 'reply' ? call('POST', `reply/${mail.id}`, { plainBody: text }) : fileDraft([mail.from], text);
+}
+
+/** Whether a program wrote the mail: to answer it could begin a loop. */
+function isAutomatic(raw: string): boolean {
+  const [head = ''] = raw.split(/\r?\n\r?\n/);
+  return /^(Auto-Submitted: (?!no)|Precedence: (bulk|list|junk)|List-Id:|Return-Path: <>)/im.test(head);
+}
