@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { ProjectName } from './projects.ts';
 
 /** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
@@ -29,6 +29,8 @@ export interface Environment {
   /** The arguments of the runtime. */
   readonly args: readonly string[];
   readonly checks: readonly Check[];
+  /** A command that must end with 0; otherwise the environment is skipped. */
+  readonly needs?: readonly string[];
   /** What does not work here, and why. */
   readonly note?: string;
 }
@@ -202,6 +204,9 @@ const COMPILER_OPTIONS = {
   ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
 };
 
+/** The example imports its files by their own names, and uses Node. */
+const OF_EXAMPLE = { module: 'nodenext', types: ['node'], allowImportingTsExtensions: true, skipLibCheck: true };
+
 /** Under node16, TypeScript refuses the declarations of msw in CommonJS, because they import ES modules. */
 const COMPILED: Readonly<Record<string, { readonly module: string; readonly files: readonly string[] }>> = {
   node16: { module: 'node16', files: ['types.mts'] },
@@ -256,8 +261,34 @@ const PROGRAMS: readonly Environment[] = (
   checks: [],
 }));
 
+const EXAMPLE = new URL('../example/', import.meta.url);
+
+/** The example of an agent, with each of its test runners. */
+const EXAMPLES: readonly Environment[] = (
+  [
+    ['vitest', 'node24', ['./example.mjs', 'vitest']],
+    ['Jest', 'node20', ['./example.mjs', 'jest']],
+    ['pytest', 'node20', ['./example.mjs', 'pytest']],
+    ['TypeScript', 'node20', [`${MODULES}/typescript/bin/tsc`, '-p', '.']],
+  ] as const
+).map(([tool, runtime, args]) => ({
+  name: `Example with ${tool}`,
+  project: 'earlier',
+  runtime,
+  story: 'story.mjs',
+  files: {
+    ...Object.fromEntries(readdirSync(EXAMPLE).map((file) => [file, readFileSync(new URL(file, EXAMPLE), 'utf8')])),
+    'tsconfig.json': JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, ...OF_EXAMPLE }, include: ['*.ts'] }),
+    'example.mjs': readFileSync(new URL('programs/example.mjs', import.meta.url), 'utf8'),
+  },
+  args,
+  checks: [],
+  ...(tool === 'pytest' && { needs: ['python3', '-m', 'pytest', '--version'] }),
+}));
+
 /** All environments; the slowest first. */
 export const ENVIRONMENTS: readonly Environment[] = [
+  ...EXAMPLES,
   ...PROGRAMS,
   ...JESTS,
   ...VITESTS,

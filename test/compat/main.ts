@@ -95,6 +95,8 @@ async function runOne(projects: Projects, environment: Environment): Promise<Res
   const runtime = [join(project.folder, 'node_modules', program), ...flags];
   const version = await readVersion(runtime);
   if (version === undefined) return finish('skipped', '', `npm has not installed ${environment.runtime} here.`);
+  const { needs } = environment;
+  if (needs && !(await doesRun(needs))) return finish('skipped', version, `"${needs.join(' ')}" does not run here.`);
   const problem = await findProblem(environment, project.folder, runtime);
   return problem === undefined ? finish('ok', version, note) : finish('failed', version, problem);
 }
@@ -104,6 +106,11 @@ async function readVersion([program = '']: readonly string[]): Promise<string | 
   const ended = runToEnd([program, '--version'], { cwd: folder, timeoutMs: 10_000 });
   const { code, output } = await ended.catch(() => ({ code: 1, output: '' }));
   return code === 0 ? /\d+\.\d+\.\d+/.exec(output)?.[0] : undefined;
+}
+
+async function doesRun(command: readonly string[]): Promise<boolean> {
+  const ended = runToEnd(command, { cwd: folder, timeoutMs: 30_000 });
+  return (await ended.catch(() => ({ code: 1 }))).code === 0;
 }
 
 /** Runs the story, then the command; returns the output of what fails, `undefined` if all is well. */

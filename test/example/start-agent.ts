@@ -9,5 +9,4 @@ const agent = createAgent({
   secret: WEBHOOK_SECRET,
   toleranceMs: Number(TOLERANCE_MS ?? 300_000),
 });
-const { url } = await serveAgent(agent, Number(PORT));
-process.stdout.write(`The agent listens at ${url}\n`);
+serveAgent(agent, Number(PORT)).then(({ url }) => process.stdout.write(`The agent listens at ${url}\n`));
