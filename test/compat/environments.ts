@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { findBlocks } from '../support/readme.ts';
 import type { ProjectName } from './projects.ts';
 
 /** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
@@ -286,9 +287,34 @@ const EXAMPLES: readonly Environment[] = (
   ...(tool === 'pytest' && { needs: ['python3', '-m', 'pytest', '--version'] }),
 }));
 
+const BLOCKS = findBlocks('src/README.md');
+
+/** The recipes that need a tool which is not installed here, as they are on the page. */
+const RECIPES: readonly Environment[] = (
+  [
+    ['Jest', 'own-server.test.cjs', 'node20', [`${MODULES}/jest/bin/jest.js`, '--testMatch', '**/*.test.cjs']],
+    ['Mocha', 'inbox.mocha.mjs', 'node20', [`${MODULES}/mocha/bin/mocha.js`, 'inbox.mocha.mjs']],
+    ['Bun', 'server.bun.test.js', 'bun', ['test', './server.bun.test.js']],
+    ['Cypress', 'cypress.config.mjs', 'node20', ['./cypress.mjs']],
+  ] as const
+).map(([tool, file, runtime, args]) => ({
+  name: `Recipe for ${tool}`,
+  project: 'earlier',
+  runtime,
+  story: 'story.mjs',
+  files: {
+    [file]: BLOCKS.find((block) => block.file === file)?.text ?? '',
+    'cypress.mjs': readFileSync(new URL('programs/cypress.mjs', import.meta.url), 'utf8'),
+    ...jestConfig({}),
+  },
+  args,
+  checks: [],
+}));
+
 /** All environments; the slowest first. */
 export const ENVIRONMENTS: readonly Environment[] = [
   ...EXAMPLES,
+  ...RECIPES,
   ...PROGRAMS,
   ...JESTS,
   ...VITESTS,

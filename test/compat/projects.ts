@@ -31,6 +31,7 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
       '@types/jest': '^30.0.0',
       '@jest/globals': '^30.0.0',
       ai: '^6.0.0',
+      mocha: '^11.0.0',
       zod: '^4.0.0',
       jsdom: '^26.0.0',
       'happy-dom': '^20.0.0',

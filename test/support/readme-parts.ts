@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { defaultFixture } from 'agent-mailbox-mock';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -32,6 +34,9 @@ import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
 type Cells = readonly string[];
 
+/** The files of the example, each of which is a block of its page. */
+const EXAMPLE = new URL('../example/', import.meta.url);
+
 /** The parts of the pages that are made from the code, by the name in their opening marker. */
 export const PARTS: Readonly<Record<string, () => string>> = {
   rooms: roomsTable,
@@ -53,7 +58,14 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   control: controlTable,
   samples: samplesTables,
   'sample-readings': sampleReadingsTable,
+  ...Object.fromEntries(
+    readdirSync(EXAMPLE).map((file) => [`example-${file.replaceAll('.', '-')}`, () => showFile(file)]),
+  ),
 };
+
+function showFile(file: string): string {
+  return `\`\`\`${extname(file).slice(1)} ${file}\n${readFileSync(new URL(file, EXAMPLE), 'utf8')}\`\`\``;
+}
 
 const fixture = parseFixture(defaultFixture);
 const behaviours = parseBehaviours();
