@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { findBlocks } from '../support/readme.ts';
+import { EXAMPLE_FILES } from '../support/readme-parts.ts';
 import type { ProjectName } from './projects.ts';
 
 /** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
@@ -262,8 +263,6 @@ const PROGRAMS: readonly Environment[] = (
   checks: [],
 }));
 
-const EXAMPLE = new URL('../example/', import.meta.url);
-
 /** The example of an agent, with each of its test runners. */
 const EXAMPLES: readonly Environment[] = (
   [
@@ -278,7 +277,7 @@ const EXAMPLES: readonly Environment[] = (
   runtime,
   story: 'story.mjs',
   files: {
-    ...Object.fromEntries(readdirSync(EXAMPLE).map((file) => [file, readFileSync(new URL(file, EXAMPLE), 'utf8')])),
+    ...EXAMPLE_FILES,
     'tsconfig.json': JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, ...OF_EXAMPLE }, include: ['*.ts'] }),
     'example.mjs': readFileSync(new URL('programs/example.mjs', import.meta.url), 'utf8'),
   },

@@ -34,8 +34,14 @@ import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
 type Cells = readonly string[];
 
-/** The files of the example, each of which is a block of its page. */
 const EXAMPLE = new URL('../example/', import.meta.url);
+
+/** The files of the example with their text. Each is a block of its page. */
+export const EXAMPLE_FILES: Readonly<Record<string, string>> = Object.fromEntries(
+  readdirSync(EXAMPLE)
+    .filter((file) => /\.(json|py|ts)$/.test(file))
+    .map((file) => [file, readFileSync(new URL(file, EXAMPLE), 'utf8')]),
+);
 
 /** The parts of the pages that are made from the code, by the name in their opening marker. */
 export const PARTS: Readonly<Record<string, () => string>> = {
@@ -59,13 +65,12 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   samples: samplesTables,
   'sample-readings': sampleReadingsTable,
   ...Object.fromEntries(
-    readdirSync(EXAMPLE).map((file) => [`example-${file.replaceAll('.', '-')}`, () => showFile(file)]),
+    Object.entries(EXAMPLE_FILES).map(([file, text]) => [
+      `example-${file.replaceAll('.', '-')}`,
+      () => `\`\`\`${extname(file).slice(1)} ${file}\n${text}\`\`\``,
+    ]),
   ),
 };
-
-function showFile(file: string): string {
-  return `\`\`\`${extname(file).slice(1)} ${file}\n${readFileSync(new URL(file, EXAMPLE), 'utf8')}\`\`\``;
-}
 
 const fixture = parseFixture(defaultFixture);
 const behaviours = parseBehaviours();
