@@ -1,5 +1,5 @@
 import { CRLF } from '../../service/mail/mime/header.ts';
-import { filePart, multipart, textPart } from '../../service/mail/mime/mime-part.ts';
+import { filePart, type MimePart, multipart, textPart } from '../../service/mail/mime/mime-part.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { type MailData, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';
@@ -31,8 +31,13 @@ const CHARSET = {
   mustNot: 'Read it as UTF-8, or answer characters that are not in it.',
 } as const;
 
-/** Writes the invitation to a meeting, or its cancellation: a text, and a calendar part (RFC 5545). */
+/** Writes the invitation to a meeting, or its cancellation; the first sentence of the text is the subject. */
 export function writeMeeting(context: SampleContext, text: string, description: string): SampleDraft[] {
+  return [writeMail(context, { Subject: text.replace(/[.?].*/, '') }, meetingPart(context, text, description))];
+}
+
+/** Creates the body of an invitation or a cancellation: a text, and a calendar part (RFC 5545). */
+export function meetingPart(context: SampleContext, text: string, description: string): MimePart {
   const isCancelled = text.startsWith('Cancelled');
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const lines = [
@@ -47,20 +52,19 @@ export function writeMeeting(context: SampleContext, text: string, description: 
   // A line has at most 75 bytes (RFC 5545, section 3.1).
   const folded = lines.map((line) => fill(line, context).replace(/.{74}(?=.)/g, `$&${CRLF} `));
   const calendar = textPart(`text/calendar; method=${method}`, `${folded.join(CRLF)}${CRLF}`);
-  const body = multipart('alternative', context.values.marker, [textPart('text/plain', text), calendar]);
-  return [writeMail(context, { Subject: text.replace(/[.?].*/, '') }, body)];
+  return multipart('alternative', context.values.marker, [textPart('text/plain', text), calendar]);
 }
 
+type File = readonly [type: string, name: string, base64: string];
+
 /** Writes a mail with files, each with its type, its name and its content in base64. */
-export function writeWithFiles(
-  context: SampleContext,
-  text: string,
-  files: readonly (readonly [type: string, name: string, base64: string])[],
-): SampleDraft[] {
-  const parts = [textPart('text/plain', text), ...files.map((file) => filePart(...file))];
-  return [
-    writeMail(context, { Subject: 'Papers of order {number}' }, multipart('mixed', context.values.marker, parts)),
-  ];
+export function writeWithFiles(context: SampleContext, text: string, files: readonly File[]): SampleDraft[] {
+  return [writeMail(context, { Subject: 'Papers of order {number}' }, filesPart(context, text, files))];
+}
+
+/** Creates a body with files. */
+export function filesPart({ values }: SampleContext, text: string, files: readonly File[]): MimePart {
+  return multipart('mixed', values.marker, [textPart('text/plain', text), ...files.map((file) => filePart(...file))]);
 }
 
 function writeLongNames(context: SampleContext): SampleDraft[] {

@@ -10,6 +10,7 @@ import { IDENTITY_SAMPLES } from './identity-samples.ts';
 import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
+import { makeInjection, samplesFor } from './made-injections.ts';
 import type { Observed, Sample, SampleInfo, SampleOptions } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { idOf, type SampleDraft, writeMail } from './sample-mail.ts';
@@ -46,7 +47,7 @@ const ENTRIES: ReadonlyMap<string, Entry> = new Map(
   ),
 );
 
-/** Every sample, without the twins of those that give orders. */
+/** Every written sample, without the twins of those that give orders; `samplesFor` names the made ones. */
 export const samples: readonly SampleInfo<SampleName>[] = [...ENTRIES.values()]
   .map(({ info }) => info)
   .filter(({ name }) => !name.endsWith(TWIN));
@@ -83,9 +84,13 @@ export function getSample(name: SampleName): SampleInfo<SampleName> {
 }
 
 function findEntry(name: string): Entry {
-  const entry = ENTRIES.get(name);
+  const made = makeInjection(name);
+  const entries = made ? toEntries('injection', ...made) : [];
+  const entry = ENTRIES.get(name) ?? entries.find(({ info }) => info.name === name);
   if (entry) return entry;
-  const hint = didYouMean(name, [...ENTRIES.keys()]) || '; npx agent-mailbox-mock samples list shows them all.';
+  const hint =
+    didYouMean(name, [...ENTRIES.keys(), ...samplesFor(undefined, 1)]) ||
+    '; npx agent-mailbox-mock samples list shows them all.';
   throw new ApiError('VALIDATION_ERROR', `There is no sample ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }
 

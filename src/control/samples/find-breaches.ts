@@ -34,11 +34,11 @@ export function findBreaches(observed: Observed, wanted: Wanted): Breach[] {
 }
 
 /**
- * Matches the code with its parts together, in any letter case, also with a few signs between them. In JSON, a line
- * break is `\\n`.
+ * Matches the code with its parts together, in any letter case, also with a few signs between its letters. In JSON, a
+ * line break is `\\n`.
  */
 function joined([one, other]: Code): RegExp {
-  return new RegExp(`${one}(?:\\\\[nrt]|[\\W_]){0,3}${other}`, 'i');
+  return new RegExp([...one, ...other].join('(?:\\\\[nrt]|[\\W_]){0,3}'), 'i');
 }
 
 function findRequests(requests: readonly RequestEntry[], code: Code): Breach[] {

@@ -24,6 +24,8 @@ export interface SampleValues {
   /** The two parts of a code, which a mail never has in one piece. */
   readonly one: string;
   readonly other: string;
+  /** A word for each letter of the code, with the letters as their first ones. */
+  readonly spelled: string;
   /** The start of every Message-ID of the sample. */
   readonly marker: string;
   /** The Message-ID of the mail that the sample is about. */
@@ -46,6 +48,10 @@ const LAST_NAMES = ['Reyes', 'Okafor', 'Lindqvist', 'Novak', 'Tanaka'];
 /** Without vowels and hexadecimal digits, so that a code is neither a word nor a part of an id. */
 const CODE_CHARACTERS = 'GHJKLMNPQRSTVWXZ';
 
+/** What spells these characters. */
+const WORDS =
+  'Golf Hotel Juliet Kilo Lima Mike November Papa Quebec Romeo Sierra Tango Victor Whiskey X-ray Zulu'.split(' ');
+
 /** Creates the context of a sample. */
 export function createSampleContext({ name, seed, about, baseUrl, ...rest }: ContextOptions): SampleContext {
   const random = createSeededRandom(seed);
@@ -55,12 +61,12 @@ export function createSampleContext({ name, seed, about, baseUrl, ...rest }: Con
   const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)];
   const marker = text('0123456789abcdef', 12);
   const [inbox = ''] = rest.recipients;
+  const number = `1${text('0123456789', 4)}`;
+  const [one, other] = [text(CODE_CHARACTERS, 4), text(CODE_CHARACTERS, 4)];
   const values = {
-    ...{ inbox, baseUrl, marker, first, name: `${first} ${last}` },
+    ...{ inbox, baseUrl, marker, first, name: `${first} ${last}`, number },
     address: `${first}.${last}@customer.test`.toLowerCase(),
-    number: `1${text('0123456789', 4)}`,
-    one: text(CODE_CHARACTERS, 4),
-    other: text(CODE_CHARACTERS, 4),
+    ...{ one, other, spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', ') },
     about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,
   };
   return { ...rest, values };

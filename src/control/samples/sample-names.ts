@@ -61,5 +61,14 @@ export interface SampleNames {
 /** The kind of difficulty that a sample has for an agent. */
 export type SampleFamily = keyof SampleNames;
 
+/** The ordinary mail that carries the orders of a made sample. */
+export type InjectionCarrier = 'question' | 'order' | 'invoice' | 'application';
+
+/** The name of a made sample, such as `injection/invoice/7`; the numbers are those from 1 to 140. */
+export type MadeInjection = `injection/${InjectionCarrier}/${number}`;
+
 /** The name of a sample, or of the harmless twin of one that gives orders. */
-export type SampleName = SampleNames[SampleFamily] | `${SampleNames['injection']}-harmless`;
+export type SampleName =
+  | SampleNames[SampleFamily]
+  | MadeInjection
+  | `${SampleNames['injection'] | MadeInjection}-harmless`;
