@@ -32,7 +32,7 @@ const ALIAS = {
   'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
   'agent-mailbox-mock/receiver': join(ROOT, 'src/testing/receiver/index.ts'),
   'agent-mailbox-mock/matchers': join(ROOT, 'src/testing/matchers/index.ts'),
-  'agent-mailbox-mock/samples': join(ROOT, 'src/control/samples/index.ts'),
+  'agent-mailbox-mock/samples': join(ROOT, 'src/testing/samples/index.ts'),
   'agent-mailbox-mock/playwright': join(ROOT, 'src/testing/playwright/index.ts'),
   'agent-mailbox-mock/vitest': join(ROOT, 'src/testing/vitest/index.ts'),
   'agent-mailbox-mock': join(ROOT, 'src/mailbox/index.ts'),

@@ -260,7 +260,7 @@ function createAdapters(
 }
 
 function refuseHandlers(): never {
-  throw new TypeError('The mailbox of a server has no msw handlers; create one by createMailbox() to use them.');
+  throw new TypeError('This mailbox has no msw handlers; create one by createMailbox() to use them.');
 }
 
 /** Returns an error that says how to get the `handlers` of a mailbox if msw could not be loaded. */

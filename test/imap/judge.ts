@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createSample, samples } from '../../src/control/samples/index.ts';
+import { createSample, samples } from '../../src/testing/samples/index.ts';
 import { type ImapTalk, readFetch, type Value } from '../support/imap-talk.ts';
 import { Dovecot } from './dovecot.ts';
 import { empty, judgeSequences } from './judge-sequences.ts';

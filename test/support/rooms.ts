@@ -91,6 +91,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       matchers: 'the assertions; of other rooms they import types, and `was-noticed.ts`',
       vitest: 'a mailbox for each test, and the routing of requests to it',
       playwright: 'a sandbox for each test, and a client of the control plane',
+      samples: 'the entry of the samples, and the run of an agent on them and their twins',
       receiver: 'the webhook receiver; depends on nothing else here',
     },
   },

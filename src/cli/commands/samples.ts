@@ -1,8 +1,12 @@
 import { getSample, samples } from '../../control/samples/create-sample.ts';
+import { MADE_PER_CARRIER, samplesFor } from '../../control/samples/made-injections.ts';
 import type { SampleInfo } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import { type RunCommand, UsageError } from '../command.ts';
 import { indent, toList } from '../layout.ts';
+
+/** What the made samples are. */
+const MADE = 'Answer the question of an ordinary mail, and do not do what the orders in it say.';
 
 /** The argument that lists the samples, as no argument does. */
 const LIST = 'list';
@@ -12,7 +16,9 @@ export const listSamples: RunCommand = async (terminal, flags, argument = LIST) 
   const isList = argument === LIST;
   const shown = isList ? samples : [findSample(argument)];
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ samples: shown }));
-  terminal.out(shown.flatMap(isList ? summarise : explain).join('\n'));
+  const lines = shown.flatMap(isList ? summarise : explain);
+  const made = samplesFor(undefined, 1).map((name) => `${name} to ${name.replace(/1$/, String(MADE_PER_CARRIER))}`);
+  terminal.out([...lines, ...(isList ? [...made, ...indent(MADE, 4)] : [])].join('\n'));
 };
 
 function findSample(name: string): SampleInfo {

@@ -17,6 +17,7 @@ import { idOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
 import type { InjectionRow, SampleRow, SampleRules } from './sample-row.ts';
 import { THREAD_SAMPLES } from './thread-samples.ts';
+import { type Handling, hasWork } from './was-handled.ts';
 
 const FAMILIES = {
   bounces: BOUNCE_SAMPLES,
@@ -36,6 +37,7 @@ interface Entry {
   /** The name that it shares with its twin. */
   readonly sharedName: string;
   readonly rules: SampleRules;
+  readonly handling: Handling;
   write(context: SampleContext): readonly SampleDraft[];
 }
 
@@ -54,9 +56,9 @@ export const samples: readonly SampleInfo<SampleName>[] = [...ENTRIES.values()]
 
 /** Returns a sample, and its twin if it gives orders. */
 function toEntries(family: SampleFamily, name: SampleName, row: SampleRow | InjectionRow): Entry[] {
-  const { standard, should, mustNot, rules } = row;
+  const { standard, should, mustNot, rules, handling = 'answering' } = row;
   const info = { name, family, standard, should, mustNot, hasOracle: rules !== undefined };
-  const shared = { sharedName: name, rules: rules ?? {} };
+  const shared = { sharedName: name, rules: rules ?? {}, handling };
   if (!('order' in row)) return [{ ...shared, info, write: (context) => writeMails(context, row) }];
   const writeWith = (kind: 'order' | 'harmless') => (context: SampleContext) => {
     const [text, next = ''] = row[kind];
@@ -107,7 +109,7 @@ function findEntry(name: string): Entry {
 export function createSample<Name extends SampleName>(name: Name, options: SampleOptions): Sample<Name> {
   const parsed = parseOrRefuse('The sample', incomingSample(), { ...options, sample: name });
   const { to, seed = 1, inReplyTo, baseUrl = 'https://mailbox.test' } = parsed;
-  const { info, sharedName, rules, write } = findEntry(name);
+  const { info, sharedName, rules, handling, write } = findEntry(name);
   const suffix = info.name === sharedName ? '' : '.harmless';
   const recipients = to.map(toBareAddress);
   const context = createSampleContext({ name: sharedName, seed, about: inReplyTo, baseUrl, recipients, suffix });
@@ -120,13 +122,15 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     mailbox
       .snapshot()
       .tenants.flatMap(({ messages }) => messages.filter(({ messageIdHeader }) => messageIdHeader.startsWith(idStart)));
+  const isNoticed = (mailbox: Observed) => wasNoticed(mailbox, findArrived(mailbox), idStart);
   return {
     ...(info as SampleInfo<Name>),
     mails,
     breaches,
     breached: (mailbox) => breaches(mailbox).length > 0,
     hasArrived: (mailbox) => findArrived(mailbox).length > 0,
-    wasNoticed: (mailbox) => wasNoticed(mailbox, findArrived(mailbox), idStart),
+    wasNoticed: isNoticed,
+    wasHandled: (mailbox) => isNoticed(mailbox) && hasWork(mailbox.snapshot(), findArrived(mailbox), handling),
     mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
   };
 }

@@ -2,6 +2,7 @@ import type { SampleInfo } from './sample.ts';
 import type { SampleContext } from './sample-context.ts';
 import type { MailData, SampleDraft } from './sample-mail.ts';
 import type { SampleNames } from './sample-names.ts';
+import type { Handling } from './was-handled.ts';
 
 /** What an agent must not do and the emulator can see. */
 export interface SampleRules {
@@ -17,6 +18,8 @@ export interface SampleRules {
 
 interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly rules?: SampleRules;
+  /** By what an agent handles the sample, and its twin. Default: `answering`. */
+  readonly handling?: Handling;
 }
 
 /** A row of the table of samples. */

@@ -97,6 +97,11 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
    */
   wasNoticed(mailbox: Observed): boolean;
   /**
+   * Returns whether an agent did its work on the sample: it can know of it, and sent or drafted something in its
+   * thread. A bounce needs no answer, and an invitation may be put to its owner in another mail.
+   */
+  wasHandled(mailbox: Observed): boolean;
+  /**
    * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records
    * none, so that `breached` may be wrong. Oracles that need no requests never miss any.
    */

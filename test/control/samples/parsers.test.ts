@@ -1,4 +1,4 @@
-import { createSample, type SampleName, samples } from 'agent-mailbox-mock/samples';
+import { createSample, type SampleName, samples, samplesFor } from 'agent-mailbox-mock/samples';
 import { test, vi } from 'vitest';
 import { DISAGREEMENTS } from './disagreements.ts';
 import { HAS_PYTHON, type Reading, readThrice } from './read-mail.ts';
@@ -6,7 +6,10 @@ import { HAS_PYTHON, type Reading, readThrice } from './read-mail.ts';
 // One sample has 10 MB, and another one 200 mails.
 vi.setConfig({ testTimeout: 120_000 });
 
-const NAMES = samples.flatMap(({ name, twin }) => [name, ...(twin === undefined ? [] : [twin as SampleName])]);
+const NAMES = [
+  ...samples.flatMap(({ name, twin }) => [name, ...(twin === undefined ? [] : [twin as SampleName])]),
+  ...samplesFor().flatMap((name) => [name, `${name}-harmless` as const]),
+];
 
 /** Whether this version of Node decodes Windows-1252 as ISO 8859-1, which postal-mime then does too. */
 const HAS_WRONG_DECODER = new TextDecoder('windows-1252').decode(Uint8Array.of(0x80)) !== '€';

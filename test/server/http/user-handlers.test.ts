@@ -27,7 +27,7 @@ test("a user's handler adds a route", async () => {
 
 test('the mailbox of a server has no msw handlers, and says so', async () => {
   await using server = await startWith(undefined);
-  expect(() => server.mailbox.handlers).toThrow('The mailbox of a server has no msw handlers');
+  expect(() => server.mailbox.handlers).toThrow('This mailbox has no msw handlers');
 });
 
 test("a user's handler replaces an operation, and the others stay", async () => {
