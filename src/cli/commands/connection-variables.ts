@@ -28,6 +28,7 @@ export function connectionVariables(server: AnyServer): Variables {
     MAILBOX_INBOX_KEY: inbox?.key,
     MAILBOX_INBOX_ID: inbox?.id,
     MAILBOX_CONTROL_URL: control,
+    MAILBOX_PYTHON_CLIENT: `${control}/client.py`,
     MAILBOX_SMTP_HOST: smtp && host,
     MAILBOX_SMTP_PORT: smtp && String(smtp.port),
     MAILBOX_IMAP_HOST: imap && host,

@@ -6,6 +6,7 @@ export const CONTROL_CALLS = {
   listControlCalls: 'GET',
   getControlHealth: 'GET /health',
   getControlOpenApi: 'GET /control.json',
+  getPythonClient: 'GET /client.py',
   getOpenApi: 'GET /openapi.json',
   listBehaviours: 'GET /behaviours',
   reset: 'POST /reset',

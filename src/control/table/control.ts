@@ -120,6 +120,7 @@ function writeReply({ content = 'application/json' }: ControlRow, value: unknown
 const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
   'application/json': writeJson,
   'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),
+  'text/x-python': (code) => textReply(200, String(code), 'text/x-python; charset=utf-8'),
   'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
   'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
 };

@@ -8,7 +8,12 @@ import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
-export type ContentType = 'application/json' | 'text/html' | 'application/octet-stream' | 'text/event-stream';
+export type ContentType =
+  | 'application/json'
+  | 'text/html'
+  | 'text/x-python'
+  | 'application/octet-stream'
+  | 'text/event-stream';
 
 type NoFields = z.ZodObject<Record<never, never>>;
 

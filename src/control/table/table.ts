@@ -43,6 +43,7 @@ import { checkpointName, checkpointOptions } from '../state/checkpoints.ts';
 import { triggerOptions } from '../trigger.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { createControlOpenApi } from './describe-control.ts';
+import { writePythonClient } from './python-client.ts';
 import * as replies from './replies.ts';
 import { type ControlRow, createRows, defineControl } from './row.ts';
 
@@ -102,6 +103,13 @@ export const CONTROL_ROWS = {
     reply: replies.openApiReply,
     replyNeverChanges: true,
     run: () => createControlOpenApi(CONTROL_TABLE),
+  }),
+  getPythonClient: defineControl('Sends a client of the control calls for Python: one file, without packages.', {
+    takesNoSandbox: true,
+    content: 'text/x-python',
+    reply: z.string(),
+    replyNeverChanges: true,
+    run: () => writePythonClient(CONTROL_TABLE),
   }),
   getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
     takesNoSandbox: true,

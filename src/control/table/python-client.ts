@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+import { type Json, toJsonSchema } from '../../contract/openapi/json-schema.ts';
+import { CONTROL_PATH } from './control-path.ts';
+import { PYTHON_END, PYTHON_START } from './python-parts.ts';
+import type { ControlRow } from './row.ts';
+
+/** An argument of a method: its name in a request, its type in Python, and whether it must be given. */
+interface Argument {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+}
+
+const TYPES: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
+
+/** What a method returns, by the media type of the reply. */
+const RETURNS = {
+  'application/json': 'Any',
+  'text/html': 'str',
+  'text/x-python': 'str',
+  'application/octet-stream': 'bytes',
+  'text/event-stream': 'Iterator[Dict[str, Any]]',
+};
+
+/** Writes the client of the control calls for Python 3.9 and newer: a method for each call, and what tests need. */
+export function writePythonClient(rows: readonly ControlRow[]): string {
+  return [PYTHON_START, ...rows.map(writeMethod), PYTHON_END].join('\n');
+}
+
+function writeMethod(row: ControlRow): string {
+  const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, content } = row;
+  const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
+  const [inQuery, inBody] = [argumentsOf(query), argumentsOf(body)];
+  const own = [...inPath, ...inQuery.filter(({ name }) => name !== 'sandbox'), ...inBody];
+  const sorted = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)];
+  const words = sorted.map(({ name, type, isRequired }) =>
+    isRequired ? `${toSnakeCase(name)}: ${type}` : `${toSnakeCase(name)}: Optional[${type}] = None`,
+  );
+  const mayStar =
+    words.length > inPath.length ? [...words.slice(0, inPath.length), '*', ...words.slice(inPath.length)] : words;
+  const isInSandbox = inQuery.some(({ name }) => name === 'sandbox');
+  const queryText = writeFields(inQuery.filter(({ name }) => name !== 'sandbox'));
+  const target = path.slice(CONTROL_PATH.length).replace(/\{(\w+)\}/g, (_, name) => `{_quote(${toSnakeCase(name)})}`);
+  return [
+    `    def ${toSnakeCase(id)}(${['self', ...mayStar].join(', ')}) -> ${RETURNS[content ?? 'application/json']}:`,
+    `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
+    `        return self._call("${method}", f"${target}", ${queryText}, ${body ? writeFields(inBody) : 'None'}, ` +
+      `"${content ?? 'application/json'}", ${isInSandbox ? 'True' : 'False'})`,
+    '',
+  ].join('\n');
+}
+
+function argumentsOf(schema: z.ZodType | undefined): Argument[] {
+  if (!schema) return [];
+  const { anyOf, oneOf, ...whole } = toJsonSchema(schema, 'input') as { anyOf?: Json[]; oneOf?: Json[] } & Json;
+  const objects = anyOf ?? oneOf ?? [whole];
+  const all = objects.flatMap((object) => propertiesOf(object, objects.length === 1));
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+}
+
+/** Of a body in several forms, no field is needed in each. */
+function propertiesOf({ properties = {}, required = [] }: Json, isOnlyForm: boolean): Argument[] {
+  return Object.entries(properties as Record<string, Json>).map(([name, { type }]) => ({
+    ...{ name, type: TYPES[String(type)] ?? 'Any' },
+    isRequired: isOnlyForm && (required as readonly string[]).includes(name),
+  }));
+}
+
+function writeFields(fields: readonly Argument[]): string {
+  return `{${fields.map(({ name }) => `"${name}": ${toSnakeCase(name)}`).join(', ')}}`;
+}
+
+/** Writes a name as Python does; `from` and the like, which Python keeps for itself, get an underscore. */
+function toSnakeCase(name: string): string {
+  const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return /^(?:from|in|is|not|or|and|class|def|for|if|with|as)$/.test(snake) ? `${snake}_` : snake;
+}

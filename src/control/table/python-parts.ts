@@ -1,0 +1,168 @@
+import { CONTROL_PATH } from './control-path.ts';
+
+/** The beginning of the client for Python, up to the methods that are made from the table. */
+export const PYTHON_START = `"""The control calls of agent-mailbox-mock, made from its table; no package is needed.
+
+    from client import Mailbox
+
+    with Mailbox().sandbox() as box:
+        box.deliver(to="helpdesk@" + box.domain, from_="dana@customer.test", subject="Hello")
+        run_my_agent(box.base_url, box.keys["inboxes"]["helpdesk"])
+        box.assert_sent(to="dana@customer.test")
+
+Variables, which \`agent-mailbox-mock exec\` sets: MAILBOX_BASE_URL, and AGENT_MAILBOX_TOKEN if calls need a token.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, Iterator, List, Optional
+from urllib.error import HTTPError
+from urllib.parse import quote, urlencode
+from urllib.request import ProxyHandler, Request, build_opener
+
+# A proxy of the environment is for other addresses.
+_OPENER = build_opener(ProxyHandler({}))
+
+
+class MailboxError(Exception):
+    """A call was refused: its status, its code and a sentence."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.code = code
+
+
+def _quote(value: str) -> str:
+    return quote(str(value), safe="")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _given(fields: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+class Mailbox:
+    """A running emulator, or one sandbox of it. Arguments that are None are not sent."""
+
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None) -> None:
+        self.base_url = (url or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025").rstrip("/")
+        self._token = token or os.environ.get("AGENT_MAILBOX_TOKEN")
+        self._sandbox_id = sandbox_id
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Dict[str, Any],
+        body: Optional[Dict[str, Any]],
+        content: str,
+        takes_sandbox: bool,
+    ) -> Any:
+        fields = _given(query)
+        if takes_sandbox and self._sandbox_id is not None:
+            fields["sandbox"] = self._sandbox_id
+        url = self.base_url + "${CONTROL_PATH}" + path
+        if fields:
+            url += "?" + urlencode({name: _text(value) for name, value in fields.items()})
+        headers = {} if self._token is None else {"X-Mock-Token": self._token}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(_given(body)).encode("utf-8")
+        try:
+            reply = _OPENER.open(Request(url, data=data, headers=headers, method=method))
+        except HTTPError as error:
+            text = error.read().decode("utf-8", "replace")
+            try:
+                said = json.loads(text)
+            except ValueError:
+                said = {"error": text[:500]}
+            raise MailboxError(error.code, str(said.get("code", "")), str(said.get("error", ""))) from None
+        if content == "text/event-stream":
+            return _events(reply)
+        with reply:
+            received = reply.read()
+        if content == "application/json":
+            return json.loads(received)
+        return received if content == "application/octet-stream" else received.decode("utf-8")
+
+    def sandbox(self, **options: Any) -> Sandbox:
+        """Creates a sandbox, and closes it at the end of a \`with\` block."""
+        return Sandbox(self, self.create_sandbox(**options))
+
+    def deliver(self, **mail: Any) -> List[Dict[str, Any]]:
+        """Delivers a mail from outside, or a sample, and returns the messages that arrived: one for each inbox."""
+        return self.receive_message(**mail)["messages"]
+
+    def wait(self, to: str, **options: Any) -> Dict[str, Any]:
+        """Waits for a mail to an address, and returns it."""
+        return self.wait_for_message(to=to, **options)
+
+    def deliveries(self, **filters: Any) -> List[Dict[str, Any]]:
+        """Returns the deliveries to webhooks, with their attempts."""
+        return self.list_deliveries(**filters)["deliveries"]
+
+    def advance(self, duration: str) -> Dict[str, Any]:
+        """Advances the clock, for example by "2h"; what is due happens."""
+        return self.change_clock(advance=duration)
+
+    def assert_sent(self, count: int = 1, **filters: Any) -> List[Dict[str, Any]]:
+        """Fails unless this many mails were sent that match \`to\`, \`subject\` and the like; returns them."""
+        found = self.list_mail(direction="outbound", **filters)["messages"]
+        if len(found) == count:
+            return found
+        sent = self.list_mail(direction="outbound")["messages"]
+        lines = [f"  {mail['subject']!r} to {', '.join(mail['to'])}" for mail in sent]
+        all_sent = "Sent were:\\n" + "\\n".join(lines) if lines else "Nothing was sent at all."
+        raise AssertionError(f"{len(found)} sent mails match {filters}, and {count} should. {all_sent}")
+`;
+
+/** The end of the client for Python, after the methods that are made from the table. */
+export const PYTHON_END = `
+def _events(reply: Any) -> Iterator[Dict[str, Any]]:
+    with reply:
+        for line in reply:
+            if line.startswith(b"data:"):
+                yield json.loads(line[5:])
+
+
+class Sandbox(Mailbox):
+    """A tenant of its own: its calls see nothing of others."""
+
+    def __init__(self, mailbox: Mailbox, created: Dict[str, Any]) -> None:
+        super().__init__(mailbox.base_url, mailbox._token, created["id"])
+        self.id: str = created["id"]
+        self.domain: str = created["domain"]
+        self.keys: Dict[str, Any] = created["keys"]
+        self.ids: Dict[str, Any] = created["ids"]
+        self._mailbox = mailbox
+
+    def close(self) -> None:
+        """Removes the sandbox with all that is in it."""
+        self._mailbox.close_sandbox(self.id)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+try:
+    import pytest
+except ImportError:
+    pass
+else:
+
+    @pytest.fixture
+    def mailbox() -> Iterator[Sandbox]:
+        """A sandbox for each test."""
+        with Mailbox().sandbox() as created:
+            yield created
+`;
