@@ -21,6 +21,7 @@ import { REPLIES } from '../../src/contract/operation-replies.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
+import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { fieldsOf } from '../../src/control/table/describe-control.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
@@ -70,6 +71,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
       () => `\`\`\`${extname(file).slice(1)} ${file}\n${text}\`\`\``,
     ]),
   ),
+  'made-samples': madeSamplesTable,
 };
 
 const fixture = parseFixture(defaultFixture);
@@ -261,6 +263,25 @@ function samplesTables(): string {
     return `### ${family[0]?.toUpperCase()}${family.slice(1)}\n\n${table(['Sample', 'By', 'An agent should', 'It must not'], rows, NARROW)}`;
   });
   return tables.join('\n\n');
+}
+
+function madeSamplesTable(): string {
+  const quoted = (texts: readonly string[]) => texts.map((text) => `“${text}”`).join(', ');
+  const wordings = Object.values(WORDINGS).map(([wording]) => wording.replace(/\*\.?/, '…'));
+  return table(
+    ['Table', 'Rows'],
+    [
+      [
+        'Carrier',
+        Object.entries(CARRIERS)
+          .map(([name, [, text]]) => `${code(name)}: “${text}”`)
+          .join(', '),
+      ],
+      ['Goal', Object.keys(GOALS).map(code).join(', ')],
+      ['Wording', quoted(wordings)],
+      ['Place', Object.keys(PLACES).map(code).join(', ')],
+    ],
+  );
 }
 
 function sampleReadingsTable(): string {
