@@ -19,6 +19,7 @@ const CONNECTION = {
   MAILBOX_INBOX_KEY: keys.acme.inboxes.helpdesk,
   MAILBOX_INBOX_ID: ids.acme.inboxes.helpdesk,
   MAILBOX_CONTROL_URL: /^http:\/\/127\.0\.0\.1:\d+\/__mock$/,
+  MAILBOX_PYTHON_CLIENT: /^http:\/\/127\.0\.0\.1:\d+\/__mock\/client\.py$/,
   AGENT_MAILBOX_URL: /^http:\/\/127\.0\.0\.1:\d+$/,
   MAILBOX_EXEC_ID: /^[\da-f-]{36}$/,
 };
@@ -248,6 +249,7 @@ test('start and exec write a file of variables that only the user can read, and 
       `MAILBOX_INBOX_KEY=${ready.keys.inbox}`,
       `MAILBOX_INBOX_ID=${ids.acme.inboxes.helpdesk}`,
       `MAILBOX_CONTROL_URL=${ready.control}`,
+      `MAILBOX_PYTHON_CLIENT=${ready.control}/client.py`,
       `AGENT_MAILBOX_URL=${ready.url}`,
       '',
     ]);

@@ -43,7 +43,6 @@ import { checkpointName, checkpointOptions } from '../state/checkpoints.ts';
 import { triggerOptions } from '../trigger.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { createControlOpenApi } from './describe-control.ts';
-import { writePythonClient } from './python-client.ts';
 import * as replies from './replies.ts';
 import { type ControlRow, createRows, defineControl } from './row.ts';
 
@@ -109,7 +108,8 @@ export const CONTROL_ROWS = {
     content: 'text/x-python',
     reply: z.string(),
     replyNeverChanges: true,
-    run: () => writePythonClient(CONTROL_TABLE),
+    // Few tests are in Python, so it is loaded for the first one.
+    run: async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
   }),
   getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
     takesNoSandbox: true,

@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, type TestContext, test, vi } from 'vitest';
+import { writePythonClient } from '../../src/control/table/python-client.ts';
+import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { makeFolder } from '../support/folder.ts';
+import { runCommand } from '../support/processes.ts';
+
+// Each process takes its time to start while other tests keep this machine busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Skips a test, except in CI, if Python cannot import a module. */
+function needPython({ skip }: TestContext, module: string, howToGet: string): void {
+  if (spawnSync('python3', ['-c', `import ${module}`]).status === 0) return;
+  if (process.env.CI) throw new Error(howToGet);
+  skip(howToGet);
+}
+
+const HOW_TO_GET_PYTHON = 'Needs Python 3.9 or newer as python3.';
+const HOW_TO_GET_PYTEST = 'Needs pytest: apt-get install python3-pytest.';
+
+/** Loads the client as a program without packages would: from its address, past the proxies of the machine. */
+const LOAD = `import json, os, sys, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+exec(compile(opener.open(os.environ["MAILBOX_PYTHON_CLIENT"]).read(), "client.py", "exec"))
+`;
+
+const SEND = `
+def send(box):
+    inbox = box.ids["inboxes"]["helpdesk"]
+    body = json.dumps({"to": "dana@customer.test", "subject": "Re: Hello", "plainBody": "Hi", "verified": True}).encode()
+    headers = {"X-API-Key": box.keys["inboxes"]["helpdesk"], "Content-Type": "application/json"}
+    url = f"{box.base_url}/v1/inboxes/{inbox}/send"
+    opener.open(urllib.request.Request(url, data=body, headers=headers)).read()
+`;
+
+test('a program in Python delivers, waits, moves time, sets faults, and sees what was sent', async (context) => {
+  needPython(context, 'json', HOW_TO_GET_PYTHON);
+  const program = `${LOAD}${SEND}
+mailbox = Mailbox()
+with mailbox.sandbox(name="python") as box:
+    events = box.read_feed()
+    [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", text="?")
+    assert box.wait(f"helpdesk@{box.domain}", subject="Hello")["id"] == mail["id"]
+    assert any(event["kind"] == "mail" for event in events)
+    assert b"Subject: Hello" in box.get_mail_source(mail["id"])
+    assert box.change_clock(freeze="2026-01-05T09:00:00.000Z")["frozen"] and box.advance("2h")["now"] == "2026-01-05T11:00:00.000Z"
+    hook = box.add_webhook(url="http://127.0.0.1:9/in", events=["message.received"])
+    assert hook["secret"].startswith("whsec_") and box.deliveries(webhook_id=hook["id"]) == []
+    fault = box.add_fault(on="request", operation="sendMessage", status=503)
+    try:
+        send(box)
+    except urllib.error.HTTPError as error:
+        assert error.code == 503, error
+    assert box.list_faults()["faults"] == []
+    try:
+        box.assert_sent(to="dana@customer.test")
+    except AssertionError as error:
+        print(error)
+    send(box)
+    [sent] = box.assert_sent(to="dana@customer.test", subject="Hello")
+    print(sent["subject"])
+    try:
+        box.assert_sent(to="kim@visitor.test")
+    except AssertionError as error:
+        print(error)
+assert mailbox.list_sandboxes()["sandboxes"] == []
+try:
+    mailbox.get_mail("x")
+except MailboxError as error:
+    print(error.status, error.code)
+`;
+  const running = runCommand(context, ['exec', '--', 'python3', '-c', program]);
+  expect(await running.ended).toEqual({ code: 0, signal: null });
+  expect(running.stdout.trim().split('\n')).toEqual([
+    "0 sent mails match {'to': 'dana@customer.test'}, and 1 should. Nothing was sent at all.",
+    'Re: Hello',
+    "0 sent mails match {'to': 'kim@visitor.test'}, and 1 should. Sent were:",
+    "  'Re: Hello' to dana@customer.test",
+    '404 NOT_FOUND',
+  ]);
+});
+
+test('pytest has a sandbox for each test, and an agent that does nothing fails', async (context) => {
+  needPython(context, 'pytest', HOW_TO_GET_PYTEST);
+  const folder = await makeFolder(context);
+  await writeFile(
+    join(folder, 'test_agent.py'),
+    `${LOAD}${SEND}
+def test_agent_answers(mailbox):
+    mailbox.deliver(to=f"helpdesk@{mailbox.domain}", from_="dana@customer.test", subject="Hello")
+    send(mailbox)
+    mailbox.assert_sent(to="dana@customer.test")
+
+def test_agent_does_nothing(mailbox):
+    mailbox.deliver(to=f"helpdesk@{mailbox.domain}", from_="dana@customer.test", subject="Hello")
+    mailbox.assert_sent(to="dana@customer.test")
+`,
+  );
+  const words = ['exec', '--', 'python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder];
+  const running = runCommand(context, words, { PYTHONDONTWRITEBYTECODE: '1' });
+  expect((await running.ended).code).toBe(1);
+  expect(running.stdout).toContain('Nothing was sent at all.');
+  expect(running.stdout).toMatch(/1 failed, 1 passed/);
+});
+
+test('the client has a method for each control call, with its summary', () => {
+  const text = writePythonClient(CONTROL_TABLE);
+  for (const { method, path, summary } of CONTROL_TABLE)
+    expect(text).toContain(JSON.stringify(`${summary} ${method} ${path}`));
+});
