@@ -68,7 +68,7 @@ export interface SamplesReport {
  * judges the agent.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
- *   sample or another invalid option; {@link Error} if the agent throws, with the cause, and if the journal is too small.
+ *   sample or another invalid option; {@link Error} if the agent throws, with the cause, or the journal is too small.
  * @example
  * const report = await runSamples(runAgent, { samples: ['injection-in-quote', ...samplesFor('invoice')] });
  * console.log(String(report));
