@@ -28,6 +28,7 @@ export async function buildPart(part: Part): Promise<void> {
   rmSync(root + old, { recursive: true, force: true });
   const { build } = await import('tsdown');
   await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...options });
+  if (part === 'code') writeFileSync(`${root}dist/llms.txt`, listPages());
   writeFileSync(stamp, state);
   if (part === 'code') writeFileSync(`${root}dist/.inspector`, hashOf(PARTS.inspector.sources));
 }
@@ -36,6 +37,22 @@ function hashOf(sources: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of sources.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(root + file));
   return hash.digest('hex');
+}
+
+/** Lists the pages of the package for language models, each with its title and its first paragraph. */
+function listPages(): string {
+  const pages = [
+    'README.md',
+    ...readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`),
+  ];
+  const lines = pages
+    .filter((page) => page.endsWith('.md'))
+    .map((page) => {
+      const text = readFileSync(root + page, 'utf8').replace(/<!--.*?-->/gs, '');
+      const [, title = '', first = ''] = /^# (.*)\n+([^\n]*)/m.exec(text) ?? [];
+      return `- [${title}](../${page}): ${first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')}`;
+    });
+  return `# agent-mailbox-mock\n\n> A local emulator of an Agent Mailbox Service.\n\n## Pages\n\n${lines.join('\n')}\n`;
 }
 
 /** Pages for people are not built. */

@@ -5,6 +5,7 @@ import {
   EXEC_FLAGS,
   LISTEN_FLAGS,
   LOGS_FLAGS,
+  MCP_FLAGS,
   RECEIVE_FLAGS,
   SAMPLES_FLAGS,
   START_FLAGS,
@@ -50,6 +51,11 @@ export const COMMANDS = {
     help: 'Show what happened in a running emulator',
     flags: LOGS_FLAGS,
     load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  mcp: {
+    help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol over stdin and stdout',
+    flags: MCP_FLAGS,
+    load: async () => (await import('./mcp.ts')).mcp,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

@@ -100,6 +100,12 @@ const CONTROL_FLAGS = {
   sandbox: { value: '<id>', help: 'Sandbox to which the command applies (default: the whole emulator)' },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of `agent-mailbox-mock mcp`. */
+export const MCP_FLAGS = {
+  url: { value: '<url>', help: 'URL of a running emulator (default: one that is started, and ends with the command)' },
+  token: CONTROL_FLAGS.token,
+} as const satisfies Record<string, Flag>;
+
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,

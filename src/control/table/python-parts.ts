@@ -50,7 +50,9 @@ def _given(fields: Dict[str, Any]) -> Dict[str, Any]:
 class Mailbox:
     """A running emulator, or one sandbox of it. Arguments that are None are not sent."""
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None) -> None:
+    def __init__(
+        self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None
+    ) -> None:
         self.base_url = (url or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025").rstrip("/")
         self._token = token or os.environ.get("AGENT_MAILBOX_TOKEN")
         self._sandbox_id = sandbox_id

@@ -1,0 +1,181 @@
+import { NAME, VERSION } from '../basics/version.ts';
+import { type ControlClient, createControlClient } from '../control/table/client.ts';
+import type { RunCommand } from './command.ts';
+import { listen } from './commands/start.ts';
+import { parseStartSettings } from './commands/start-settings.ts';
+import { findEmulator } from './control-client.ts';
+import { callTool, TOOLS } from './mcp-tools.ts';
+
+/** The versions of the protocol that are spoken, the latest first. */
+const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/** The longest line that is read. */
+const MAX_LINE = 1024 * 1024;
+
+/** A JSON-RPC error. */
+class RpcError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Serves the Model Context Protocol over stdin and stdout, so that a program such as a coding assistant can use the
+ * emulator at `--url`, or one that starts for it. It ends when stdin ends. The log goes to stderr.
+ */
+export const mcp: RunCommand = async (terminal, flags) => {
+  await using server = flags.url
+    ? undefined
+    : await listen({ ...parseStartSettings({}), port: 0 }, { say: terminal.err, log: terminal.err });
+  const { url, client } = server
+    ? { url: server.url, client: createControlClient({ control: server.control, token: server.controlToken }) }
+    : findEmulator(flags);
+  terminal.err(`${NAME}: MCP for the emulator at ${url}`);
+  await Promise.race([serve(url, client, terminal.out), terminal.interrupted]);
+  process.stdin.pause();
+};
+
+/** Answers each line of stdin until its end. Calls run at the same time, as clients expect. */
+async function serve(url: string, client: ControlClient, out: (line: string) => void): Promise<void> {
+  const running = new Set<Promise<void>>();
+  for await (const line of linesOf(process.stdin)) {
+    const answered = answer(line, url, client).then((reply) => {
+      if (reply) out(JSON.stringify(reply));
+      running.delete(answered);
+    });
+    running.add(answered);
+  }
+  await Promise.all(running);
+}
+
+/** Reads lines; of one that is too long, only a part that is no JSON. */
+async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of input) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE);
+    for (const line of lines) if (line.trim() !== '') yield line.slice(0, MAX_LINE);
+  }
+  if (rest.trim() !== '') yield rest;
+}
+
+/** Returns the reply to a message; `undefined` for a notification. It never rejects. */
+async function answer(line: string, url: string, client: ControlClient): Promise<object | undefined> {
+  let id: unknown = null;
+  try {
+    const message = parse(line);
+    if (message.id === undefined) return undefined;
+    id = message.id;
+    const run = METHODS[String(message.method)];
+    if (!run) throw new RpcError(-32601, `There is no method ${String(message.method).slice(0, 100)}.`);
+    return { jsonrpc: '2.0', id, result: await run(url, client, (message.params ?? {}) as Fields) };
+  } catch (error) {
+    const { code = -32603, message } = error as RpcError;
+    return { jsonrpc: '2.0', id, error: { code, message } };
+  }
+}
+
+function parse(line: string): Fields {
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    throw new RpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
+  }
+  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message as Fields;
+  throw new RpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
+}
+
+type Method = (url: string, client: ControlClient, params: Fields) => Fields | Promise<Fields>;
+
+const METHODS: Readonly<Record<string, Method>> = {
+  initialize: (url, _, { protocolVersion }) => ({
+    protocolVersion: PROTOCOLS.find((version) => version === protocolVersion) ?? PROTOCOLS[0],
+    capabilities: { tools: {}, resources: {} },
+    serverInfo: { name: NAME, version: VERSION },
+    instructions: `Controls a local emulator of an Agent Mailbox Service at ${url}. Nothing leaves this machine.`,
+  }),
+  ping: () => ({}),
+  'tools/list': async (_, client) => ({ tools: await describeTools(client) }),
+  async 'tools/call'(_, client, { name, arguments: given = {} }) {
+    const tool = TOOLS[String(name)];
+    if (!tool || !Object.hasOwn(TOOLS, String(name))) {
+      throw new RpcError(
+        -32602,
+        `There is no tool ${String(name).slice(0, 100)}; there are ${Object.keys(TOOLS).join(', ')}.`,
+      );
+    }
+    // A refused call is a result, so that the model sees why.
+    return callTool(client, tool, given as Fields).then(
+      (text) => ({ content: [{ type: 'text', text }] }),
+      ({ message }: Error) => ({ content: [{ type: 'text', text: message }], isError: true }),
+    );
+  },
+  'resources/list': (url) => ({
+    resources: RESOURCES.map(([path, description]) => ({
+      uri: url + path,
+      name: path,
+      description,
+      mimeType: JSON_TYPE,
+    })),
+  }),
+  async 'resources/read'(url, client, { uri }) {
+    const found = RESOURCES.find(([path]) => url + path === uri);
+    if (!found) throw new RpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
+    const [, , call] = found;
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await client[call]()) }] };
+  },
+};
+
+const JSON_TYPE = 'application/json';
+
+const RESOURCES = [
+  ['/__mock/control.json', 'All control calls, in OpenAPI 3.1', 'getControlOpenApi'],
+  ['/__mock/openapi.json', 'The API of the service, in OpenAPI 3.1', 'getOpenApi'],
+] as const;
+
+/** Describes the tools by the document of the control calls that the emulator sends. */
+async function describeTools(client: ControlClient): Promise<Fields[]> {
+  const { paths } = await client.getControlOpenApi();
+  const calls = Object.values(paths).flatMap((methods) => Object.values(methods as unknown as Record<string, Call>));
+  return Object.entries(TOOLS).map(([name, { call, help }]) => {
+    const found = calls.find(({ operationId }) => operationId === call);
+    const description = [found?.summary, help].filter(Boolean).join(' ');
+    return { name, description, inputSchema: inputOf(found) };
+  });
+}
+
+/** The part of an operation that is read. */
+interface Call {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly { name: string; in: string; schema: object; description?: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> };
+}
+
+interface Schema {
+  readonly properties?: Fields;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+/** Returns one schema for the parameters and the body; of a body in several forms, it has the fields of all. */
+function inputOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
+  const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
+  const forms = body.anyOf ?? body.oneOf ?? [body];
+  const ofPath = parameters.filter((each) => each.in === 'path').map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, description }])),
+      ...Object.assign({}, ...forms.toReversed().map(({ properties }) => properties)),
+    },
+    required: [...ofPath, ...(forms.length === 1 ? (forms[0]?.required ?? []) : [])],
+  };
+}
