@@ -46,7 +46,7 @@ function listPages(): string {
     ...readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`),
   ];
   const lines = pages
-    .filter((page) => page.endsWith('.md'))
+    .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
     .map((page) => {
       const text = readFileSync(root + page, 'utf8').replace(/<!--.*?-->/gs, '');
       const [, title = '', first = ''] = /^# (.*)\n+([^\n]*)/m.exec(text) ?? [];

@@ -53,7 +53,7 @@ export const COMMANDS = {
     load: async () => (await import('./commands/logs.ts')).logs,
   },
   mcp: {
-    help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol over stdin and stdout',
+    help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol',
     flags: MCP_FLAGS,
     load: async () => (await import('./mcp.ts')).mcp,
   },

@@ -18,18 +18,7 @@ interface Tool {
   readonly showsKeys?: true;
 }
 
-const MAIL_FIELDS = [
-  'id',
-  'from',
-  'to',
-  'cc',
-  'subject',
-  'plainBody',
-  'receivedAt',
-  'direction',
-  'threadId',
-  'tenantId',
-];
+const MAIL_FIELDS = ['id', 'from', 'to', 'cc', 'subject', 'plainBody', 'receivedAt', 'direction', 'threadId'];
 
 /** The tools by name. Their parameters and the rest of their descriptions come from the table of control calls. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
@@ -76,7 +65,7 @@ export async function callTool(client: ControlClient, tool: Tool, { sandbox, ...
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns an object with some of its fields; `a.b,c` stands for the fields `b` and `c` of each item of the list `a`. */
+/** Returns some fields of an object; `a.b,c` stands for the fields `b` and `c` of each item of the list `a`. */
 function pick(value: Fields, names: readonly string[] = Object.keys(value)): Fields {
   const entries = names.map((name) => {
     const [list = '', below] = name.split('.');
