@@ -12,6 +12,20 @@ export interface OtherValues {
   parse(text: string): string | undefined;
 }
 
+/**
+ * How a client can tell a behaviour of a running service, and what it needs besides a tenant key: a key of another
+ * tenant, a key of the operator, an address for deliveries, a mail from outside, or time that passes. If it cannot be
+ * told from outside, the text says why. `agent-mailbox-mock verify` goes by it.
+ */
+export type ToldBy =
+  | 'key'
+  | 'two tenants'
+  | 'operator'
+  | 'receiver'
+  | 'mail from outside'
+  | 'time'
+  | `not from outside: ${string}`;
+
 /** What both kinds of behaviour have. */
 interface OpenPoint {
   /** The point that is open, as a question. */
@@ -20,6 +34,8 @@ interface OpenPoint {
   readonly section: string;
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
+  /** How a client can tell it of a running service. */
+  readonly told: ToldBy;
 }
 
 /** A behaviour with several values, which a test author can change. */
@@ -50,14 +66,14 @@ type Optional<Row, Names> = Omit<Row, Names & keyof Row> & Partial<Pick<Row, Nam
 
 /** A behaviour as a table writes it, without what `defineBehaviours` adds. */
 type WrittenBehaviour =
-  | Optional<ChangeableDefinition, 'section' | 'origin' | 'default'>
-  | Optional<AssumptionDefinition, 'section' | 'origin'>;
+  | Optional<ChangeableDefinition, 'section' | 'origin' | 'told' | 'default'>
+  | Optional<AssumptionDefinition, 'section' | 'origin' | 'told'>;
 
-type Added<Section, Row> = { readonly section: Section; readonly origin: 'assumed' } & (Row extends {
-  readonly choices: infer Choices;
-}
-  ? { readonly default: keyof Choices }
-  : unknown);
+type Added<Section, Row> = {
+  readonly section: Section;
+  readonly origin: 'assumed';
+  readonly told: ToldBy;
+} & (Row extends { readonly choices: infer Choices } ? { readonly default: keyof Choices } : unknown);
 
 type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
 
@@ -73,14 +89,14 @@ type Checked<Behaviours> = {
 
 /**
  * Types the behaviours of one area without widening them. A row that does not say otherwise has the section of its
- * table, the origin `assumed`, and the first of its choices as its default.
+ * table, what tells it there, the origin `assumed`, and the first of its choices as its default.
  */
 export function defineBehaviours<const Section extends string, const Rows extends Record<string, WrittenBehaviour>>(
-  section: Section,
+  { section, told }: { readonly section: Section; readonly told: ToldBy },
   rows: Rows & Checked<Rows>,
 ): Completed<Section, Rows> {
   const complete = ({ question, ...row }: WrittenBehaviour) => ({
-    ...{ question, section, ...row },
+    ...{ question, section, told, ...row },
     ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
     origin: row.origin ?? 'assumed',
   });
