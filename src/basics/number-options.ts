@@ -1,5 +1,10 @@
 /** The options that are whole numbers, with their least and greatest value. */
-const RANGES = { journalSize: [0, 100_000], loopLimit: [1, 1_000_000], seed: [0, Number.MAX_SAFE_INTEGER] } as const;
+const RANGES = {
+  journalSize: [0, 100_000],
+  loopLimit: [1, 1_000_000],
+  seed: [0, Number.MAX_SAFE_INTEGER],
+  rate: [1, 10_000],
+} as const;
 
 type NumberOption = keyof typeof RANGES;
 

@@ -6,10 +6,12 @@ import {
   LISTEN_FLAGS,
   LOGS_FLAGS,
   MCP_FLAGS,
+  PROFILE_FLAGS,
   RECEIVE_FLAGS,
   SAMPLES_FLAGS,
   START_FLAGS,
   TRIGGER_FLAGS,
+  VERIFY_FLAGS,
 } from './flags.ts';
 
 /** Every command, by name. Each loads its code only when it runs, so help does not load the server. */
@@ -56,6 +58,17 @@ export const COMMANDS = {
     help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol',
     flags: MCP_FLAGS,
     load: async () => (await import('./mcp.ts')).mcp,
+  },
+  verify: {
+    help: 'Hold a server against the service document and the ledger, and say what agrees and what differs',
+    flags: VERIFY_FLAGS,
+    load: async () => (await import('./verify/verify.ts')).verify,
+  },
+  profile: {
+    help: 'Write the default value of each behaviour into a file, for --profile',
+    argument: '<init>',
+    flags: PROFILE_FLAGS,
+    load: async () => (await import('./profile.ts')).profile,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

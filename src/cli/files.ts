@@ -24,6 +24,9 @@ export function explainWriteError(error: unknown, file: string): CannotRunError 
 /** The default file of `init`; `start` loads it if it is in the working folder. */
 export const DEFAULT_FIXTURE_FILE = 'mailbox.jsonc';
 
+/** The default file of `profile init`. */
+export const DEFAULT_PROFILE_FILE = 'mailbox-profile.json';
+
 /** Returns the fixture file of the working folder, if there is one. */
 export function findFixtureFile(): string | undefined {
   return existsSync(DEFAULT_FIXTURE_FILE) ? DEFAULT_FIXTURE_FILE : undefined;

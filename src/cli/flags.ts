@@ -4,7 +4,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
 
 import type { Flag } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './files.ts';
+import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
@@ -28,6 +28,11 @@ export const START_FLAGS = {
     parse: String,
   },
   behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
+  profile: {
+    value: '<file>',
+    help: 'Start with the behaviours of this profile, which verify or profile init wrote',
+    parse: String,
+  },
   fault: {
     multiple: true,
     isJson: true,
@@ -160,6 +165,37 @@ export const LOGS_FLAGS = {
 export const BEHAVIOURS_FLAGS = {
   behaviour: { ...START_FLAGS.behaviour, help: 'Show the list with this override; repeatable' },
   json: { help: 'Print one line of JSON' },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock profile`. */
+export const PROFILE_FLAGS = {
+  file: { value: '<file>', help: `File to write (default ${DEFAULT_PROFILE_FILE})` },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock verify`. */
+export const VERIFY_FLAGS = {
+  'base-url': { value: '<url>', help: 'URL of the server' },
+  'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which it may create things' },
+  'second-key': { isSecret: true, value: '<key>', help: 'tk_ key of another tenant, to see that tenants are apart' },
+  'operator-key': { isSecret: true, value: '<key>', help: 'sa_ key, to create and delete a tenant' },
+  'receiver-url': {
+    value: '<url>',
+    help: 'Public URL that leads to --receiver-port, at which deliveries arrive (not needed on loopback)',
+  },
+  'receiver-port': {
+    ...SERVER_SETTINGS.port,
+    help: 'Port on loopback at which it receives deliveries (default: a free one)',
+  },
+  slow: { help: 'Also wait where time must pass, such as for a retry' },
+  rate: {
+    value: '<number>',
+    help: 'Requests in a second (default 10; on loopback without a limit)',
+    ...numberFlag('rate'),
+  },
+  yes: { help: 'Do not ask before it writes to a server that is not on loopback' },
+  'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
+  junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },
+  json: { help: 'Print one line of JSON at the end instead of a table' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */

@@ -2,12 +2,8 @@ import { checkOptions } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
-import {
-  type BehaviourOptions,
-  type BehaviourValues,
-  createSilentReader,
-  parseBehaviours,
-} from '../contract/behaviours.ts';
+import { type BehaviourOptions, type BehaviourValues, createSilentReader } from '../contract/behaviours.ts';
+import { applyProfile, type Profile } from '../contract/profile.ts';
 import { createControls, createOpenApiReader } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
@@ -58,6 +54,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
   readonly behaviours?: BehaviourOptions | undefined;
   /**
+   * The behaviours that a real service was found to have, as `agent-mailbox-mock verify --write-profile` writes them.
+   * `behaviours` has priority. Default: none.
+   */
+  readonly profile?: Profile | undefined;
+  /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
    * refused. Default: 256 MiB. In Node, it is at most a quarter of the heap and an eighth of the memory that the
    * process may use.
@@ -98,6 +99,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
   fixtures: true,
   behaviours: true,
+  profile: true,
   maxMailBytes: true,
   faults: true,
   journalSize: true,
@@ -151,7 +153,7 @@ export function buildMailbox(
   loadMsw: LoadMsw = refuseHandlers,
 ): MailboxInternals {
   checkNodeVersion();
-  const behaviours = parseBehaviours(options.behaviours);
+  const behaviours = applyProfile(options.profile, options.behaviours);
   const fixture = readFixture(options.fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment, report, random } = readEnvironment(options);

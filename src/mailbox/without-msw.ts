@@ -18,6 +18,7 @@ export type {
 } from '../contract/incoming-message.ts';
 export type { OpenApiDocument } from '../contract/openapi/document.ts';
 export type { OperationId } from '../contract/operations.ts';
+export type { Profile } from '../contract/profile.ts';
 export type { AddedWebhook } from '../control/add-webhook.ts';
 export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 export type {

@@ -33,6 +33,7 @@ export function parseStartSettings(flags: GivenFlags) {
     behaviours: Object.fromEntries(
       parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
     ),
+    profile: parseOne(START_FLAGS.profile, flags.profile),
     // `startServer` checks them.
     faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
     allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),

@@ -64,6 +64,7 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
     mail,
     watch,
     handlers,
+    profile,
     ...options
   } = settings;
   if (watch && file === undefined)
@@ -76,6 +77,7 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
       ...log,
       ...(handlers !== undefined && { handlers: await loadUserModule(handlers) }),
       fixtures: fixtures as NamedFixture,
+      ...(profile !== undefined && { profile: await loadProfile(profile, say) }),
     });
     return withWatcher(server as unknown as AnyServer, watch && file !== undefined ? { file, read } : undefined, say);
   } catch (error) {
@@ -110,6 +112,12 @@ async function withMail(fixture: unknown, mail: readonly string[]): Promise<unkn
   if (mail.length === 0) return fixture;
   const { addMail } = await import('./add-mail.ts');
   return addMail(fixture, mail);
+}
+
+/** Reads a profile. The reader is loaded only for that. */
+async function loadProfile(file: string, say: (line: string) => void) {
+  const { readProfile } = await import('../profile.ts');
+  return readProfile(file, say);
 }
 
 /** Loads the module with the user's msw handlers. */

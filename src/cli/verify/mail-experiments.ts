@@ -52,6 +52,12 @@ const ofList = async (s: Session) => {
   return { inbox, path, entry: await s.must(s.post(`${path}/entries`, { email: 'dana@verify.example' })) };
 };
 
+/** A mail, as the list for all inboxes shows it to the key of its inbox. */
+async function listedForAll(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
+  const { to } = await s.mail(fields);
+  return (await s.must(s.get('/v1/messages', { key: to.key }))).messages;
+}
+
 const unverified = (s: Session, from: OwnInbox, to: OwnInbox) =>
   s.post(`${from.path}/send`, { to: to.email, subject: 'Verify', plainBody: 'Hi' });
 
@@ -224,21 +230,12 @@ export const mailExperiments: Experiments = {
     return headers.get('content-disposition')?.split(';')[0];
   },
   'messages.attachments.shape': async (s) => reply(await s.get(`${(await outside(s, ATTACHED)).path}/attachments`), s),
-  'messages.all.shape': async (s) => {
-    const { message } = await s.mail();
-    const { messages } = await s.must(s.get('/v1/messages', { key: s.workspace.key }));
-    return keysOf(messages.find((listed: { id: string }) => listed.id === message.id));
-  },
-  'messages.all.snippet': async (s) => {
-    const { message } = await s.mail({ plainBody: `One \n two ${'x'.repeat(300)}` });
-    const { messages } = await s.must(s.get('/v1/messages', { key: s.workspace.key }));
-    return messages.find((listed: { id: string }) => listed.id === message.id).snippet ?? 'none';
-  },
+  'messages.all.shape': async (s) => keysOf((await listedForAll(s))[0]),
+  'messages.all.snippet': async (s) =>
+    (await listedForAll(s, { plainBody: `One \n two ${'x'.repeat(300)}` }))[0].snippet ?? 'none',
   'messages.all.thread-counts': async (s) => {
-    const { message } = await s.mail();
-    const { messages } = await s.must(s.get('/v1/messages', { key: s.workspace.key }));
-    const { threadCount, threadUnreadCount } = messages.find((listed: { id: string }) => listed.id === message.id);
-    return [threadCount ?? 'none', threadUnreadCount ?? 'none'];
+    const [{ threadCount = 'none', threadUnreadCount = 'none' }] = await listedForAll(s);
+    return [threadCount, threadUnreadCount];
   },
   'messages.all.folder': async (s) => {
     const { from } = await s.mail();

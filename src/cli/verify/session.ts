@@ -97,6 +97,8 @@ export class Session {
   /** The operations that the experiment has called, as `METHOD /path`. */
   readonly calls = new Set<string>();
   #count = 0;
+  /** Whether the last wait for a delivery was in vain. */
+  #isUnreachable = false;
 
   constructor(target: Target, run = randomBytes(4).toString('hex')) {
     this.target = target;
@@ -237,8 +239,14 @@ export class Session {
     const receiver = this.target.receive?.(this.newName());
     if (!receiver) throw new CannotTellError('there is no receiver');
     const webhook = await this.webhook({ url: receiver.url, events, ...fields });
-    const arrived = (count: number) =>
-      this.until(`${count} deliveries`, () => (receiver.calls.length >= count ? receiver.calls : undefined));
+    if (!webhook.isActive) await this.must(this.patch(`/v1/webhooks/${webhook.id}`, { isActive: true }));
+    const arrived = async (count: number) => {
+      if (this.#isUnreachable) throw new CannotTellError('no delivery arrives at the receiver');
+      this.#isUnreachable = true;
+      await this.until(`${count} deliveries`, () => receiver.calls.length >= count || undefined);
+      this.#isUnreachable = false;
+      return receiver.calls;
+    };
     return { ...receiver, webhook, arrived };
   }
 

@@ -67,7 +67,7 @@ async function send(url: string, init: RequestInit, signal?: AbortSignal): Promi
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
     if (text.length > LIMITS.bytes) throw new CannotTellError(`a reply was larger than ${LIMITS.bytes} bytes`);
   }

@@ -1,0 +1,38 @@
+import { maskText } from '../../contract/mask.ts';
+import { indent, WIDTH } from '../layout.ts';
+import type { Finding, Verification } from './run-verify.ts';
+
+const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
+
+/** Shows a finding in lines of 80 characters. */
+export function findingLines({ id, verdict, stated, found, emulator }: Finding): string[] {
+  const head = `${MARKS[verdict]} ${id}`;
+  if (verdict === 'agrees') return [`${head}: agrees`.length > WIDTH ? head : `${head}: agrees`];
+  if (verdict === 'not compared') return [`${head}: not compared`, ...indent(maskText(found), 4)];
+  const facts = [`stated: ${stated}`, `found: ${maskText(found)}`, `emulator: ${emulator}`];
+  return [`${head}: differs`, ...facts.flatMap((fact) => indent(fact, 4))];
+}
+
+/** Says how many findings there are of each kind, and what could not be deleted. */
+export function summaryLines({ findings, left }: Verification): string[] {
+  const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
+  const total = `${count('agrees')} agree, ${count('differs')} differ, ${count('not compared')} not compared`;
+  return [total, ...(left.length > 0 ? [`What could not be deleted: ${left.join(', ')}`] : [])];
+}
+
+const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Writes the findings in the form of JUnit, which CI systems read. */
+export function junitOf({ findings }: Verification): string {
+  const cases = findings.map(({ id, verdict, found, emulator }) => {
+    const inside = {
+      agrees: '',
+      differs: `<failure message="${toXml(`found ${found}, the emulator: ${emulator}`)}"/>`,
+      'not compared': `<skipped message="${toXml(found)}"/>`,
+    }[verdict];
+    return `  <testcase classname="verify" name="${toXml(id)}">${inside}</testcase>`;
+  });
+  const of = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
+  const counts = `tests="${findings.length}" failures="${of('differs')}" skipped="${of('not compared')}"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="verify" ${counts}>\n${cases.join('\n')}\n</testsuite>\n`;
+}

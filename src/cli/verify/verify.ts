@@ -1,0 +1,110 @@
+import { writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { NAME } from '../../basics/version.ts';
+import { isUrlWithProtocol } from '../../contract/schemas.ts';
+import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../contract/tiers.ts';
+import { isLoopbackHost } from '../../server/loopback.ts';
+import {
+  CannotRunError,
+  type GivenFlag,
+  type GivenFlags,
+  quote,
+  type RunCommand,
+  textOf,
+  UsageError,
+} from '../command.ts';
+import { parseOne } from '../commands/start-settings.ts';
+import { explainWriteError } from '../files.ts';
+import { VERIFY_FLAGS } from '../flags.ts';
+import { writeProfile } from '../profile.ts';
+import { findingLines, junitOf, summaryLines } from './report.ts';
+import { type Finding, type Verification, Verifier } from './run-verify.ts';
+import { CannotTellError } from './session.ts';
+import { createRemote, startReceiver } from './targets.ts';
+
+/** Holds a server against the statements of the document and the ledger. The exit code is 1 if anything differs. */
+export const verify: RunCommand = async (terminal, flags) => {
+  const settings = parseSettings(flags);
+  if (!settings.isLocal && flags.yes?.value !== true) await confirm(settings.baseUrl);
+  const controller = new AbortController();
+  void terminal.interrupted.then(() => controller.abort());
+  const isJson = flags.json?.value === true;
+  const tell = (finding: Finding) => terminal.out(findingLines(finding).join('\n'));
+  const result = await compare(settings, controller.signal, isJson ? undefined : tell);
+  terminal.out(isJson ? JSON.stringify(result) : summaryLines(result).join('\n'));
+  await writeFiles(flags, result, settings.baseUrl);
+  return result.findings.some(({ verdict }) => verdict === 'differs') || controller.signal.aborted ? 1 : 0;
+};
+
+async function compare(settings: Settings, signal: AbortSignal, tell?: (finding: Finding) => void) {
+  const { receiverPort, receiverUrl, isLocal } = settings;
+  const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
+    throw new CannotRunError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
+  });
+  try {
+    const receive = isLocal || receiverUrl !== undefined ? receiver.remote : undefined;
+    const remote = await createRemote({ ...settings, receive, signal });
+    return await new Verifier(remote, receiver).run(tell);
+  } catch (error) {
+    throw error instanceof CannotTellError ? new CannotRunError(error.message) : error;
+  } finally {
+    receiver.close();
+  }
+}
+
+type Settings = ReturnType<typeof parseSettings>;
+
+function parseSettings(flags: GivenFlags) {
+  const baseUrl = textOf(flags['base-url'])?.replace(/\/$/, '') ?? '';
+  if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
+    throw new UsageError(
+      `verify needs --base-url, the URL of the server, such as https://api.example.com; not ${quote(baseUrl)}.`,
+    );
+  }
+  const key = readKey(flags['api-key'], 'tenant');
+  if (key === undefined)
+    throw new UsageError('verify needs --api-key, a tk_ key of a tenant in which it may create things.');
+  const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
+  return {
+    baseUrl,
+    isLocal,
+    key,
+    secondKey: readKey(flags['second-key'], 'tenant'),
+    operatorKey: readKey(flags['operator-key'], 'operator'),
+    receiverUrl: textOf(flags['receiver-url'])?.replace(/\/$/, ''),
+    receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
+    rate: parseOne(VERIFY_FLAGS.rate, flags.rate) ?? (isLocal ? undefined : 10),
+    isSlow: flags.slow?.value === true,
+  };
+}
+
+/** Returns the key of a flag; the error does not show it. */
+function readKey(flag: GivenFlag | undefined, tier: Tier): string | undefined {
+  const key = textOf(flag);
+  if (key === undefined || isKeyOfTier(key, tier)) return key;
+  throw new UsageError(`${flag?.source} must be a key that begins with ${TIER_PREFIX[tier]}.`);
+}
+
+/** Asks before it writes to a server that is not on this machine. */
+async function confirm(baseUrl: string): Promise<void> {
+  const question = `${NAME}: verify creates and deletes things at ${new URL(baseUrl).host}.`;
+  if (!process.stdin.isTTY)
+    throw new UsageError(`verify creates and deletes things at ${new URL(baseUrl).host}; allow it with --yes.`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(`${question} Go on? [y/N] `);
+  lines.close();
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CannotRunError('Nothing was sent.');
+}
+
+async function writeFiles(flags: GivenFlags, result: Verification, on: string): Promise<void> {
+  const [junit, file] = [textOf(flags.junit), textOf(flags['write-profile'])];
+  if (junit !== undefined) {
+    await writeFile(junit, junitOf(result)).catch((error: unknown) => {
+      throw explainWriteError(error, junit);
+    });
+  }
+  if (file === undefined) return;
+  const at = new Date().toISOString();
+  const found = Object.fromEntries(Object.keys(result.behaviours).map((id) => [id, { at, on }]));
+  await writeProfile(file, { behaviours: result.behaviours, found });
+}

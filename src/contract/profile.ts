@@ -1,0 +1,33 @@
+import { type BehaviourOptions, type BehaviourValues, CHANGEABLE_IDS, parseBehaviours } from './behaviours.ts';
+
+/**
+ * The values of behaviours that a service was found to have, by `agent-mailbox-mock verify`, or that somebody pins with
+ * `agent-mailbox-mock profile init`. A behaviour that it does not name has its default value.
+ */
+export interface Profile {
+  readonly behaviours: BehaviourOptions;
+  /** Where and when the value of a behaviour was found, by its id. */
+  readonly found?: Readonly<Partial<Record<string, { readonly at: string; readonly on: string }>>> | undefined;
+}
+
+/**
+ * Returns the values of behaviours: what is set, else what the profile has, else the default.
+ *
+ * @throws {BehaviourError} if an id or a value is unknown; the message names the nearest.
+ */
+export function applyProfile(profile: Profile | undefined, options?: BehaviourOptions): BehaviourValues {
+  const set = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return parseBehaviours({ ...profile?.behaviours, ...Object.fromEntries(set) });
+}
+
+/** Returns today's defaults as a profile, so that an upgrade changes nothing for whoever uses it. */
+export function defaultProfile(): Profile {
+  return { behaviours: parseBehaviours() };
+}
+
+/** The behaviours of a profile that do not have their default value, as `id=value`. */
+export function changesIn({ behaviours }: Profile): string[] {
+  const defaults = parseBehaviours();
+  const changed = CHANGEABLE_IDS.filter((id) => behaviours[id] !== undefined && behaviours[id] !== defaults[id]);
+  return changed.map((id) => `${id}=${behaviours[id]}`);
+}
