@@ -34,8 +34,8 @@ export async function readProfile(file: string, say: (line: string) => void): Pr
     throw error instanceof BehaviourError ? new CannotRunError(`${file}: ${error.message}`) : error;
   }
   const changes = changesIn(content);
-  const differ =
-    changes.length === 0 ? 'no default differs' : `${changes.length} defaults differ: ${changes.join(', ')}`;
+  const count = changes.length === 1 ? '1 default differs' : `${changes.length} defaults differ`;
+  const differ = changes.length === 0 ? 'no default differs' : `${count}: ${changes.join(', ')}`;
   say(`Profile ${file}: ${differ}.`);
   return content;
 }

@@ -75,6 +75,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'the command: flags, help, files, exit codes',
     not: 'anything that `startServer` offers too',
     parts: { commands: 'one file for each command, loaded when it runs, and what only commands need' },
+    verify: 'experiments that hold a server against the emulator',
   },
   inspector: {
     belongs:

@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import { type Experiments, keysOf } from './experiments.ts';
-import { type HookReceiver, type OwnInbox, type Session, ToldValue } from './session.ts';
+import { CannotTellError, type HookReceiver, type OwnInbox, type Session, ToldValue } from './session.ts';
 
 /** A hex HMAC-SHA256. */
 const HEX = /[0-9a-f]{64}/;
@@ -11,8 +11,18 @@ async function delivered(s: Session, fields: Readonly<Record<string, unknown>> =
   await s.mail();
   const [call] = await receiver.arrived(1);
   if (!call) throw new Error('A wait ended without a delivery.');
-  const signature = Object.entries(call.headers).find(([, value]) => HEX.test(String(value)));
-  return { receiver, call, signature, payload: JSON.parse(call.body) as { messageId: string } };
+  const hex = Object.entries(call.headers).find(([, value]) => HEX.test(String(value)));
+  const signature = () => {
+    if (hex) return { header: hex[0], value: String(hex[1]) };
+    throw new CannotTellError('a delivery has no hex signature');
+  };
+  return {
+    receiver,
+    call,
+    hasHex: hex !== undefined,
+    signature,
+    payload: JSON.parse(call.body) as { messageId: string },
+  };
 }
 
 /** Fails the first delivery, lets some seconds pass, and returns how often the receiver was called. */
@@ -89,11 +99,11 @@ async function streamOf(s: Session, use: (stream: Frames, to: OwnInbox, from: Ow
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => keysOf((await delivered(s)).payload),
   'deliveries.signature': async (s) => {
-    const { call, signature } = await delivered(s);
-    return ['webhook-signature' in call.headers, signature !== undefined];
+    const { call, hasHex } = await delivered(s);
+    return ['webhook-signature' in call.headers, hasHex];
   },
-  'deliveries.signature.header': async (s) => new ToldValue((await delivered(s)).signature?.[0]),
-  'deliveries.signature.form': async (s) => String((await delivered(s)).signature?.[1]).replace(HEX, '<hex>'),
+  'deliveries.signature.header': async (s) => new ToldValue((await delivered(s)).signature().header),
+  'deliveries.signature.form': async (s) => (await delivered(s)).signature().value.replace(HEX, '<hex>'),
   'deliveries.id': async (s) => {
     const other = await s.receiver();
     const { call } = await delivered(s);
@@ -102,6 +112,7 @@ export const eventExperiments: Experiments = {
   },
   'deliveries.success': async (s) => (await callsAfter(s, 202, 6000)).count,
   'deliveries.timeout': async (s) => {
+    if (!s.target.isSlow) throw new CannotTellError('the limit runs in real time: --slow waits for it');
     const receiver = await s.receiver();
     receiver.answers.push('hang');
     await s.mail();

@@ -330,9 +330,9 @@ export const mailExperiments: Experiments = {
     return (await s.messages(from))[0].threadId === sent.threadId;
   },
   'threads.outbound': async (s) => {
-    const { to, message } = await s.mail();
+    const { from, to, message } = await s.mail();
     const answer = await s.must(s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-    const forward = await s.must(s.post(`${to.path}/forward/${message.id}`, { to: (await s.inbox()).email }));
+    const forward = await s.must(s.post(`${to.path}/forward/${message.id}`, { to: from.email }));
     return [answer.threadId, forward.threadId].map((id) => id === message.threadId);
   },
 
@@ -348,7 +348,9 @@ export const mailExperiments: Experiments = {
   'drafts.delete.body': async (s) => reply(await s.delete((await ofDraft(s)).path), s),
   'drafts.send.incomplete': async (s) => status(await s.post(`${(await ofDraft(s, { to: null })).path}/send`)),
   'drafts.send.reply': async (s) => {
-    const { path } = await ofDraft(s);
+    const { from, to } = await s.mail();
+    const { id } = await s.must(s.post(`${to.path}/drafts`, { to: from.email, subject: 'Draft', plainBody: 'x' }));
+    const path = `${to.path}/drafts/${id}`;
     return [keysOf(await s.must(s.post(`${path}/send`))), status(await s.post(`${path}/send`))];
   },
   'lists.shape': async (s) => {

@@ -106,7 +106,7 @@ export class Verifier {
   async #compareAll(tell: (finding: Finding) => void): Promise<void> {
     await this.#remote.open();
     for (const id of BEHAVIOUR_IDS.filter(isChangeable)) tell(this.#add(await this.#findValue(id)));
-    await using reference = await this.#reference(this.#behaviours);
+    await using reference = await this.#reference();
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const statement = { id, text: entry.question, run: EXPERIMENTS[id] };
@@ -135,11 +135,19 @@ export class Verifier {
     return told !== 'key' && isMissing(this.#remote.target, told as Need) ? MISSING[told as Need] : undefined;
   }
 
-  /** Starts an emulator with some values, and the part of this run on it. */
-  async #reference(behaviours: BehaviourOptions) {
+  /** Starts an emulator with the values that were found and one more, and the part of this run on it. */
+  async #reference(value: BehaviourOptions = {}) {
     this.#references += 1;
-    const { target, close } = await startReference(behaviours, this.#receiver.local(`emulator-${this.#references}`));
-    const session = new Session(target, this.#remote.run);
+    // The emulator on this machine calls a receiver over http, whatever the server accepts.
+    const all = { ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value } as const;
+    const { target, close } = await startReference(all, this.#receiver.local(`emulator-${this.#references}`));
+    const { operatorKey, secondKey } = this.#remote.target;
+    const same = {
+      ...target,
+      ...(operatorKey === undefined && { operatorKey }),
+      ...(secondKey === undefined && { secondKey }),
+    };
+    const session = new Session(same, this.#remote.run);
     await session.open();
     return { session, [Symbol.asyncDispose]: close };
   }
@@ -165,7 +173,7 @@ export class Verifier {
   async #matching(id: string, values: readonly string[], experiment: Experiment, observed: unknown): Promise<string[]> {
     if (observed instanceof ToldValue) return observed.value === undefined ? [] : [observed.value];
     const isSame = async (value: string) => {
-      await using reference = await this.#reference({ ...this.#behaviours, [id]: value });
+      await using reference = await this.#reference({ [id]: value });
       const seen = await observe(reference.session, id, experiment);
       return 'observed' in seen && isDeepStrictEqual(seen.observed, observed);
     };

@@ -32,6 +32,8 @@ export interface Target {
   send(url: string, init: RequestInit): Promise<Answer>;
   /** Makes an address at which deliveries arrive; missing if none can arrive. */
   readonly receive?: ((name: string) => HookReceiver) | undefined;
+  /** Whether a run may wait for half a minute of real time. */
+  readonly isSlow?: boolean | undefined;
   /** Lets time pass, in milliseconds; missing if `verify` may not wait. */
   readonly advance?: ((ms: number) => Promise<void>) | undefined;
   /** Delivers a mail from outside; missing if none can be sent. */
@@ -116,7 +118,10 @@ export class Session {
     const workspace = await this.must(this.post('/v1/workspaces', { name: `verify ${this.#run}` }));
     const key = await this.must(this.post(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' }));
     this.workspace = { id: workspace.id, key: key.key };
-    const { email } = await this.inbox();
+    const { email, key: inboxKey } = await this.inbox();
+    if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
+      throw new CannotTellError('the replies to creating a workspace, a key and an inbox have no id, key and email');
+    }
     this.domain = email.replace(/.*@/, '');
   }
 

@@ -153,6 +153,7 @@ export async function startReference(behaviours: BehaviourOptions, receive: NonN
     operatorKey: mailbox.keys.operator,
     send,
     receive,
+    isSlow: true,
     advance: async (ms) => void (await mailbox.clock.advance(ms)),
     deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
   };

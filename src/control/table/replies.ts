@@ -54,6 +54,7 @@ const openPoint = {
   question: z.string().describe('The point that is open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
+  told: z.string().describe('What tells it of a running service, besides a tenant key, or why it cannot be told.'),
 };
 
 const changeableBehaviour = z.strictObject({
