@@ -62,7 +62,7 @@ export const COMMANDS = {
   verify: {
     help: 'Hold a server against the service document and the ledger, and say what agrees and what differs',
     flags: VERIFY_FLAGS,
-    load: async () => (await import('./verify/verify.ts')).verify,
+    load: async () => (await import('./commands/verify/verify.ts')).verify,
   },
   profile: {
     help: 'Write the default value of each behaviour into a file, for --profile',

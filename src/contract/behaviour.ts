@@ -92,7 +92,8 @@ type Checked<Behaviours> = {
  * table, what tells it there, the origin `assumed`, and the first of its choices as its default.
  */
 export function defineBehaviours<const Section extends string, const Rows extends Record<string, WrittenBehaviour>>(
-  { section, told }: { readonly section: Section; readonly told: ToldBy },
+  section: Section,
+  told: ToldBy,
   rows: Rows & Checked<Rows>,
 ): Completed<Section, Rows> {
   const complete = ({ question, ...row }: WrittenBehaviour) => ({

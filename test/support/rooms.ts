@@ -74,8 +74,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   cli: {
     belongs: 'the command: flags, help, files, exit codes',
     not: 'anything that `startServer` offers too',
-    parts: { commands: 'one file for each command, loaded when it runs, and what only commands need' },
-    verify: 'experiments that hold a server against the emulator',
+    parts: {
+      commands:
+        'one file for each command, loaded when it runs, and what only commands need; `verify/` compares a server',
+    },
   },
   inspector: {
     belongs:

@@ -1,14 +1,13 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import type { Answer, Target } from '../../../src/cli/verify/session.ts';
+import type { Answer, Target } from '../../../src/cli/commands/verify/session.ts';
 import { hold, linesWith } from './held.ts';
 
 /** Changes a reply. */
 type Break = (answer: Answer) => Answer;
 
-// biome-ignore lint/suspicious/noExplicitAny: a test changes what another server sends.
 const withBody =
-  (change: (body: any) => unknown): Break =>
+  (change: (body: Answer['body']) => unknown): Break =>
   (answer) => {
     if (answer.status >= 300) return answer;
     const body = change(structuredClone(answer.body)) as object;

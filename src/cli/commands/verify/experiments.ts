@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BehaviourId } from '../../contract/behaviours.ts';
+import type { BehaviourId } from '../../../contract/behaviours.ts';
 import { type Answer, CannotTellError, type Session } from './session.ts';
 
 /**

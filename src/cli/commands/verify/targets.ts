@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { BehaviourOptions } from '../../contract/behaviours.ts';
-import { type ControlClient, createControlClient } from '../../control/table/client.ts';
-import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import { startServer } from '../../server/index.ts';
+import type { BehaviourOptions } from '../../../contract/behaviours.ts';
+import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
+import { CONTROL_PATH } from '../../../control/table/control-path.ts';
+import { startServer } from '../../../server/index.ts';
 import { type Answer, CannotTellError, type HookReceiver, type ReceivedCall, type Target } from './session.ts';
 
 /** The limits of a run: requests in all, the time of one, and the size of a reply. */

@@ -6,8 +6,8 @@ import {
   type BehaviourId,
   type BehaviourOptions,
   isChangeable,
-} from '../../contract/behaviours.ts';
-import { OPERATION_ROWS } from '../../contract/operations.ts';
+} from '../../../contract/behaviours.ts';
+import { OPERATION_ROWS } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, type Experiments, resourceExperiments } from './experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { NAME } from '../../basics/version.ts';
-import { isUrlWithProtocol } from '../../contract/schemas.ts';
-import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../contract/tiers.ts';
-import { isLoopbackHost } from '../../server/loopback.ts';
+import { NAME } from '../../../basics/version.ts';
+import { isUrlWithProtocol } from '../../../contract/schemas.ts';
+import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
+import { isLoopbackHost } from '../../../server/loopback.ts';
 import {
   CannotRunError,
   type GivenFlag,
@@ -12,11 +12,11 @@ import {
   type RunCommand,
   textOf,
   UsageError,
-} from '../command.ts';
-import { parseOne } from '../commands/start-settings.ts';
-import { explainWriteError } from '../files.ts';
-import { VERIFY_FLAGS } from '../flags.ts';
-import { writeProfile } from '../profile.ts';
+} from '../../command.ts';
+import { explainWriteError } from '../../files.ts';
+import { VERIFY_FLAGS } from '../../flags.ts';
+import { writeProfile } from '../../profile.ts';
+import { parseOne } from '../start-settings.ts';
 import { findingLines, junitOf, summaryLines } from './report.ts';
 import { type Finding, type Verification, Verifier } from './run-verify.ts';
 import { CannotTellError } from './session.ts';

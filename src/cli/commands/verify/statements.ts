@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
-import type { Tier } from '../../contract/tiers.ts';
+import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
+import type { Tier } from '../../../contract/tiers.ts';
 import { type Experiment, reply, status } from './experiments.ts';
 import type { Answer, Need, Session } from './session.ts';
 

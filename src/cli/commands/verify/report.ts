@@ -1,5 +1,5 @@
-import { maskText } from '../../contract/mask.ts';
-import { indent, WIDTH } from '../layout.ts';
+import { maskText } from '../../../contract/mask.ts';
+import { indent, WIDTH } from '../../layout.ts';
 import type { Finding, Verification } from './run-verify.ts';
 
 const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
@@ -34,5 +34,11 @@ export function junitOf({ findings }: Verification): string {
   });
   const of = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const counts = `tests="${findings.length}" failures="${of('differs')}" skipped="${of('not compared')}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="verify" ${counts}>\n${cases.join('\n')}\n</testsuite>\n`;
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="verify" ${counts}>`,
+    ...cases,
+    '</testsuite>',
+  ];
+  return `${lines.join('\n')}\n`;
 }

@@ -183,8 +183,8 @@ export const mailExperiments: Experiments = {
     return (await s.messages(inbox))[0].from;
   },
   'messages.inbound.unreadable': async (s) => {
-    const eml =
-      'From: a@verify.example\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n/w==\r\n';
+    const header = ['From: a@verify.example', 'Content-Type: text/plain; charset=utf-8'];
+    const eml = [...header, 'Content-Transfer-Encoding: base64', '', '/w==', ''].join('\r\n');
     const inbox = await s.inbox();
     await s.target.deliver?.({ to: inbox.email, eml });
     return (await s.messages(inbox))[0].plainBody;
