@@ -68,7 +68,7 @@ export const COMMANDS = {
     help: 'Write the default value of each behaviour into a file, for --profile',
     argument: '<init>',
     flags: PROFILE_FLAGS,
-    load: async () => (await import('./profile.ts')).profile,
+    load: async () => (await import('./profile-file.ts')).profile,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

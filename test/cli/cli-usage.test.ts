@@ -174,6 +174,7 @@ const SAMPLES: Record<string, string> = {
   'max-mail': '1GiB',
   token: 'a-token-of-16-or-more',
   'env-file': 'a.env',
+  profile: 'a.json',
   'journal-size': '50',
   'loop-limit': '20',
   seed: '42',
@@ -195,7 +196,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, mcp, init, validate, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, mcp, verify, profile, init, validate, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],

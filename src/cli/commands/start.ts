@@ -116,7 +116,7 @@ async function withMail(fixture: unknown, mail: readonly string[]): Promise<unkn
 
 /** Reads a profile. The reader is loaded only for that. */
 async function loadProfile(file: string, say: (line: string) => void) {
-  const { readProfile } = await import('../profile.ts');
+  const { readProfile } = await import('../profile-file.ts');
   return readProfile(file, say);
 }
 

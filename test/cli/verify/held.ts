@@ -1,8 +1,8 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { type Finding, Verifier } from '../../../src/cli/commands/verify/run-verify.ts';
-import type { Target } from '../../../src/cli/commands/verify/session.ts';
 import { createRemote, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
+import type { Target } from '../../../src/cli/commands/verify/verify-session.ts';
 
 /** Holds a server against the emulator. `send` stands between them: it can change a request or a reply. */
 export async function hold(

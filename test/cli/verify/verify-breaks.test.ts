@@ -1,6 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import type { Answer, Target } from '../../../src/cli/commands/verify/session.ts';
+import type { Answer, Target } from '../../../src/cli/commands/verify/verify-session.ts';
 import { hold, linesWith } from './held.ts';
 
 /** Changes a reply. */

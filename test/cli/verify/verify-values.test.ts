@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { EXPERIMENTS } from '../../../src/cli/commands/verify/run-verify.ts';
-import { Session, ToldValue } from '../../../src/cli/commands/verify/session.ts';
 import { startReceiver, startReference } from '../../../src/cli/commands/verify/targets.ts';
+import { Session, ToldValue } from '../../../src/cli/commands/verify/verify-session.ts';
 import { BEHAVIOUR_IDS, CHANGEABLE_IDS, changeableDefinition } from '../../../src/contract/behaviours.ts';
 
 /** The limit of a call runs in real time, up to half a minute: its shorter values show that it is told. */

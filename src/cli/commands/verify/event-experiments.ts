@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import { type Experiments, keysOf } from './experiments.ts';
-import { CannotTellError, type HookReceiver, type OwnInbox, type Session, ToldValue } from './session.ts';
+import { CannotTellError, type HookReceiver, type OwnInbox, type Session, ToldValue } from './verify-session.ts';
 
 /** A hex HMAC-SHA256. */
 const HEX = /[0-9a-f]{64}/;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BehaviourId } from '../../../contract/behaviours.ts';
-import { type Answer, CannotTellError, type Session } from './session.ts';
+import { type Answer, CannotTellError, type Session } from './verify-session.ts';
 
 /**
  * An experiment: it sends requests and returns what it observed. The same experiment runs on the server and on

@@ -10,13 +10,19 @@ import {
 import { OPERATION_ROWS } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, type Experiments, resourceExperiments } from './experiments.ts';
+import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { CannotTellError, type Need, Session, type Target, ToldValue } from './session.ts';
 import { STATEMENTS, type Statement } from './statements.ts';
 import { type startReceiver, startReference } from './targets.ts';
+import { CannotTellError, type Need, Session, type Target, ToldValue } from './verify-session.ts';
 
 /** Every experiment on the ledger. */
-export const EXPERIMENTS: Experiments = { ...resourceExperiments, ...mailExperiments, ...eventExperiments };
+export const EXPERIMENTS: Experiments = {
+  ...resourceExperiments,
+  ...inboxExperiments,
+  ...mailExperiments,
+  ...eventExperiments,
+};
 
 /** What was found of one entry of the ledger, or of one statement. */
 export interface Finding {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import type { Tier } from '../../../contract/tiers.ts';
 import { type Experiment, reply, status } from './experiments.ts';
-import type { Answer, Need, Session } from './session.ts';
+import type { Answer, Need, Session } from './verify-session.ts';
 
 /** Something that the document, or the reference, says of an operation. */
 export interface Statement {

@@ -5,7 +5,7 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
 import { startServer } from '../../../server/index.ts';
-import { type Answer, CannotTellError, type HookReceiver, type ReceivedCall, type Target } from './session.ts';
+import { type Answer, CannotTellError, type HookReceiver, type ReceivedCall, type Target } from './verify-session.ts';
 
 /** The limits of a run: requests in all, the time of one, and the size of a reply. */
 const LIMITS = { requests: 5000, ms: 15_000, bytes: 4 * 1024 * 1024 };

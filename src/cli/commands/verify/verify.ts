@@ -15,12 +15,12 @@ import {
 } from '../../command.ts';
 import { explainWriteError } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
-import { writeProfile } from '../../profile.ts';
+import { writeProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
-import { findingLines, junitOf, summaryLines } from './report.ts';
+import { findingLines, junitOf, summaryLines } from './findings-report.ts';
 import { type Finding, type Verification, Verifier } from './run-verify.ts';
-import { CannotTellError } from './session.ts';
 import { createRemote, startReceiver } from './targets.ts';
+import { CannotTellError } from './verify-session.ts';
 
 /** Holds a server against the statements of the document and the ledger. The exit code is 1 if anything differs. */
 export const verify: RunCommand = async (terminal, flags) => {
