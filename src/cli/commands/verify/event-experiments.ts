@@ -148,6 +148,7 @@ export const eventExperiments: Experiments = {
     await s.send(from, to);
     await s.messages(to, 2);
     await s.until('a second call', () => receiver.calls[1], 2000).catch(() => undefined);
+    if (receiver.calls[0]?.ended) throw new CannotTellError('the first call ended too early');
     return receiver.calls.length;
   },
 
