@@ -46,7 +46,8 @@ export function pageQuery(readBehaviour: ReadBehaviour) {
 }
 
 /** The position of a page in its list. */
-export const pagination = () => z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() });
+export const pagination = () =>
+  z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() }).meta({ id: 'Pagination' });
 
 export const queryFlag = lazy(() =>
   z

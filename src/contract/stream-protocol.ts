@@ -66,7 +66,7 @@ export const subscribeFrame = () =>
   });
 
 /** The optional response to a `ping`. */
-const pongFrame = () => z.object({ type: z.literal('pong') });
+export const pongFrame = () => z.object({ type: z.literal('pong') });
 
 /** A frame that a client sends. */
 export const clientFrame = lazy(() =>

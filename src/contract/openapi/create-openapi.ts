@@ -1,19 +1,25 @@
 import {
   type BehaviourId,
   type BehaviourValues,
+  changeableDefinition,
   createRecordingReader,
+  createSilentReader,
   isChangeable,
   type ReadBehaviour,
 } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { EVENT_KINDS } from '../events.ts';
 import type { BuildReply, OperationDefinition } from '../operation.ts';
 import { OTHER_REPLIES, REPLIES } from '../operation-replies.ts';
 import type { OperationId } from '../operations.ts';
 import { OPERATION_IDS, OPERATIONS } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
-import type { DescribedRow, DescribedSuccess } from './describe-row.ts';
+import type { CallExample, DescribedRow, DescribedSuccess } from './describe-row.ts';
 import { createDocument, type OpenApiDocument } from './document.ts';
 import { ASSUMED_HEADER, type CodesByStatus, codesByStatus } from './error-responses.ts';
+import { deliveryPayload } from './event-schemas.ts';
+import examples from './examples.json' with { type: 'json' };
+import { type Json, jsonContent, toJsonSchema } from './json-schema.ts';
 import { TAGS, tagOf } from './tags.ts';
 
 const DESCRIPTION = `The API that agent-mailbox-mock emulates, under its current behaviours.
@@ -45,8 +51,38 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },
     },
+    webhooks: describeEvents(behaviours),
     errorForm: { hasCode: behaviours['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
   });
+}
+
+/** Describes the delivery of each kind of event (reference, "Delivery"). */
+function describeEvents(behaviours: BehaviourValues): Json {
+  const { readBehaviour } = createSilentReader(behaviours);
+  const signature = readBehaviour('deliveries.signature');
+  const headers: [name: string, description: string][] = [
+    ['webhook-id', 'The id of the delivery, for idempotence.'],
+    ['webhook-timestamp', 'When the attempt was made, in seconds since 1970.'],
+    ['webhook-signature', 'The signature as Standard Webhooks defines it: v1, and base64.'],
+    [readBehaviour('deliveries.signature.header'), 'The hex HMAC-SHA256 of the body.'],
+  ];
+  const isSent = (_: unknown, index: number) =>
+    (index !== 2 || signature !== 'hex') && (index !== 3 || signature !== 'standard');
+  const delivery = (kind: string) => ({
+    operationId: `deliver ${kind}`.replace(/[ .](.)/g, (_, letter: string) => letter.toUpperCase()),
+    summary: `Deliver ${kind} to a webhook`,
+    tags: [tagOf('/v1/webhooks')],
+    security: [],
+    parameters: headers
+      .filter(isSent)
+      .map(([name, description]) => ({
+        ...{ name, in: 'header', required: true, description },
+        schema: { type: 'string' },
+      })),
+    requestBody: { required: true, content: jsonContent(toJsonSchema(deliveryPayload(readBehaviour), 'output')) },
+    responses: { '2XX': { description: 'The delivery was received; any other status is a failure.' } },
+  });
+  return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { post: delivery(kind) }]));
 }
 
 /** Describes one row of the operation table under these behaviours. */
@@ -56,6 +92,7 @@ export function describeOperation(
   behaviours: BehaviourValues,
 ): DescribedRow {
   const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
+  const isUsual = (used: BehaviourId) => !isChangeable(used) || behaviours[used] === changeableDefinition(used).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
   const successes = successesOf(id, row, readBehaviour);
@@ -74,8 +111,13 @@ export function describeOperation(
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorResponses(row, (id) => behaviours[id]),
+    // They were recorded with the defaults.
+    example: [...usedBehaviours].every(isUsual) ? EXAMPLES[id] : undefined,
   };
 }
+
+/** A call of each operation on the default fixture. `npm run docs` records them. */
+const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 
 function describe(
   row: OperationDefinition,

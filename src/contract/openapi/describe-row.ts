@@ -20,6 +20,15 @@ export interface DescribedRow {
   readonly isBodyStrict?: boolean;
   readonly successes: readonly DescribedSuccess[];
   readonly errors: CodesByStatus;
+  /** A call that succeeds, and its reply. */
+  readonly example?: CallExample | undefined;
+}
+
+/** A call: the values of its path, its body, and the reply. */
+export interface CallExample {
+  readonly params?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly reply?: unknown;
 }
 
 /** One kind of successful reply. */
@@ -34,7 +43,7 @@ export interface DescribedSuccess {
 
 /** Describes one call as an OpenAPI operation. */
 export function describeRow(row: DescribedRow): Json {
-  const { id, summary, description, tag, security, successes, errors } = row;
+  const { id, summary, description, tag, security, successes, errors, example = {} } = row;
   const parameters = [...pathParameters(row), ...queryParameters(row)];
   return {
     operationId: id,
@@ -43,20 +52,26 @@ export function describeRow(row: DescribedRow): Json {
     tags: [tag],
     security,
     ...(parameters.length > 0 && { parameters }),
-    ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict) }),
+    ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict, example.body) }),
     responses: {
-      ...Object.fromEntries(successes.map((success) => [success.status, describeSuccess(success)])),
+      ...Object.fromEntries(
+        successes.map((success, index) => [
+          success.status,
+          describeSuccess(success, index === 0 ? example.reply : undefined),
+        ]),
+      ),
       ...errorReferences(errors),
     },
   };
 }
 
-function pathParameters({ params }: DescribedRow): Json[] {
+function pathParameters({ params, example }: DescribedRow): Json[] {
   return Object.entries(params?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'path',
     required: true,
     schema: toJsonSchema(schema as z.ZodType, 'input'),
+    ...(example?.params?.[name] !== undefined && { example: example.params[name] }),
   }));
 }
 
@@ -68,9 +83,9 @@ function queryParameters({ query }: DescribedRow): Json[] {
   });
 }
 
-function describeBody(body: z.ZodType, isStrict = false): Json {
+function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Json {
   const closed = isStrict && { additionalProperties: false };
-  return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }) };
+  return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }, example) };
 }
 
 function isOptional(schema: z.ZodType): boolean {
@@ -79,12 +94,12 @@ function isOptional(schema: z.ZodType): boolean {
 
 const SUCCESS = { 200: 'OK', 201: 'Created' };
 
-function describeSuccess({ status, schema, content, headers }: DescribedSuccess): Json {
-  return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content) };
+function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown): Json {
+  return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content, example) };
 }
 
 /** A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that way. */
-function contentOf(schema: z.ZodType | undefined, content: string | undefined): Json {
+function contentOf(schema: z.ZodType | undefined, content: string | undefined, example: unknown): Json {
   if (!schema) return {};
-  return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output')) : { [content]: {} } };
+  return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} } };
 }

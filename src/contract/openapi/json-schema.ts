@@ -14,10 +14,11 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
 /** Returns the schema of an error body, with or without its code. */
 export function errorSchema(hasCode: boolean): z.ZodType {
   if (!hasCode) return errorBody().omit({ code: true });
-  const code = z.enum(Object.keys(ERRORS) as ErrorCode[]).describe('The error code.');
-  return errorBody().extend({ code });
+  const known = z.enum(Object.keys(ERRORS) as ErrorCode[]);
+  // A client must not fail at a code that a later version adds.
+  return errorBody().extend({ code: z.union([known, z.string()]).describe('The error code; there may be others.') });
 }
 
-export function jsonContent(schema: Json): Json {
-  return { 'application/json': { schema } };
+export function jsonContent(schema: Json, example?: unknown): Json {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }

@@ -62,30 +62,34 @@ const commonFields = () => ({
 });
 
 const domain = () =>
-  z.strictObject({
-    id: uuid(),
-    domain: z.string(),
-    status: simpleStatus(),
-    workspaceId: uuid().nullable(),
-    dnsRecords: z.array(dnsRecord()),
-    ...commonFields(),
-    updatedAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      domain: z.string(),
+      status: simpleStatus(),
+      workspaceId: uuid().nullable(),
+      dnsRecords: z.array(dnsRecord()),
+      ...commonFields(),
+      updatedAt: timestamp(),
+    })
+    .meta({ id: 'Domain' });
 
 const wrappedDomain = () =>
-  z.strictObject({
-    domain: z.string(),
-    status: domainStatus(),
-    ...commonFields(),
-    records: z.array(
-      z.strictObject({
-        type: dnsRecord().shape.type,
-        host: z.string(),
-        value: z.string(),
-        priority: z.int().optional(),
-      }),
-    ),
-  });
+  z
+    .strictObject({
+      domain: z.string(),
+      status: domainStatus(),
+      ...commonFields(),
+      records: z.array(
+        z.strictObject({
+          type: dnsRecord().shape.type,
+          host: z.string(),
+          value: z.string(),
+          priority: z.int().optional(),
+        }),
+      ),
+    })
+    .meta({ id: 'Domain' });
 
 const replies = () => ({ reference: domain(), wrapped: z.strictObject({ domain: wrappedDomain() }) });
 

@@ -60,28 +60,33 @@ export const draftOperations = {
 };
 
 const draft = () =>
-  z.strictObject({
-    id: uuid(),
-    inboxId: uuid(),
-    to: z.array(z.string()),
-    cc: z.array(z.string()),
-    bcc: z.array(z.string()),
-    subject: z.string().nullable(),
-    plainBody: z.string().nullable(),
-    htmlBody: z.string().nullable(),
-    replyToMessageId: uuid().nullable(),
-    createdAt: timestamp(),
-    updatedAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      inboxId: uuid(),
+      to: z.array(z.string()),
+      cc: z.array(z.string()),
+      bcc: z.array(z.string()),
+      subject: z.string().nullable(),
+      plainBody: z.string().nullable(),
+      htmlBody: z.string().nullable(),
+      replyToMessageId: uuid().nullable(),
+      createdAt: timestamp(),
+      updatedAt: timestamp(),
+    })
+    .meta({ id: 'Draft' });
 
 const listReplies = () => ({
   drafts: z.strictObject({ drafts: z.array(draft()) }),
   'with-pagination': z.strictObject({ drafts: z.array(draft()), pagination: pagination() }),
 });
 
-const sentDraft = () => sentReply().extend({ draftId: uuid() });
+const sentDraft = () => sentReply().extend({ draftId: uuid() }).meta({ id: 'SentDraft' });
 
-const sent = () => ({ 'message-id-header': sentDraft(), 'message-id': sentDraft().extend({ messageId: uuid() }) });
+const sent = () => ({
+  'message-id-header': sentDraft(),
+  'message-id': sentDraft().extend({ messageId: uuid() }).meta({ id: 'SentDraft' }),
+});
 
 /** The bodies of the successful replies of these operations. */
 export const draftReplies = defineReplies({

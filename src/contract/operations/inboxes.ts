@@ -117,11 +117,12 @@ const displayNameReplies = () => ({
 const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
   referenceInbox()
     .extend(displayNameReplies()[readBehaviour('inboxes.display-name.unset')])
-    .extend(fieldsByShape()[readBehaviour('inboxes.shape')]);
+    .extend(fieldsByShape()[readBehaviour('inboxes.shape')])
+    .meta({ id: 'InboxSummary' });
 
 /** An inbox with its credentials (reference, "Inbox"). */
 const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
-  inboxWithoutCredentials(readBehaviour).extend(credentials());
+  inboxWithoutCredentials(readBehaviour).extend(credentials()).meta({ id: 'Inbox' });
 
 const LISTED = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
@@ -133,9 +134,9 @@ const deleteAddressReplies = () => ({
 /** The bodies of the successful replies of these operations. */
 export const inboxReplies = defineReplies({
   createInbox: (readBehaviour) =>
-    inboxWithCredentials(readBehaviour).extend({
-      apiKey: z.string().describe('Its ak_ key; no other reply shows it.'),
-    }),
+    inboxWithCredentials(readBehaviour)
+      .extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') })
+      .meta({ id: 'CreatedInbox' }),
   listInboxes: (readBehaviour) =>
     z.strictObject({ inboxes: z.array(LISTED[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
   getInbox: inboxWithCredentials,
@@ -147,5 +148,8 @@ export const inboxReplies = defineReplies({
 
 /** The bodies of the second kind of success. */
 export const otherInboxReplies = defineReplies({
-  createInbox: (readBehaviour) => inboxWithoutCredentials(readBehaviour).extend({ existed: z.literal(true) }),
+  createInbox: (readBehaviour) =>
+    inboxWithoutCredentials(readBehaviour)
+      .extend({ existed: z.literal(true) })
+      .meta({ id: 'ExistingInbox' }),
 });

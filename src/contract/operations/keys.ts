@@ -41,18 +41,21 @@ export const keyOperations = {
 
 /** A workspace key in a list, which never shows the key itself. */
 const listedKey = () =>
-  z.strictObject({
-    id: uuid(),
-    prefix: z.string().length(9).describe('The first nine characters of the key.'),
-    name: z.string().nullable(),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      prefix: z.string().length(9).describe('The first nine characters of the key.'),
+      name: z.string().nullable(),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'WorkspaceKey' });
 
-const workspaceKeyReply = () => listedKey().extend({ key: z.string(), workspaceId: uuid() });
+const workspaceKeyReply = () =>
+  listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' });
 
 const rotateReplies = () => ({
-  'key-record': listedKey().omit({ name: true }).extend({ key: z.string(), inboxId: uuid() }),
-  'key-only': z.strictObject({ key: z.string() }),
+  'key-record': listedKey().omit({ name: true }).extend({ key: z.string(), inboxId: uuid() }).meta({ id: 'InboxKey' }),
+  'key-only': z.strictObject({ key: z.string() }).meta({ id: 'InboxKey' }),
 });
 
 const deleteReplies = () => ({

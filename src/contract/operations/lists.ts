@@ -54,25 +54,29 @@ export const listOperations = {
 };
 
 const entry = () =>
-  z.strictObject({
-    id: uuid(),
-    email: z.string(),
-    displayName: z.string().nullable(),
-    metadata: metadata().nullable(),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      email: z.string(),
+      displayName: z.string().nullable(),
+      metadata: metadata().nullable(),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'ListEntry' });
 
 const list = () =>
-  z.strictObject({
-    id: uuid(),
-    name: z.string(),
-    description: z.string().nullable(),
-    entryCount: z.int(),
-    entries: z.array(entry()),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      name: z.string(),
+      description: z.string().nullable(),
+      entryCount: z.int(),
+      entries: z.array(entry()),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'List' });
 
-const listed = () => ({ included: list(), omitted: list().omit({ entries: true }) });
+const listed = () => ({ included: list(), omitted: list().omit({ entries: true }).meta({ id: 'ListSummary' }) });
 
 /** The bodies of the successful replies of these operations. */
 export const listReplies = defineReplies({

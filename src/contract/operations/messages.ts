@@ -87,7 +87,9 @@ export const messageOperations = {
 };
 
 const attachment = () =>
-  z.strictObject({ id: uuid(), filename: z.string(), contentType: z.string(), sizeBytes: z.int() });
+  z
+    .strictObject({ id: uuid(), filename: z.string(), contentType: z.string(), sizeBytes: z.int() })
+    .meta({ id: 'Attachment' });
 
 const addressForms = () => ({
   bare: z.string().describe('The bare address, in lower case.'),
@@ -142,7 +144,8 @@ const addedFieldsByShape = () => ({
 export function messageReply(readBehaviour: ReadBehaviour) {
   return referenceMessage()
     .extend(addedFieldsByShape()[readBehaviour('messages.shape')])
-    .extend(addressFields(readBehaviour));
+    .extend(addressFields(readBehaviour))
+    .meta({ id: 'Message' });
 }
 
 function addressFields(readBehaviour: ReadBehaviour) {
@@ -151,29 +154,31 @@ function addressFields(readBehaviour: ReadBehaviour) {
 
 /** A message in the tenant-wide list, in short form (reference). */
 const messageSummary = (readBehaviour: ReadBehaviour) =>
-  z.strictObject({
-    id: uuid(),
-    inboxId: uuid(),
-    inboxUsername: z.string(),
-    inboxDomain: z.string(),
-    direction: direction(),
-    ...addressFields(readBehaviour),
-    subject: z.string(),
-    snippet: z.string().describe('The beginning of the text, on one line.'),
-    isRead: z.boolean(),
-    isStarred: z.boolean(),
-    isArchived: z.boolean(),
-    receivedAt: timestamp(),
-    threadId: uuid(),
-    threadCount: z.int().describe('The number of messages in its thread.'),
-    threadUnreadCount: z.int(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      inboxId: uuid(),
+      inboxUsername: z.string(),
+      inboxDomain: z.string(),
+      direction: direction(),
+      ...addressFields(readBehaviour),
+      subject: z.string(),
+      snippet: z.string().describe('The beginning of the text, on one line.'),
+      isRead: z.boolean(),
+      isStarred: z.boolean(),
+      isArchived: z.boolean(),
+      receivedAt: timestamp(),
+      threadId: uuid(),
+      threadCount: z.int().describe('The number of messages in its thread.'),
+      threadUnreadCount: z.int(),
+    })
+    .meta({ id: 'MessageSummary' });
 
 /**
  * A complete message in the tenant-wide list. With `group=thread`, it also has the number of messages in its thread.
  */
 const completeMessage = (readBehaviour: ReadBehaviour) =>
-  messageReply(readBehaviour).extend({ messageCount: z.int().optional() });
+  messageReply(readBehaviour).extend({ messageCount: z.int().optional() }).meta({ id: 'MessageSummary' });
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messageReply };
 

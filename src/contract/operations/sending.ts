@@ -78,9 +78,14 @@ export const sendOperations = {
 
 /** The reply of every operation that sends (reference). */
 export const sentReply = () =>
-  z.strictObject({ id: uuid(), threadId: uuid(), status: z.literal('sent'), messageId: z.string() });
+  z
+    .strictObject({ id: uuid(), threadId: uuid(), status: z.literal('sent'), messageId: z.string() })
+    .meta({ id: 'SentMessage' });
 
-const sent = () => ({ 'message-id-header': sentReply(), 'message-id': sentReply().extend({ messageId: uuid() }) });
+const sent = () => ({
+  'message-id-header': sentReply(),
+  'message-id': sentReply().extend({ messageId: uuid() }).meta({ id: 'SentMessage' }),
+});
 
 const reply = (readBehaviour: ReadBehaviour) => sent()[readBehaviour('sending.reply')];
 

@@ -37,21 +37,25 @@ export const serviceOperations = {
 const healthReplies = () => ({ status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply() });
 
 const identity = () =>
-  z.strictObject({
-    tier: z.enum(TIERS),
-    tenantId: uuid().nullable(),
-    workspaceId: uuid().nullable(),
-    inboxId: uuid().nullable(),
-    email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
-  });
+  z
+    .strictObject({
+      tier: z.enum(TIERS),
+      tenantId: uuid().nullable(),
+      workspaceId: uuid().nullable(),
+      inboxId: uuid().nullable(),
+      email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
+    })
+    .meta({ id: 'Identity' });
 
 const metrics = () =>
-  z.strictObject({
-    window: z.strictObject({ from: timestamp(), to: timestamp() }),
-    scope: z.strictObject({ tenantId: uuid(), workspaceId: uuid().nullable(), inboxId: uuid().nullable() }),
-    counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
-    resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
-  });
+  z
+    .strictObject({
+      window: z.strictObject({ from: timestamp(), to: timestamp() }),
+      scope: z.strictObject({ tenantId: uuid(), workspaceId: uuid().nullable(), inboxId: uuid().nullable() }),
+      counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
+      resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
+    })
+    .meta({ id: 'Metrics' });
 
 const verdict = () => z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() });
 

@@ -20,13 +20,15 @@ export const tenantOperations = {
 };
 
 const createdTenant = () =>
-  z.strictObject({
-    id: uuid(),
-    name: z.string(),
-    apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
-    defaultWorkspaceId: uuid(),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      name: z.string(),
+      apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
+      defaultWorkspaceId: uuid(),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'Tenant' });
 
 /** The bodies of the successful replies of these operations. */
 export const tenantReplies = defineReplies({

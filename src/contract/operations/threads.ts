@@ -19,18 +19,22 @@ export const threadOperations = {
 };
 
 const listedThread = () =>
-  z.strictObject({
-    threadId: uuid(),
-    inboxId: uuid(),
-    subject: z.string().describe('The subject of the first message.'),
-    messageCount: z.int(),
-    unreadCount: z.int(),
-    lastMessageAt: timestamp(),
-  });
+  z
+    .strictObject({
+      threadId: uuid(),
+      inboxId: uuid(),
+      subject: z.string().describe('The subject of the first message.'),
+      messageCount: z.int(),
+      unreadCount: z.int(),
+      lastMessageAt: timestamp(),
+    })
+    .meta({ id: 'ThreadSummary' });
 
 /** The bodies of the successful replies of these operations. */
 export const threadReplies = defineReplies({
   listThreads: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
   getThread: (readBehaviour) =>
-    z.strictObject({ threadId: uuid(), messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) }),
+    z
+      .strictObject({ threadId: uuid(), messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) })
+      .meta({ id: 'Thread' }),
 });

@@ -101,16 +101,21 @@ export const webhookOperations = {
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
 const webhookReply = () =>
-  z.strictObject({
-    id: uuid(),
-    url: z.string(),
-    events: z.array(z.string()),
-    secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
-    isActive: z.boolean(),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      url: z.string(),
+      events: z.array(z.enum(EVENT_KINDS)),
+      secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
+      isActive: z.boolean(),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'Webhook' });
 
-const listedWebhook = () => ({ included: webhookReply(), omitted: webhookReply().omit({ secret: true }) });
+const listedWebhook = () => ({
+  included: webhookReply(),
+  omitted: webhookReply().omit({ secret: true }).meta({ id: 'WebhookSummary' }),
+});
 
 const readWebhook = (readBehaviour: ReadBehaviour) => listedWebhook()[readBehaviour('webhooks.get.secret')];
 

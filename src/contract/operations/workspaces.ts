@@ -42,15 +42,17 @@ export const workspaceOperations = {
 };
 
 const workspace = () =>
-  z.strictObject({
-    id: uuid(),
-    name: z.string(),
-    slug: z.string(),
-    isDefault: z.boolean(),
-    inboxCount: z.int().describe('The number of its inboxes.'),
-    domainCount: z.int().describe('The number of its domains.'),
-    createdAt: timestamp(),
-  });
+  z
+    .strictObject({
+      id: uuid(),
+      name: z.string(),
+      slug: z.string(),
+      isDefault: z.boolean(),
+      inboxCount: z.int().describe('The number of its inboxes.'),
+      domainCount: z.int().describe('The number of its domains.'),
+      createdAt: timestamp(),
+    })
+    .meta({ id: 'Workspace' });
 
 /** The bodies of the successful replies of these operations. */
 export const workspaceReplies = defineReplies({

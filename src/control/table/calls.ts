@@ -8,6 +8,7 @@ export const CONTROL_CALLS = {
   getControlOpenApi: 'GET /control.json',
   getPythonClient: 'GET /client.py',
   getOpenApi: 'GET /openapi.json',
+  getAsyncApi: 'GET /asyncapi.json',
   listBehaviours: 'GET /behaviours',
   reset: 'POST /reset',
   exportState: 'GET /export',

@@ -81,7 +81,14 @@ export const openApiReply = z.strictObject({
   servers: z.array(json),
   tags: z.array(json),
   paths: z.record(z.string(), z.record(z.string(), json)),
+  webhooks: json.optional(),
   components: json,
+});
+
+/** An AsyncAPI 3.0 document. */
+export const asyncApiReply = z.strictObject({
+  asyncapi: z.literal('3.0.0'),
+  ...{ info: json, channels: json, operations: json, components: json },
 });
 
 export const clockReply = z.strictObject({ now: time, frozen: z.boolean() });

@@ -117,6 +117,13 @@ export const CONTROL_ROWS = {
     replyNeverChanges: true,
     run: (mailbox) => mailbox.openApi(),
   }),
+  getAsyncApi: defineControl('Shows the AsyncAPI 3.0 document of the event streams.', {
+    takesNoSandbox: true,
+    reply: replies.asyncApiReply,
+    replyNeverChanges: true,
+    run: async ({ behaviours }) =>
+      (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
+  }),
   listBehaviours: defineControl('Lists every behaviour with its possible values and its current value.', {
     takesNoSandbox: true,
     reply: replies.behavioursReply,

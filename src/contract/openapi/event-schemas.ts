@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { ReadBehaviour } from '../behaviours.ts';
+import { EVENT_KINDS } from '../events.ts';
+import { timestamp, uuid } from '../schemas.ts';
+
+const kind = () => z.enum(EVENT_KINDS);
+
+/** The fields of a bounce that a report in the inbox told of. */
+const ofBounce = (status: 'statusCode' | 'status_code') => ({
+  recipient: z.string().optional().describe('Who did not get the message, separated by commas.'),
+  [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
+});
+
+const referencePayload = () =>
+  z.object({
+    event: kind(),
+    messageId: uuid(),
+    inboxId: uuid(),
+    threadId: uuid(),
+    from: z.string().describe('The sender, with the display name.'),
+    to: z.string().describe('The recipients, separated by commas.'),
+  });
+
+const PAYLOADS = {
+  reference: referencePayload,
+  'reference-and-content': () =>
+    referencePayload().extend({
+      id: z.string().describe('The id of the event.'),
+      workspaceId: uuid(),
+      subject: z.string(),
+      plainBody: z.string(),
+      htmlBody: z.string().nullable(),
+      receivedAt: timestamp(),
+      ...ofBounce('statusCode'),
+    }),
+};
+
+/** The schema of the body of a delivery (reference, "Delivery"). */
+export const deliveryPayload = (readBehaviour: ReadBehaviour) =>
+  PAYLOADS[readBehaviour('deliveries.payload')]().meta({ id: 'DeliveryPayload' });
+
+/** The schemas of the frames that the service sends (reference, "Event stream"), by type. */
+export const serverFrames = (readBehaviour: ReadBehaviour) => ({
+  connected: z.strictObject({
+    type: z.literal('connected'),
+    inboxId: uuid().nullable().describe('The inbox of a stream for a single inbox.'),
+    email: z.string().nullable(),
+  }),
+  subscribed: z.strictObject({
+    type: z.literal('subscribed'),
+    event_types: z.array(kind()),
+    inbox_ids: z.array(z.string()),
+    workspace_ids: z.array(z.string()),
+  }),
+  event: z.strictObject({
+    type: z.literal('event'),
+    event_type: kind(),
+    event_id: z.string(),
+    message: z.strictObject({
+      ...(readBehaviour('stream.event.message') === 'with-id' && { message_id: uuid() }),
+      inbox_id: uuid(),
+      thread_id: uuid(),
+      from: z.string(),
+      to: z.array(z.string()),
+      subject: z.string(),
+      plain_body: z.string(),
+      html_body: z.string().nullable(),
+      timestamp: timestamp(),
+      ...ofBounce('status_code'),
+    }),
+    thread: z.strictObject({ thread_id: uuid(), subject: z.string() }),
+  }),
+  ping: z.strictObject({ type: z.literal('ping') }),
+  error: z.strictObject({ type: z.literal('error'), message: z.string() }),
+});
