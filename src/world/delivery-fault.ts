@@ -24,6 +24,7 @@ export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 /** Every kind of delivery fault. */
 export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: deliveries to webhooks. */
   on: z.literal('delivery'),
@@ -35,11 +36,8 @@ const ownOptions = () => ({
   delay: durationField().default('1m'),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const optionFields = () => ({ ...ownOptions(), ...planFields() });
-
 /** The schema of the options of a delivery fault. */
-export const deliveryFaultOptions = lazy(() => z.strictObject(optionFields()));
+export const deliveryFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of deliveries to webhooks. */
 export type DeliveryFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -55,11 +53,8 @@ const ownFields = () => ({
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const faultFields = () => ({ ...ownFields(), ...standingFields() });
-
 /** The schema of a delivery fault that is set. */
-export const deliveryFault = lazy(() => z.strictObject(faultFields()));
+export const deliveryFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
 
 /** A fault of deliveries that is set. */
 export type DeliveryFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;

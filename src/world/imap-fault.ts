@@ -26,6 +26,7 @@ const KINDS = Object.keys(IMAP_FAULTS) as ImapFaultKind[];
 const INBOX_RULE = 'must be a mail address without a display name';
 const COMMANDS_RULE = 'must be a whole number from 1 to 1000000';
 
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: IMAP sessions. */
   on: z.literal('imap'),
@@ -43,11 +44,8 @@ const ownOptions = () => ({
   commands: z.int(COMMANDS_RULE).min(1, COMMANDS_RULE).max(1_000_000, COMMANDS_RULE).optional(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const optionFields = () => ({ ...ownOptions(), ...planFields() });
-
 /** The schema of the options of an IMAP fault. */
-export const imapFaultOptions = lazy(() => z.strictObject(optionFields()));
+export const imapFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of IMAP sessions. */
 export type ImapFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -65,11 +63,8 @@ const ownFields = () => ({
   commands: z.int().nullable().describe('The number of commands after which the connection ends, for disconnect.'),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const faultFields = () => ({ ...ownFields(), ...standingFields() });
-
 /** The schema of an IMAP fault that is set. */
-export const imapFault = lazy(() => z.strictObject(faultFields()));
+export const imapFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
 
 /** A fault of IMAP sessions that is set. */
 export type ImapFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;

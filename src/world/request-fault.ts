@@ -93,6 +93,7 @@ const headerName = () =>
     )
     .toLowerCase();
 
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: requests to the service whose key it accepts. */
   on: z.literal('request'),
@@ -133,11 +134,10 @@ const ownOptions = () => ({
     .optional(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const optionFields = () => ({ ...ownOptions(), ...planFields() });
-
 /** The schema of the options of a request fault. */
-export const requestFaultOptions = lazy(() => z.strictObject(optionFields()).superRefine(checkCombination));
+export const requestFaultOptions = lazy(() =>
+  z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination),
+);
 
 /** The options of a fault of requests. */
 export type RequestFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -176,11 +176,8 @@ const ownFields = () => ({
     .optional(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const faultFields = () => ({ ...standingFields(), ...ownFields() });
-
 /** The schema of a request fault that is set. */
-export const requestFault = lazy(() => z.strictObject(faultFields()));
+export const requestFault = lazy(() => z.strictObject({ ...standingFields(), ...ownFields() }));
 
 /** A fault of requests that is set. */
 export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof standingFields>, 'times'>>;
@@ -212,13 +209,8 @@ export function createRequestFault(
   };
 }
 
-function kindOf({
-  rateLimit,
-  cut,
-  status,
-  body,
-  headers,
-}: z.output<ReturnType<typeof requestFaultOptions>>): RequestFaultKind {
+function kindOf(options: z.output<ReturnType<typeof requestFaultOptions>>): RequestFaultKind {
+  const { rateLimit, cut, status, body, headers } = options;
   if (rateLimit) return 'rate-limit';
   if (cut) return 'cut';
   return status === undefined && body === undefined && headers === undefined ? 'latency' : 'reply';

@@ -7,6 +7,7 @@ const STATUS_RULE = 'must be a whole number from 400 to 599';
 const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';
 const RECIPIENT_RULE = 'must be a mail address without a display name';
 
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: recipients of mail over SMTP. */
   on: z.literal('smtp'),
@@ -25,11 +26,8 @@ const ownOptions = () => ({
     .optional(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const optionFields = () => ({ ...ownOptions(), ...planFields() });
-
 /** The schema of the options of an SMTP fault. */
-export const smtpFaultOptions = lazy(() => z.strictObject(optionFields()));
+export const smtpFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of mail over SMTP. */
 export type SmtpFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -45,11 +43,8 @@ const ownFields = () => ({
   message: z.string(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const faultFields = () => ({ ...ownFields(), ...standingFields() });
-
 /** The schema of an SMTP fault that is set. */
-export const smtpFault = lazy(() => z.strictObject(faultFields()));
+export const smtpFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
 
 /** A fault of mail over SMTP that is set. */
 export type SmtpFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;

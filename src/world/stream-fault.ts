@@ -17,6 +17,7 @@ const KINDS = Object.keys(STREAM_FAULTS) as StreamFaultKind[];
 
 const CODE_RULE = 'must be a whole number from 4000 to 4999';
 
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: events that are sent to streams. */
   on: z.literal('stream'),
@@ -30,11 +31,8 @@ const ownOptions = () => ({
   code: z.int(CODE_RULE).min(4000, CODE_RULE).max(4999, CODE_RULE).default(CLOSE_CODES.fault),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const optionFields = () => ({ ...ownOptions(), ...planFields() });
-
 /** The schema of the options of a stream fault. */
-export const streamFaultOptions = lazy(() => z.strictObject(optionFields()));
+export const streamFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of event streams. */
 export type StreamFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -52,11 +50,8 @@ const ownFields = () => ({
   code: z.int(),
 });
 
-// The parts are separate, because the comments of fields that are spread are lost in declaration files.
-const faultFields = () => ({ ...ownFields(), ...standingFields() });
-
 /** The schema of a stream fault that is set. */
-export const streamFault = lazy(() => z.strictObject(faultFields()));
+export const streamFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
 
 /** A fault of event streams that is set. */
 export type StreamFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
