@@ -29,7 +29,8 @@ export function isError(value: unknown): value is Error {
 export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
   const { hostname } = new URL(url);
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
-  if (!hasSockets()) {
+  // A web page, unlike Node, Bun and Deno, has no sockets.
+  if (globalThis.process?.getBuiltinModule === undefined) {
     throw new RefusedError(
       `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not ` +
         'called.',
@@ -99,11 +100,6 @@ function refusingDispatcher(refuse: () => RefusedError) {
 
 /** Statuses whose response has no body: `Response` refuses one. */
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
-
-/** Whether this platform has sockets, as Node, Bun and Deno do, and web pages do not. */
-function hasSockets(): boolean {
-  return globalThis.process?.getBuiltinModule !== undefined;
-}
 
 /**
  * Whether something in this process intercepts connections, as msw 3 does. It starts a connection and ends it at once:

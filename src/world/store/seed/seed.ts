@@ -45,7 +45,6 @@ export function seed(worlds: Worlds, fixture: Fixture): void {
 type Workspace = FixtureTenant['workspaces'][string];
 type Inbox = Workspace['inboxes'][string];
 type Message = Inbox['messages'][number];
-type List = Inbox['lists'][string];
 
 /** Inserts the rows of a validated fixture into empty worlds. */
 export function insertFixture(worlds: Worlds, { operator, tenants }: Fixture): void {
@@ -73,23 +72,22 @@ function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, doma
   const world = worlds.add({ id, name, createdAt });
   const idOf = (handle: string | null) => (handle === null ? null : (workspaces[handle]?.id ?? null));
   world.addKey({ ...key, tier: 'tenant', ownerId: id });
-  for (const workspace of Object.values(workspaces)) seedWorkspace(world, workspace);
-  seedMessages(
-    world,
-    Object.values(workspaces).flatMap(({ inboxes }) => Object.values(inboxes)),
-  );
+  for (const { key, inboxes, ...workspace } of Object.values(workspaces)) {
+    world.workspaces.insert(workspace);
+    world.addKey({ ...key, tier: 'workspace', ownerId: workspace.id });
+    for (const inbox of Object.values(inboxes)) seedInbox(world, workspace.id, inbox);
+  }
+  const messages = Object.values(workspaces)
+    .flatMap(({ inboxes }) => Object.values(inboxes))
+    .flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
+  messages.sort((one, other) => compareTexts(one.message.receivedAt, other.message.receivedAt));
+  for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
   for (const [domain, { workspace, ...rest }] of Object.entries(domains)) {
     world.domains.insert({ ...rest, domain, workspaceId: idOf(workspace) });
   }
   for (const { workspace, ...webhook } of Object.values(webhooks)) {
     world.webhooks.insert({ ...webhook, workspaceId: idOf(workspace) });
   }
-}
-
-function seedWorkspace(world: World, { key, inboxes, ...workspace }: Workspace): void {
-  world.workspaces.insert(workspace);
-  world.addKey({ ...key, tier: 'workspace', ownerId: workspace.id });
-  for (const inbox of Object.values(inboxes)) seedInbox(world, workspace.id, inbox);
 }
 
 function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
@@ -105,19 +103,10 @@ function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
   });
   for (const address of addresses) world.addAddress({ ...address, inboxId: row.id });
   for (const draft of drafts) world.drafts.insert({ ...draft, inboxId: row.id, raw: null });
-  for (const list of Object.values(lists)) seedList(world, row.id, list);
-}
-
-function seedList(world: World, inboxId: string, { entries, ...list }: List): void {
-  world.lists.insert({ ...list, inboxId });
-  for (const entry of entries) world.listEntries.insert({ ...entry, listId: list.id });
-}
-
-/** Inserts the messages of all inboxes of a tenant, in the order of `receivedAt`. */
-function seedMessages(world: World, inboxes: readonly Inbox[]): void {
-  const messages = inboxes.flatMap(({ id, messages }) => messages.map((message) => ({ inboxId: id, message })));
-  messages.sort((one, other) => compareTexts(one.message.receivedAt, other.message.receivedAt));
-  for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
+  for (const { entries, ...list } of Object.values(lists)) {
+    world.lists.insert({ ...list, inboxId: row.id });
+    for (const entry of entries) world.listEntries.insert({ ...entry, listId: list.id });
+  }
 }
 
 function seedMessage(world: World, inboxId: string, message: Message): void {
