@@ -63,18 +63,13 @@ const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
 /** Replaces each `cid:` address of an image that the raw mail contains by the image itself, as a `data:` URL. */
 export function inlineImages(html: string, mail: Uint8Array): string {
   if (!/cid:/i.test(html)) return html;
-  const images = findImages(mail);
+  const images = new Map(splitParts(toBinary(repairLineEnds(mail))).flatMap(toImage));
   let room = MAX_INLINED_LENGTH;
   return html.replace(/(["'=(]\s*)cid:([^\s"'<>()]+)/gi, (written, start: string, id: string) => {
     const image = images.get(id) ?? '';
     room -= image.length;
     return image === '' || room < 0 ? written : start + image;
   });
-}
-
-/** Finds the images with a Content-ID. */
-function findImages(mail: Uint8Array): Map<string, string> {
-  return new Map(splitParts(toBinary(repairLineEnds(mail))).flatMap(toImage));
 }
 
 /** Returns the image that a part is, by each form in which a URL can write its id (RFC 2392). */

@@ -5,7 +5,7 @@ import { newId, timestampNow } from '../../world/environment.ts';
 import type { DomainRow } from '../../world/store/rows.ts';
 import { defaultWorkspace, hasVerifiedDomain } from '../../world/store/world.ts';
 import { type LookupContext, outOfScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
-import { isInScope, type TenantPrincipal } from '../pipeline/access/principal.ts';
+import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
@@ -43,15 +43,12 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId: string | nu
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
   const { principal, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
-  const rows = domainsInScope(principal).filter((row) => workspace === undefined || row.workspaceId === workspace.id);
-  return { body: showDomains(rows, readBehaviour) };
-};
-
-function domainsInScope(principal: TenantPrincipal): DomainRow[] {
-  return principal.world.domains
+  const rows = principal.world.domains
     .all()
-    .filter(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
-}
+    .filter(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }))
+    .filter((row) => workspace === undefined || row.workspaceId === workspace.id);
+  return { body: LIST_BODIES[readBehaviour('domains.shape')](rows, readBehaviour) };
+};
 
 export const getDomain: Run<'getDomain'> = (context, { params }) => ({
   body: showDomain(findDomain(context, params.domain), context.readBehaviour),
@@ -120,11 +117,6 @@ function showDomain(row: DomainRow, readBehaviour: ReadBehaviour) {
   return DOMAIN_BODIES[readBehaviour('domains.shape')](row, readBehaviour);
 }
 
-/** Returns domains as the list shows them. */
-function showDomains(rows: readonly DomainRow[], readBehaviour: ReadBehaviour) {
-  return LIST_BODIES[readBehaviour('domains.shape')](rows, readBehaviour);
-}
-
 const DOMAIN_BODIES = {
   reference: showFlat,
   wrapped: (row: DomainRow, readBehaviour: ReadBehaviour) => ({ domain: showWrapped(row, readBehaviour) }),
@@ -166,7 +158,7 @@ function showWrapped(row: DomainRow, readBehaviour: ReadBehaviour) {
 }
 
 function recordsOf(row: DomainRow, readBehaviour: ReadBehaviour) {
-  return DNS_RECORDS[readBehaviour('domains.dns-records')](row);
+  return [...mailRecords(row), ...DNS_RECORDS[readBehaviour('domains.dns-records')](row)];
 }
 
 function verificationOf({ status, verifiedAt, createdAt }: DomainRow) {
@@ -184,10 +176,16 @@ interface DnsRecord {
 
 type DomainIdentity = Pick<DomainRow, 'id' | 'domain'>;
 
-/** The DNS records that a domain requires, by the value of `domains.dns-records`. */
+/** The DNS records that a domain requires besides those for mail, by the value of `domains.dns-records`. */
 const DNS_RECORDS = {
-  reference: (row: DomainIdentity) => [...mailRecords(row), dmarcRecord(row), bounceRecord(row)],
-  'mx-spf-dkim': (row: DomainIdentity) => [...mailRecords(row), ownershipRecord(row)],
+  reference: ({ domain }: DomainIdentity): DnsRecord[] => [
+    txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=none'),
+    // Directs bounces back to the service.
+    { type: 'CNAME', name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}`, priority: null },
+  ],
+  'mx-spf-dkim': ({ id, domain }: DomainIdentity) => [
+    txtRecord(`_mailbox-verification.${domain}`, `mailbox-verification=${tokenOf(id)}`),
+  ],
 };
 
 function mailRecords({ id, domain }: DomainIdentity): DnsRecord[] {
@@ -196,19 +194,6 @@ function mailRecords({ id, domain }: DomainIdentity): DnsRecord[] {
     txtRecord(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
     txtRecord(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${tokenOf(id)}`),
   ];
-}
-
-function dmarcRecord({ domain }: DomainIdentity): DnsRecord {
-  return txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=none');
-}
-
-/** Directs bounces back to the service. */
-function bounceRecord({ domain }: DomainIdentity): DnsRecord {
-  return { type: 'CNAME', name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}`, priority: null };
-}
-
-function ownershipRecord({ id, domain }: DomainIdentity): DnsRecord {
-  return txtRecord(`_mailbox-verification.${domain}`, `mailbox-verification=${tokenOf(id)}`);
 }
 
 function tokenOf(id: string): string {

@@ -1,4 +1,4 @@
-import type { Assume, BehaviourReader } from '../../contract/behaviours.ts';
+import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { describeWrongAddress, emailAddress } from '../../contract/email-address-schema.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { BodyOf } from '../../contract/operations.ts';
@@ -152,7 +152,8 @@ function recipientsOf(
 ): Pick<OutgoingMail, 'to' | 'cc' | 'bcc'> {
   if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context);
   if (originalMessage) return { to: recipientsOfReply(context, inbox, originalMessage).to, cc, bcc };
-  throw noRecipient(context.assume);
+  context.assume('drafts.send.incomplete');
+  throw new ApiError('VALIDATION_ERROR', 'The draft has no recipient; set to, cc or bcc.');
 }
 
 /** Checks the addresses of a draft. This happens on sending only, because a draft may contain invalid addresses. */
@@ -173,9 +174,4 @@ function checkRecipients<Recipients extends Pick<OutgoingMail, 'to' | 'cc' | 'bc
 
 function isAddress(text: string): boolean {
   return emailAddress().safeParse(text).success;
-}
-
-function noRecipient(assume: Assume): ApiError {
-  assume('drafts.send.incomplete');
-  return new ApiError('VALIDATION_ERROR', 'The draft has no recipient; set to, cc or bcc.');
 }

@@ -108,7 +108,10 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const username = body.username ?? generateUsername(context, domain);
   const address = `${username}@${domain}`;
   // The name and the domain are valid, so only the length of the whole address can be wrong.
-  if (!isBareAddress(address)) throw addressTooLong(context, address);
+  if (!isBareAddress(address)) {
+    context.assume('sending.addresses');
+    throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
+  }
   const existing = findInboxInScope(context, address);
   if (existing) return returnExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
@@ -116,11 +119,6 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
   return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
-
-function addressTooLong({ assume }: CreateContext, address: string): ApiError {
-  assume('sending.addresses');
-  return new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
-}
 
 function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
   const { principal, assume } = context;

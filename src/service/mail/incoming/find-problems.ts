@@ -21,7 +21,7 @@ export function findProblems(message: MessageRow, attachments: readonly Attachme
   const unopened = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
     ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
-    ...findUndecoded(parts),
+    ...new Set(CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
     ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
     ...unopened.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
   ];
@@ -51,10 +51,6 @@ const CHECKS: readonly ((part: RawPart) => string | false)[] = [
 
 function encodingOf({ fields }: RawPart): string {
   return (fields['content-transfer-encoding'] ?? '').replace(/\([^()]*\)|["\s]/g, '').slice(0, 100);
-}
-
-function findUndecoded(parts: readonly RawPart[]): string[] {
-  return [...new Set(CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || [])))];
 }
 
 /** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */

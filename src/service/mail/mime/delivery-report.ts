@@ -47,7 +47,8 @@ interface WrittenReport {
 export function createDeliveryReport(report: DeliveryReport): WrittenReport {
   const { id, at, reportingMta, recipient, action = 'failed', original } = report;
   const [subject, sentence] = ACTIONS[action];
-  const diagnostic = toAscii(report.diagnostic);
+  // A header field may not have line breaks, for example.
+  const diagnostic = report.diagnostic.replace(/[^ -~]+/g, ' ').trim();
   const text = [`This is the mail system at ${reportingMta}.`, sentence, `<${recipient}>: ${diagnostic}`, ''].join(
     `${CRLF}${CRLF}`,
   );
@@ -95,9 +96,4 @@ function toTypedAddress(address: string): string {
 
 function asciiPart({ contentType, content }: WrittenReport['files'][number]): MimePart {
   return { head: [`Content-Type: ${contentType}`], content };
-}
-
-/** Replaces what a header field may not have, such as line breaks. */
-function toAscii(text: string): string {
-  return text.replace(/[^ -~]+/g, ' ').trim();
 }

@@ -6,14 +6,9 @@ import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
 import { escapeHtml, toHtml } from '../html.ts';
 
-/** The recipients of a reply; `cc` is for a reply to all only. */
-interface ReplyRecipients {
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-}
-
 /**
  * Finds the recipients of a reply: the sender of the message, or its recipients if the inbox sent it itself.
+ * `cc` is for a reply to all only.
  *
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
@@ -21,7 +16,7 @@ export function recipientsOfReply(
   { principal, assume }: Pick<LookupContext, 'principal'> & Pick<BehaviourReader, 'assume'>,
   inbox: InboxRow,
   message: MessageRow,
-): ReplyRecipients {
+): Pick<MessageRow, 'to' | 'cc'> {
   assume('sending.reply.recipients');
   const isOwn = message.direction === 'outbound';
   const to = isOwn ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');

@@ -83,17 +83,13 @@ export function limitBodies<Item extends WithBodies>(items: readonly Item[], ass
   if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
   let left = MAX_TOTAL_LENGTH;
   return items.map((item) => {
-    if (left > 0) left -= lengthAsJson(item);
+    if (left > 0) left -= JSON.stringify([item.plainBody, item.htmlBody]).length;
     return left > 0 ? item : cutBodies(item, assume);
   });
 }
 
 function lengthOf(body: string | null): number {
   return body?.length ?? 0;
-}
-
-function lengthAsJson({ plainBody, htmlBody }: WithBodies): number {
-  return JSON.stringify([plainBody, htmlBody]).length;
 }
 
 function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {

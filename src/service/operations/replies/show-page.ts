@@ -70,19 +70,13 @@ export function showSent({ id, threadId, messageIdHeader }: MessageRow, readBeha
   return { id, threadId, status: 'sent' as const, messageId };
 }
 
-/** The requested part of a list. */
-interface PageQuery {
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** The behaviours that decide the order of a paginated list. */
 type OrderBehaviour = 'messages.list.order' | 'drafts.list.order';
 
 /** Returns one page of a list that is in order of arrival. */
 export function paginate<Row>(
   rows: SliceableList<Row>,
-  { limit, offset }: PageQuery,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
   readBehaviour: ReadBehaviour,
   order: OrderBehaviour = 'messages.list.order',
 ) {
