@@ -181,7 +181,10 @@ export function buildMailbox(
     receives: (address) => locate(address) !== undefined,
   };
   const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
-  const takeSmtpFault = createSmtpFaultTaker(faults, locate);
+  const takeSmtpFault = (address: string) => {
+    const inbox = locate(address);
+    return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+  };
   const inside = { service, environment: realEnvironment, activity, faults, observers };
   return { mailbox, ...inside, report, handle, admit, takeSmtpFault, endWaits, state };
 }
@@ -217,14 +220,6 @@ interface ServiceOptions {
 function createInboxFinder({ worlds, behaviours }: Service) {
   const reader = createSilentReader(behaviours);
   return (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
-}
-
-/** Returns a function that takes the fault of a recipient over SMTP. */
-function createSmtpFaultTaker(faults: Faults, locate: ReturnType<typeof createInboxFinder>) {
-  return (address: string) => {
-    const inbox = locate(address);
-    return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
-  };
 }
 
 function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {

@@ -2,23 +2,6 @@ import { lazyList } from '../../basics/json-pieces.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import type { RequestContent, RequestEntry } from './request-entry.ts';
 
-/** A list of named values in a HAR document. */
-interface HarPair {
-  /** The name. */
-  readonly name: string;
-  /** The value. */
-  readonly value: string;
-}
-
-/** The parts that a request and a response of a HAR document have in common. */
-interface HarMessage {
-  readonly httpVersion: string;
-  readonly cookies: readonly never[];
-  readonly headers: readonly HarPair[];
-  readonly headersSize: number;
-  readonly bodySize: number;
-}
-
 /** A document in the HTTP Archive format 1.2. */
 export interface Har {
   readonly log: {
@@ -82,7 +65,8 @@ function toHarResponse({ status, reply }: RequestEntry) {
   };
 }
 
-function toHarMessage({ headers, bodyBytes }: RequestContent): HarMessage {
+/** The parts that a request and a response of a HAR document have in common. */
+function toHarMessage({ headers, bodyBytes }: RequestContent) {
   return {
     httpVersion: 'HTTP/1.1',
     cookies: [],

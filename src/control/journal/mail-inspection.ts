@@ -162,19 +162,8 @@ function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api'
   const inbox = world.inboxes.get(inboxId);
   return {
     ...showMailSummary(world, message),
-    ...{
-      cc,
-      bcc,
-      replyTo,
-      plainBody,
-      htmlBody,
-      messageIdHeader,
-      inReplyTo,
-      references,
-      isArchived,
-      deletedAt,
-      bouncedAt,
-    },
+    ...{ cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader },
+    ...{ inReplyTo, references, isArchived, deletedAt, bouncedAt },
     inbox: inbox ? canonicalAddress(inbox) : '',
     files: world.attachments
       .by('messageId', id)
