@@ -40,6 +40,8 @@ export const START_FLAGS = {
     help: 'Start with this fault, the JSON of POST /__mock/faults, or with a list of them; repeatable',
   },
   'allow-host': SERVER_SETTINGS.allowHosts,
+  'public-url': SERVER_SETTINGS.publicUrl,
+  drain: SERVER_SETTINGS.drain,
   'cors-origin': SERVER_SETTINGS.corsOrigins,
   'deliver-to': SERVER_SETTINGS.deliverTo,
   token: SERVER_SETTINGS.controlToken,

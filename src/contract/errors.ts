@@ -40,6 +40,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
+  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process was told to end, or a balancer finds it gone.' },
   STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage, or too much arrives at once.' },
 } as const;
 
@@ -52,7 +53,7 @@ const REFERENCE_CODES: readonly string[] = ['VALIDATION_ERROR', 'INBOX_PAUSED', 
 export const INVENTED_CODES: readonly string[] = Object.keys(ERRORS).filter((code) => !REFERENCE_CODES.includes(code));
 
 /** The statuses of errors that no source states. */
-export const INVENTED_STATUSES: readonly number[] = [405, 408, 413, 415, 426, 429, 431, 500, 507];
+export const INVENTED_STATUSES: readonly number[] = [405, 408, 413, 415, 426, 429, 431, 500, 503, 507];
 
 /** The error codes that a behaviour can decide between. */
 export const REFUSALS = {

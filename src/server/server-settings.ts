@@ -1,5 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { toWholeNumber } from '../basics/number-options.ts';
+import { isUrlWithProtocol } from '../contract/schemas.ts';
+import { type Duration, timeoutField } from '../world/clock.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
@@ -10,6 +12,16 @@ export interface SettingOptions {
   readonly host?: string | undefined;
   /** Host names, besides loopback names, that a request's `Host` may have. Default: none. */
   readonly allowHosts?: readonly string[] | undefined;
+  /**
+   * The http or https URL that this process is called from outside, such as `https://mailbox.example/s2`: replies name
+   * it, and a request's `Host` may be its host. Default: each reply has the URL that its client called.
+   */
+  readonly publicUrl?: string | undefined;
+  /**
+   * How long the server still works after it was told to end, such as `10s`. `GET /__mock/ready` then answers 503, and
+   * no sandbox is created any more. Default: it ends at once.
+   */
+  readonly drain?: Duration | undefined;
   /** Origins, besides loopback origins, whose pages may call the API; `*` for all. Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** The port for incoming mail over SMTP; 0 picks a free one. Default: no SMTP. */
@@ -97,6 +109,21 @@ export const SERVER_SETTINGS = {
     takes: 'host names such as "mailbox.example", without a port',
     parse: (value: unknown) => (typeof value === 'string' ? toHostname(value) : undefined),
   },
+  publicUrl: {
+    value: '<url>',
+    help: 'URL of this process from outside, such as https://mailbox.example/s2; its host may be the Host header',
+    expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
+    parse: (value: unknown) =>
+      typeof value === 'string' && isUrlWithProtocol(value, /^https?$/) && !/[?#@]/.test(value)
+        ? new URL(value).href.replace(/\/+$/, '')
+        : undefined,
+  },
+  drain: {
+    value: '<time>',
+    help: 'After a signal, work on for this time, such as 10s; GET /__mock/ready then answers 503 (default: 0s)',
+    expected: 'a time of at most 1h, such as 10s',
+    parse: (value: unknown) => timeoutField().safeParse(value).data,
+  },
   corsOrigins: {
     multiple: true,
     value: '<origin>',
@@ -137,7 +164,17 @@ type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
  * @throws {TypeError} on any other invalid value.
  */
 export function parseOption<
-  Name extends 'port' | 'host' | 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey' | 'controlToken' | 'state',
+  Name extends
+    | 'port'
+    | 'host'
+    | 'smtpPort'
+    | 'imapPort'
+    | 'tlsCert'
+    | 'tlsKey'
+    | 'controlToken'
+    | 'state'
+    | 'publicUrl'
+    | 'drain',
 >(name: Name, value: unknown): ParsedValue<Name> {
   const { parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
   const parsed = parse(value);

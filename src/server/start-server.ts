@@ -14,6 +14,7 @@ import {
   type MailboxOptions,
   SHARED_OPTION_NAMES,
 } from '../mailbox/mailbox.ts';
+import { parseDuration } from '../world/clock.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../world/environment.ts';
 import { logActivity, logRefusedWebhooks } from './activity-log.ts';
 import { App } from './http/app.ts';
@@ -84,7 +85,7 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
       }
     | undefined;
   /**
-   * Closes the server and all its connections within a second.
+   * Closes the server and all its connections within a second, after the time of the option `drain`.
    *
    * @throws {StateFileError} when the file of the option `state` cannot be written; the message says since when changes
    *   are lost. A second call does not write again.
@@ -113,7 +114,7 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
-  const { host, port, mailSettings, controlToken, mailboxOptions, ...settings } = parseSettings(options);
+  const { host, port, mailSettings, controlToken, mailboxOptions, own, ...settings } = parseSettings(options);
   const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
   const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
@@ -121,7 +122,7 @@ export async function startServer(
   let url = '';
   const log = createServerLog(internals, { ...settings, url: () => url }, environment, outgoing.fetch);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
-  const app = new App({ ...settings, internals, userHandlers, controlToken, log });
+  const app = new App({ ...settings, internals, userHandlers, controlToken, log, process: own });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.leave);
@@ -132,6 +133,7 @@ export async function startServer(
     return stateFile.leave(error);
   });
   const close = async () => {
+    await drain(own);
     internals.faults.endWaits();
     await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
@@ -139,8 +141,7 @@ export async function startServer(
     await stateFile.close();
   };
   return {
-    url,
-    port: boundPort,
+    ...{ url, port: boundPort },
     mailbox: internals.mailbox,
     control: url + CONTROL_PATH,
     controlToken,
@@ -156,6 +157,8 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     port = DEFAULT_PORT,
     host = DEFAULT_HOST,
     allowHosts = [],
+    publicUrl,
+    drain,
     corsOrigins = [],
     smtpPort,
     imapPort,
@@ -172,21 +175,36 @@ function parseSettings(options: ServerOptions<NamedFixture>) {
     ...mailboxOptions
   } = checkOptions('startServer', options, OPTION_NAMES);
   const boundHost = parseOption('host', host);
+  const own = parseOwn({ publicUrl, drain });
   return {
     host: boundHost,
     port: parseOption('port', port),
     mailSettings: parseMailSettings({ smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }),
-    allowedHosts: new Set(parseListOption('allowHosts', allowHosts)),
+    allowedHosts: new Set([...parseListOption('allowHosts', allowHosts), ...own.hosts]),
+    own,
     allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
     deliverTo,
     controlToken: controlToken === undefined ? defaultToken(boundHost) : parseOption('controlToken', controlToken),
     stateFile: state === undefined ? undefined : parseOption('state', state),
     writeLine: parseLog(log),
-    colour,
-    verbose,
+    ...{ colour, verbose },
     intake: new Intake(memoryForMail(createEnvironment(mailboxOptions.environment))),
     mailboxOptions,
   };
+}
+
+/** Checks the options by which a server is one of several. */
+function parseOwn({ publicUrl, drain = 0 }: Pick<SettingOptions, 'publicUrl' | 'drain'>) {
+  const url = publicUrl === undefined ? undefined : parseOption('publicUrl', publicUrl);
+  const hosts = url === undefined ? [] : [new URL(url).hostname];
+  return { publicUrl: url, hosts, drainMs: parseDuration(parseOption('drain', drain)), isEnding: false };
+}
+
+/** Lets everything work on for the time of the option `drain`, once. */
+async function drain(own: ReturnType<typeof parseOwn>): Promise<void> {
+  if (own.isEnding) return;
+  own.isEnding = true;
+  if (own.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, own.drainMs));
 }
 
 /** Checks the options of the servers for SMTP and IMAP. */

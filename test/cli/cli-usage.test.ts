@@ -168,6 +168,8 @@ const SAMPLES: Record<string, string> = {
   behaviour: 'a=b',
   fault: '{"on":"request","status":503}',
   'allow-host': 'a.example',
+  'public-url': 'https://a.example/s1',
+  drain: '10s',
   'cors-origin': 'https://a.example',
   'deliver-to': '10.0.0.0/8',
   handlers: 'a.mjs',

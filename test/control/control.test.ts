@@ -25,7 +25,7 @@ test('GET /__mock/health shows that the emulator is up, and its version', async 
   expect([status, headers.get('content-type'), json]).toEqual([
     200,
     'application/json',
-    { status: 'ok', version: VERSION },
+    { status: 'ok', version: VERSION, url: server.url },
   ]);
 });
 

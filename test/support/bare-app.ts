@@ -11,6 +11,7 @@ export function createBareApp(internals = buildMailbox({})) {
     userHandlers: undefined,
     allowedHosts: none,
     allowedOrigins: none,
+    process: {},
     controlToken: undefined,
     log: undefined,
     verbose: false,

@@ -36,6 +36,8 @@ export function parseStartSettings(flags: GivenFlags) {
     profile: parseOne(START_FLAGS.profile, flags.profile),
     // `startServer` checks them.
     faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
+    publicUrl: parseOne(START_FLAGS['public-url'], flags['public-url']),
+    drain: parseOne(START_FLAGS.drain, flags.drain),
     allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
     corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
     deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),

@@ -5,6 +5,7 @@
 export const CONTROL_CALLS = {
   listControlCalls: 'GET',
   getControlHealth: 'GET /health',
+  getReadiness: 'GET /ready',
   getControlOpenApi: 'GET /control.json',
   getPythonClient: 'GET /client.py',
   getOpenApi: 'GET /openapi.json',

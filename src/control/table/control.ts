@@ -21,7 +21,7 @@ import type { Environment } from '../../world/environment.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import type { ContentType, ControlRow } from './row.ts';
+import type { ContentType, ControlRow, OwnProcess } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
 
 /**
@@ -35,6 +35,7 @@ export function createControl(
   mailbox: ControllableMailbox & SandboxControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
+  own: OwnProcess = {},
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
   const constantReplies = new Map<ControlRow, AnyReply>();
@@ -45,7 +46,8 @@ export function createControl(
     if (known) return known;
     const { sandbox, ...rest } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
-    const input = { params, headers: request.headers, query: rest, body };
+    const process = { publicUrl: own.publicUrl ?? calledUrl(request), isEnding: own.isEnding };
+    const input = { params, headers: request.headers, query: rest, body, process };
     const reply = writeReply(row, await row.run(target, input as never, mailbox));
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
@@ -65,6 +67,12 @@ export function createControl(
     const { reply, error } = await handle(request);
     return { reply: stripBodyForHead(request.method, reply), error };
   };
+}
+
+/** Returns the URL by which a client has called the server, also through a proxy that ends TLS. */
+function calledUrl({ headers }: ApiRequest): string {
+  const scheme = headers.get('x-forwarded-proto')?.startsWith('https') ? 'https' : 'http';
+  return `${scheme}://${headers.get('host') ?? 'localhost'}`;
 }
 
 /** Also accepts the path of the list of calls with a trailing slash. */

@@ -27,12 +27,16 @@ export const callsReply = z.strictObject({
 
 const listening = z.strictObject({ port: z.int() }).optional();
 
-export const healthReply = z.strictObject({
-  status: z.literal('ok'),
-  version: z.string(),
+/** The process that answers. */
+const ownProcess = {
+  url: z.string().describe('What the process is called from outside.'),
   smtp: listening,
   imap: listening,
-});
+};
+
+export const healthReply = z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess });
+
+export const readyReply = z.strictObject({ ready: z.literal(true) });
 
 export const resetReply = z.strictObject({ reset: z.literal(true) });
 
@@ -45,9 +49,10 @@ export const sandboxReply = z.strictObject({
   domain: z.string().describe("The domain of its addresses, instead of the fixture's first domain."),
   keys: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts }).describe('By handle.'),
   ids: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts, webhooks: texts }),
+  ...ownProcess,
 });
 
-export const sandboxesReply = z.strictObject({ sandboxes: z.array(sandboxReply) });
+export const sandboxesReply = z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) });
 
 const openPoint = {
   id: z.string(),

@@ -17,6 +17,14 @@ export type ContentType =
 
 type NoFields = z.ZodObject<Record<never, never>>;
 
+/** The process that answers a control call. */
+export interface OwnProcess {
+  /** What it is called from outside; without it, a call gets the URL that it called itself. */
+  readonly publicUrl?: string | undefined;
+  /** Whether it was told to end. */
+  isEnding?: boolean;
+}
+
 /** The schemas of one control call, and what it does. */
 export interface ControlDefinition<
   Params extends z.ZodObject = z.ZodObject,
@@ -53,6 +61,7 @@ export interface ControlDefinition<
       readonly query: z.output<Query>;
       readonly body: BodyOf<Body, BodyCheckedByMailbox>;
       readonly headers: HeaderReader;
+      readonly process: Required<OwnProcess>;
     },
     wholeMailbox: SandboxControls,
   ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;

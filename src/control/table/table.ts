@@ -11,6 +11,7 @@ import {
   type BehaviourValues,
   type ChangeableId,
 } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import { queryFlag } from '../../contract/query.ts';
@@ -44,7 +45,7 @@ import { triggerOptions } from '../trigger.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import * as replies from './replies.ts';
-import { type ControlRow, createRows, defineControl } from './row.ts';
+import { type ControlRow, createRows, defineControl, type OwnProcess } from './row.ts';
 
 const tenant = tenantField().optional();
 
@@ -89,12 +90,18 @@ export const CONTROL_ROWS = {
     replyNeverChanges: true,
     run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
   }),
-  getControlHealth: defineControl('Shows that the emulator is running, its version, and the ports of SMTP and IMAP.', {
+  getControlHealth: defineControl('Shows that the emulator is running, its version, its URL and its mail ports.', {
     takesNoSandbox: true,
     reply: replies.healthReply,
-    run({ mailServers: { smtp, imap } }) {
-      const ports = { ...(smtp && { smtp: { port: smtp.port } }), ...(imap && { imap: { port: imap.port } }) };
-      return { status: 'ok' as const, version: VERSION, ...ports };
+    run: (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
+  }),
+  getReadiness: defineControl('Shows that the emulator was not told to end. It needs no token.', {
+    takesNoSandbox: true,
+    reply: replies.readyReply,
+    errors: ['SERVER_UNAVAILABLE'],
+    run(_mailbox, input) {
+      refuseAtEnd(input);
+      return { ready: true as const };
     },
   }),
   getControlOpenApi: defineControl('Shows the OpenAPI 3.1 document of the control calls.', {
@@ -193,7 +200,10 @@ export const CONTROL_ROWS = {
   listSandboxes: defineControl('Lists the sandboxes. The one that has been unused for the longest time comes first.', {
     takesNoSandbox: true,
     reply: replies.sandboxesReply,
-    run: (_mailbox, _input, { sandboxes }) => ({ sandboxes: sandboxes().map(showSandbox) }),
+    run(mailbox, input, { sandboxes }) {
+      const own = showProcess(mailbox, input);
+      return { ...own, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...own })) };
+    },
   }),
   createSandbox: defineControl('Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.', {
     // The method that `run` calls checks this body, so a call over HTTP gets the same errors as a call in code. Here
@@ -202,25 +212,31 @@ export const CONTROL_ROWS = {
     maxBodyBytes: 2 * MAX_MAIL_BYTES,
     takesNoSandbox: true,
     reply: replies.sandboxReply,
-    errors: ['CONFLICT', 'STORAGE_FULL'],
-    run: (_mailbox, { body }, { createSandbox }) => showSandbox(createSandbox(body as SandboxOptions)),
+    errors: ['CONFLICT', 'STORAGE_FULL', 'SERVER_UNAVAILABLE'],
+    run(mailbox, input, { createSandbox }) {
+      refuseAtEnd(input);
+      return { ...showSandbox(createSandbox(input.body as SandboxOptions)), ...showProcess(mailbox, input) };
+    },
   }),
   getSandbox: defineControl('Shows one sandbox.', {
     params: idOf('sandbox'),
     takesNoSandbox: true,
     reply: replies.sandboxReply,
     errors: ['NOT_FOUND'],
-    run: (_mailbox, { params }, { sandbox }) => showSandbox(sandbox(params.id)),
+    run: (mailbox, input, { sandbox }) => ({
+      ...showSandbox(sandbox(input.params.id)),
+      ...showProcess(mailbox, input),
+    }),
   }),
   closeSandbox: defineControl('Closes one sandbox: its keys become invalid, and its streams and deliveries end.', {
     params: idOf('sandbox'),
     takesNoSandbox: true,
     reply: replies.sandboxReply,
     errors: ['NOT_FOUND'],
-    run(_mailbox, { params }, { sandbox }) {
-      const closed = sandbox(params.id);
+    run(mailbox, input, { sandbox }) {
+      const closed = sandbox(input.params.id);
       closed.close();
-      return showSandbox(closed);
+      return { ...showSandbox(closed), ...showProcess(mailbox, input) };
     },
   }),
   getClock: defineControl('Shows the time, and whether it is frozen.', {
@@ -453,6 +469,18 @@ function showBehaviour(id: BehaviourId, values: BehaviourValues) {
 
 function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSummary {
   return { id, name, domain, keys, ids };
+}
+
+/** Names the process that answers: its URL, and the ports of its servers for mail. */
+function showProcess({ mailServers }: ControllableMailbox, { process }: { readonly process: Required<OwnProcess> }) {
+  const { smtp, imap } = mailServers;
+  const ports = { ...(smtp && { smtp: { port: smtp.port } }), ...(imap && { imap: { port: imap.port } }) };
+  return { url: String(process.publicUrl), ...ports };
+}
+
+/** A sandbox that a process made at its end would be lost, or at least not be there for its test. */
+function refuseAtEnd({ process }: { readonly process: OwnProcess }): void {
+  if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This process was told to end.');
 }
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

@@ -4,6 +4,7 @@ import { createSilentReader } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
 import type { Intake } from '../intake.ts';
@@ -34,6 +35,7 @@ export interface AppOptions {
   readonly allowedHosts: ReadonlySet<string>;
   /** Origins, besides loopback ones, whose pages may call the API. */
   readonly allowedOrigins: ReadonlySet<string>;
+  readonly process: OwnProcess;
   /** The token that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
   readonly log: Log | undefined;
@@ -109,9 +111,9 @@ export class App implements ServerApp {
   }
 
   async #callControl(request: ApiRequest): Promise<ApiResult> {
-    const { mailbox, report } = this.#options.internals;
+    const { internals, process } = this.#options;
     this.#control ??= import('../../control/table/control.ts').then(({ createControl }) =>
-      createControl(mailbox, report),
+      createControl(internals.mailbox, internals.report, undefined, process),
     );
     return (await this.#control)(request);
   }
@@ -128,7 +130,7 @@ export class App implements ServerApp {
     this.#guardHost(message.headers);
     guardTarget(message);
     const request = readRequest(message);
-    if (isInside(request.path, CONTROL_PATH) && !isForInspector(request)) {
+    if (isInside(request.path, CONTROL_PATH) && !isForInspector(request) && request.path !== READY_PATH) {
       guardControl(message.headers, this.#options.controlToken, request);
     }
     return request;
@@ -156,6 +158,9 @@ export class App implements ServerApp {
     return isInside(path, '/v1') || this.#options.userHandlers !== undefined;
   }
 }
+
+/** A balancer asks, which has no token. */
+const READY_PATH = `${CONTROL_PATH}/ready`;
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 

@@ -2,7 +2,7 @@ import { type BrowserContext, test as base } from '@playwright/test';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { startServer } from '../../server/index.ts';
-import { type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
+import { type EmulatorAddress, MailboxClient, runningEmulator, SandboxClient } from './mailbox-client.ts';
 
 export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 
@@ -22,7 +22,7 @@ export interface Emulator extends EmulatorAddress {
 
 /** What all tests of a worker share. */
 export interface WorkerFixtures {
-  /** The running server of the variable `AGENT_MAILBOX_URL`, or else one that the worker starts. */
+  /** The running server of the variable `MAILBOX_URLS` or `AGENT_MAILBOX_URL`, or else one that the worker starts. */
   readonly emulator: Emulator;
 }
 
@@ -31,8 +31,9 @@ const INTERCEPTED_URL = 'https://mailbox.test';
 
 /**
  * The `test` of Playwright, with an emulator and a sandbox for each test. With the variable `AGENT_MAILBOX_URL`, the
- * emulator is that running server (`AGENT_MAILBOX_TOKEN` is its control token). Without, each worker has an emulator,
- * and the requests of the page to `https://mailbox.test` are answered by it; this needs the package `@msw/playwright`.
+ * emulator is that running server (`AGENT_MAILBOX_TOKEN` is its control token); of several in `MAILBOX_URLS`, separated
+ * by commas, each worker has one. Without, each worker has an emulator, and the requests of the page to
+ * `https://mailbox.test` are answered by it; this needs the package `@msw/playwright`.
  *
  * @example
  * test('the answer is sent', async ({ page, sandbox }) => {
@@ -44,11 +45,8 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
   emulator: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are used.
     async ({}, use) => {
-      const url = process.env.AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
-      if (url) {
-        const token = process.env.AGENT_MAILBOX_TOKEN;
-        return use({ baseUrl: url, control: `${url}/__mock`, token, mailbox: undefined });
-      }
+      const running = runningEmulator();
+      if (running) return use({ ...running, mailbox: undefined });
       const { mailbox, control, close } = await startServer({ port: 0 });
       await use({ baseUrl: INTERCEPTED_URL, control, token: undefined, mailbox });
       return close();

@@ -1,4 +1,6 @@
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import { placeOf, urlOfSandbox } from '../../control/table/place.ts';
 import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-receiver.ts';
 import type {
   Checkpoint,
@@ -38,6 +40,17 @@ export interface EmulatorAddress {
   readonly control: string;
   /** The token of the control plane; undefined if it needs none. */
   readonly token: string | undefined;
+}
+
+/** Returns the running emulator of this worker, by the variables of the process; undefined without them. */
+export function runningEmulator(): EmulatorAddress | undefined {
+  const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = process.env;
+  const url = placeOf(process.env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
+  return url ? addressOf(url, token) : undefined;
+}
+
+function addressOf(url: string, token: string | undefined): EmulatorAddress {
+  return { baseUrl: url, control: url + CONTROL_PATH, token };
 }
 
 /** Options without a regular expression, which cannot be sent. */
@@ -199,8 +212,12 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
 
   /** Creates a sandbox. */
   static async create(address: EmulatorAddress, options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
-    const summary = await connect(address).createSandbox(options);
-    return new SandboxClient(address, summary as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
+    const created = await connect(address).createSandbox(options);
+    const { baseUrl, token } = address;
+    const url = urlOfSandbox(baseUrl, created, process.env);
+    // The pages of an emulator that the worker started call another URL than its own.
+    const own = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
+    return new SandboxClient(own, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
   }
 
   /** Closes the sandbox: its keys become invalid. */

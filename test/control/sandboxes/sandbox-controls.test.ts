@@ -192,7 +192,7 @@ describe('over HTTP', () => {
   test('sandboxes can be listed, read and closed', async () => {
     await using server = await serve();
     const { json: created } = await server.call('POST /sandboxes', { name: 'worker 1' });
-    expect((await server.call('GET /sandboxes')).json).toEqual({ sandboxes: [created] });
+    expect((await server.call('GET /sandboxes')).json).toEqual({ url: server.url, sandboxes: [created] });
     expect((await server.call(`GET /sandboxes/${created.id.toUpperCase()}`)).json).toEqual(created);
     expect((await server.call(`DELETE /sandboxes/${created.id}`)).json).toEqual(created);
     for (const line of ['GET', 'DELETE']) {

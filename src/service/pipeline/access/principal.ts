@@ -25,7 +25,7 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
-  throw isKeyText(key) ? unauthorized('The API key is not valid: it is unknown or has been revoked.') : malformedKey();
+  throw isKeyText(key) ? unknownKey() : malformedKey();
 }
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
@@ -148,6 +148,14 @@ function missingKey(query: URLSearchParams): ApiError {
     : unauthorized(`The request has no API key; ${HOW_TO_SEND}.`);
 }
 
+const UNKNOWN_KEY = 'The API key is not valid: it is unknown or has been revoked';
+
+/** One of several processes does not know the keys of the others. */
+function unknownKey(): ApiError {
+  const internalReason = () => `${UNKNOWN_KEY}; a sandbox lives at the URL of its creation.`;
+  return unauthorized(`${UNKNOWN_KEY}.`, internalReason);
+}
+
 function malformedKey(): ApiError {
   const prefixes = Object.values(TIER_PREFIX).join(', ');
   return unauthorized(
@@ -156,8 +164,9 @@ function malformedKey(): ApiError {
 }
 
 /** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */
-function unauthorized(message: string): ApiError {
-  return new ApiError('UNAUTHORIZED', message, { headers: { 'www-authenticate': 'Bearer' } });
+function unauthorized(message: string, internalReason?: () => string): ApiError {
+  const headers = { 'www-authenticate': 'Bearer' };
+  return new ApiError('UNAUTHORIZED', message, { headers, ...(internalReason && { internalReason }) });
 }
 
 /** Who has logged in to IMAP or SMTP: an inbox, and its world. */

@@ -1,0 +1,29 @@
+/** The variables in which test runners and CI number what runs at the same time. */
+const NUMBERS = ['TEST_PARALLEL_INDEX', 'VITEST_POOL_ID', 'JEST_WORKER_ID', 'PYTEST_XDIST_WORKER', 'CI_NODE_INDEX'];
+
+/**
+ * Returns the URL of the emulator of this worker, without a slash at the end: of the variable `MAILBOX_URLS`, such as
+ * `http://10.0.0.1:4025,http://10.0.0.2:4025`, the one whose turn it is by the number of the worker. Of a worker
+ * without a number it is any. `undefined` without the variable.
+ *
+ * @example
+ * const url = placeOf(process.env);
+ */
+export function placeOf(variables: Variables): string | undefined {
+  const urls = listUrls(variables);
+  const numbers = NUMBERS.flatMap((name) => /\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
+  const place = numbers.length > 0 ? numbers.reduce((sum, number) => sum + number) : Math.floor(Math.random() * 1e6);
+  return urls[place % urls.length];
+}
+
+/** Returns the URL to call for a sandbox: with one address, which may be that of a balancer, that of its process. */
+export function urlOfSandbox(called: string, { url }: { readonly url: string }, variables: Variables): string {
+  return listUrls(variables).length > 1 ? called : url;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+function listUrls({ MAILBOX_URLS = '' }: Variables): string[] {
+  const texts = MAILBOX_URLS.split(',').map((url) => url.trim().replace(/\/+$/, ''));
+  return texts.filter((url) => url !== '');
+}
