@@ -3,6 +3,7 @@ import { DEFAULT_FIXTURE_FILE } from './files.ts';
 import {
   BEHAVIOURS_FLAGS,
   EXEC_FLAGS,
+  FLEET_FLAGS,
   LISTEN_FLAGS,
   LOGS_FLAGS,
   MCP_FLAGS,
@@ -69,6 +70,12 @@ export const COMMANDS = {
     argument: '<init>',
     flags: PROFILE_FLAGS,
     load: async () => (await import('./profile-file.ts')).profile,
+  },
+  fleet: {
+    help: 'Print how nginx, HAProxy or Kubernetes spreads sandboxes over several processes',
+    argument: '<nginx|haproxy|kubernetes>',
+    flags: FLEET_FLAGS,
+    load: async () => (await import('./fleet.ts')).fleet,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

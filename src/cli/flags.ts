@@ -113,6 +113,18 @@ export const MCP_FLAGS = {
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
 
+/** The flags of `agent-mailbox-mock fleet`. */
+export const FLEET_FLAGS = {
+  servers: {
+    value: '<url>,<url>…',
+    help: 'URLs of the processes, as the balancer calls them; a cluster needs as many pods',
+  },
+  'public-url': {
+    ...SERVER_SETTINGS.publicUrl,
+    help: 'URL of the balancer from outside, such as https://mailbox.example',
+  },
+} as const satisfies Record<string, Flag>;
+
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,

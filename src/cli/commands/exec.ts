@@ -1,15 +1,23 @@
 import { NAME } from '../../basics/version.ts';
-import type { RunCommand } from '../command.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import { placeOf, urlOfSandbox } from '../../control/table/place.ts';
+import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
+import { findEmulator } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
-import { EXEC_FLAGS } from '../flags.ts';
-import { connectionVariables } from './connection-variables.ts';
+import { EXEC_FLAGS, variableOf } from '../flags.ts';
+import { addressVariables, connectionVariables } from './connection-variables.ts';
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { listen, writeVariables } from './start.ts';
 import { parseOne, parseStartSettings } from './start-settings.ts';
 
-/** Runs another command beside an emulator, and returns the exit code of that command. */
+/**
+ * Runs another command beside an emulator, and returns the exit code of that command. With the variable `MAILBOX_URLS`,
+ * it has a sandbox of one of these running emulators.
+ */
 export const exec: RunCommand = async (terminal, flags, _, command) => {
+  const place = placeOf(terminal.env);
+  if (place !== undefined) return runInSandbox(terminal, place, flags, command);
   const settings = parseStartSettings(flags);
   const { port, fixtures = findFixtureFile(), envFile } = settings;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
@@ -37,3 +45,28 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   });
   return exitCode;
 };
+
+async function runInSandbox(terminal: Terminal, place: string, flags: GivenFlags, command: readonly string[]) {
+  const { token, ...others } = flags;
+  const [other] = Object.values(others);
+  if (other) throw new UsageError(`${other.source} is for an emulator that starts; unset it or MAILBOX_URLS.`);
+  const at = (value: string) => findEmulator({ url: { value, source: 'MAILBOX_URLS' }, token }).client;
+  const created = await at(place).createSandbox({ name: `exec ${quote(command[0])}`.slice(0, 200) });
+  const url = urlOfSandbox(place, created, terminal.env);
+  const { id, keys, ids } = created;
+  const [[handle, inboxKey] = []] = Object.entries(keys.inboxes);
+  const variables = {
+    ...addressVariables(url, url + CONTROL_PATH),
+    MAILBOX_TENANT_KEY: keys.tenant,
+    MAILBOX_WORKSPACE_KEY: Object.values(keys.workspaces)[0],
+    MAILBOX_INBOX_KEY: inboxKey,
+    MAILBOX_INBOX_ID: ids.inboxes[handle ?? ''],
+    [variableOf('token')]: token && String(token.value),
+    [variableOf('sandbox')]: id,
+  };
+  try {
+    return await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
+  } finally {
+    await at(url).closeSandbox({ id });
+  }
+}

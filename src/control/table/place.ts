@@ -1,5 +1,11 @@
 /** The variables in which test runners and CI number what runs at the same time. */
-const NUMBERS = ['TEST_PARALLEL_INDEX', 'VITEST_POOL_ID', 'JEST_WORKER_ID', 'PYTEST_XDIST_WORKER', 'CI_NODE_INDEX'];
+export const WORKER_NUMBERS = [
+  'TEST_PARALLEL_INDEX',
+  'VITEST_POOL_ID',
+  'JEST_WORKER_ID',
+  'PYTEST_XDIST_WORKER',
+  'CI_NODE_INDEX',
+];
 
 /**
  * Returns the URL of the emulator of this worker, without a slash at the end: of the variable `MAILBOX_URLS`, such as
@@ -11,7 +17,7 @@ const NUMBERS = ['TEST_PARALLEL_INDEX', 'VITEST_POOL_ID', 'JEST_WORKER_ID', 'PYT
  */
 export function placeOf(variables: Variables): string | undefined {
   const urls = listUrls(variables);
-  const numbers = NUMBERS.flatMap((name) => /\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
+  const numbers = WORKER_NUMBERS.flatMap((name) => /\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
   const place = numbers.length > 0 ? numbers.reduce((sum, number) => sum + number) : Math.floor(Math.random() * 1e6);
   return urls[place % urls.length];
 }

@@ -1,4 +1,5 @@
 import { CONTROL_PATH } from './control-path.ts';
+import { WORKER_NUMBERS } from './place.ts';
 
 /** The beginning of the client for Python, up to the methods that are made from the table. */
 export const PYTHON_START = `"""The control calls of agent-mailbox-mock, made from its table; no package is needed.
@@ -11,12 +12,15 @@ export const PYTHON_START = `"""The control calls of agent-mailbox-mock, made fr
         box.assert_sent(to="dana@customer.test")
 
 Variables, which \`agent-mailbox-mock exec\` sets: MAILBOX_BASE_URL, and AGENT_MAILBOX_TOKEN if calls need a token.
+Of several emulators in MAILBOX_URLS, separated by commas, each worker of a test runner has one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import re
 from typing import Any, Dict, Iterator, List, Optional
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
@@ -24,6 +28,17 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 # A proxy of the environment is for other addresses.
 _OPENER = build_opener(ProxyHandler({}))
+
+
+def _urls() -> List[str]:
+    return [url.strip().rstrip("/") for url in os.environ.get("MAILBOX_URLS", "").split(",") if url.strip()]
+
+
+def _place() -> Optional[str]:
+    urls = _urls()
+    names = "${WORKER_NUMBERS.join(' ')}".split()
+    numbers = [int(found.group()) for name in names for found in re.finditer(r"\\d+$", os.environ.get(name, ""))]
+    return urls[(sum(numbers) if numbers else random.randrange(10**6)) % len(urls)] if urls else None
 
 
 class MailboxError(Exception):
@@ -53,7 +68,7 @@ class Mailbox:
     def __init__(
         self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None
     ) -> None:
-        self.base_url = (url or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025").rstrip("/")
+        self.base_url = (url or _place() or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025").rstrip("/")
         self._token = token or os.environ.get("AGENT_MAILBOX_TOKEN")
         self._sandbox_id = sandbox_id
 
@@ -138,12 +153,14 @@ class Sandbox(Mailbox):
     """A tenant of its own: its calls see nothing of others."""
 
     def __init__(self, mailbox: Mailbox, created: Dict[str, Any]) -> None:
-        super().__init__(mailbox.base_url, mailbox._token, created["id"])
+        # One address may be that of a balancer; a sandbox lives at the URL of its process.
+        url = mailbox.base_url if len(_urls()) > 1 else created["url"]
+        super().__init__(url, mailbox._token, created["id"])
         self.id: str = created["id"]
         self.domain: str = created["domain"]
         self.keys: Dict[str, Any] = created["keys"]
         self.ids: Dict[str, Any] = created["ids"]
-        self._mailbox = mailbox
+        self._mailbox = Mailbox(url, mailbox._token)
 
     def close(self) -> None:
         """Removes the sandbox with all that is in it."""

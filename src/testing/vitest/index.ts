@@ -13,6 +13,7 @@ import type {
   Sandbox,
 } from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
+import { runningEmulator, SandboxClient } from '../playwright/mailbox-client.ts';
 import { Interceptor, MailboxRouter } from './mailbox-router.ts';
 
 export type { MailboxMatchers } from '../matchers/index.ts';
@@ -78,3 +79,25 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
  * });
  */
 export const test: TestAPI<MailboxFixtures> = createMailboxTest();
+
+/**
+ * The `test` of vitest, with a sandbox for each test at a running emulator: that of the variable `AGENT_MAILBOX_URL`, or
+ * of several in `MAILBOX_URLS`, separated by commas, one for each worker.
+ *
+ * @throws {Error} if neither is set, or no emulator is there, when a test gets its sandbox.
+ * @example
+ * sandboxTest('the customer gets an answer', async ({ sandbox }) => {
+ *   await runAgent({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.inboxes.helpdesk });
+ *   await sandbox.waitForMessage({ to: 'dana@customer.test' });
+ * });
+ */
+export const sandboxTest: TestAPI<{ readonly sandbox: SandboxClient }> = base.extend<{ sandbox: SandboxClient }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are used.
+  async sandbox({}, use) {
+    const emulator = runningEmulator();
+    if (!emulator) throw new Error('Set MAILBOX_URLS or AGENT_MAILBOX_URL to the URL of a running emulator.');
+    const sandbox = await SandboxClient.create(emulator);
+    await use(sandbox);
+    await sandbox.close();
+  },
+});

@@ -1,0 +1,60 @@
+import { VERSION } from '../basics/version.ts';
+import { DEFAULT_PORT } from '../server/loopback.ts';
+import { type GivenFlag, quote, type RunCommand, UsageError } from './command.ts';
+import { parseOne } from './commands/start-settings.ts';
+import { FLEET_FLAGS } from './flags.ts';
+import templates from './fleet-templates.json' with { type: 'json' };
+
+/** The lines of a template: a text, or those that are repeated for each process. */
+type Lines = readonly (string | readonly string[])[];
+
+type Values = Readonly<Record<string, string | number>>;
+
+const GONE = JSON.stringify({ error: 'The process at this address is gone.', code: 'SERVER_UNAVAILABLE' });
+
+/** Prints the configuration of a balancer, or of a cluster, that places sandboxes in several processes. */
+export const fleet: RunCommand = async (terminal, flags, target = '') => {
+  if (!Object.hasOwn(templates, target)) {
+    const known = Object.keys(templates).join(', ');
+    throw new UsageError(`There is no configuration for ${quote(target)}; there is one for ${known}.`);
+  }
+  const publicUrl = parseOne(FLEET_FLAGS['public-url'], flags['public-url']);
+  if (publicUrl === undefined) throw new UsageError('The command fleet needs --public-url <url>.');
+  const addresses = parseServers(flags.servers);
+  const { hostname: host, pathname, port } = new URL(publicUrl);
+  const values = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE, version: VERSION };
+  const whole = { ...values, count: addresses.length, listen: port || '80' };
+  const inCluster = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
+  const nginx = () => fill(templates.nginx, { ...whole, listen: '8080' }, inCluster);
+  const written = target === 'kubernetes' ? { ...whole, nginx: nginx() } : whole;
+  terminal.out(fill(templates[target as keyof typeof templates], written, addresses));
+};
+
+/** Returns the host and port of each process. @throws {UsageError} */
+function parseServers(flag: GivenFlag | undefined): string[] {
+  const urls = String(flag?.value ?? '').split(',');
+  const hosts = urls.map((url) => /^http:\/\/((?:[\w.-]+|\[[\da-f:]+\]):\d{1,5})\/?$/i.exec(url.trim())?.[1] ?? '');
+  if (!hosts.includes('') && new Set(hosts).size === hosts.length) return hosts;
+  const example = 'http://10.0.0.1:4025,http://10.0.0.2:4025';
+  throw new UsageError(`--servers must be different URLs with a port, such as ${example}, not ${quote(urls.join())}.`);
+}
+
+function fill(lines: Lines, values: Values, addresses: readonly string[]): string {
+  const processes = addresses.map((address, index) => {
+    const number = index + 1;
+    return { ...values, address, number, port: address.replace(/.*:/, ''), url: `${values.publicUrl}/s${number}` };
+  });
+  const filled = lines.flatMap((line) =>
+    typeof line === 'string'
+      ? fillLine(line, values)
+      : processes.flatMap((process) => line.map((each) => fillLine(each, process))),
+  );
+  return filled.join('\n');
+}
+
+/** Fills in the values of a line; those of several lines are indented as it is. */
+function fillLine(line: string, values: Values): string {
+  const indent = line.search(/\S|$/);
+  const written = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);
+  return line.replace(/<<(\w+)>>/g, (_, name) => written(name));
+}
