@@ -36,7 +36,9 @@ function parseServers(flag: GivenFlag | undefined): string[] {
   const hosts = urls.map((url) => /^http:\/\/((?:[\w.-]+|\[[\da-f:]+\]):\d{1,5})\/?$/i.exec(url.trim())?.[1] ?? '');
   if (!hosts.includes('') && new Set(hosts).size === hosts.length) return hosts;
   const example = 'http://10.0.0.1:4025,http://10.0.0.2:4025';
-  throw new UsageError(`--servers must be different URLs with a port, such as ${example}, not ${quote(urls.join())}.`);
+  throw new UsageError(
+    `The flag --servers must be different URLs with a port such as ${example}, not ${quote(urls.join())}.`,
+  );
 }
 
 function fill(lines: Lines, values: Values, addresses: readonly string[]): string {

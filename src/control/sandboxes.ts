@@ -22,6 +22,7 @@ import type { MailboxClock } from './mailbox-clock.ts';
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
 import { OwnState } from './state/saved-state.ts';
 import { createStateControls } from './state/state-controls.ts';
+import type { KeptSandbox } from './state/whole-state.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
@@ -37,6 +38,7 @@ interface SandboxContext extends ControlledParts {
 interface Entry {
   readonly sandbox: Sandbox;
   readonly world: SandboxWorld;
+  readonly state: OwnState;
 }
 
 /** The randomness that the sandboxes with each seed draw from, since the last reset of the mailbox. */
@@ -45,7 +47,7 @@ class Seeds extends Map<number, SeededRandom> implements Part {
 }
 
 /** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
-class Sandboxes {
+export class Sandboxes {
   readonly #context: SandboxContext;
   readonly #worlds: Worlds;
   readonly #templateOf: (fixture: unknown) => TenantTemplate;
@@ -79,15 +81,41 @@ class Sandboxes {
     this.#removeExpired();
     this.#checkRoom(template);
     const random = this.#randomOf(seed);
-    const realEnvironment = { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
-    const copy = this.#copy(template, realEnvironment);
-    const world = this.#worlds.addSandbox({ ...copy, realEnvironment });
+    const realEnvironment = this.#environmentWith(random);
+    const sandbox = this.#open(this.#copy(template, realEnvironment), name, random);
+    this.#publish('added', sandbox);
+    return sandbox;
+  }
+
+  /** Returns every sandbox with what is needed to go on with it. */
+  keep(): KeptSandbox[] {
+    return Array.from(this.#entries.values(), ({ sandbox, world, state }) => {
+      const { name, domain } = sandbox;
+      // A method of the sandbox itself would be a use of it.
+      return { name, domain, fixture: state.export(), ...world.parts.keep() };
+    });
+  }
+
+  /** Adds sandboxes as they were. */
+  resume(kept: readonly KeptSandbox[]): void {
+    for (const { name, domain, fixture, ...owner } of kept) {
+      const template = templateOfOnly(parseOrExplain(fixture, this.#context.service.behaviours));
+      const { id } = this.#open({ ...template, domain }, name, undefined);
+      this.#entries.get(id)?.world.parts.resume(owner);
+    }
+  }
+
+  #environmentWith(random: SeededRandom | undefined): Environment {
+    return { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
+  }
+
+  #open(copy: TenantCopy, name: string | null, random: SeededRandom | undefined): Sandbox {
+    const world = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
     const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new OwnState(world, names, { ...this.#context, random });
     const sandbox = this.#createSandbox(world, { ...copy, name }, state);
     this.#registration(world.world);
-    this.#entries.set(sandbox.id, { sandbox, world });
-    this.#publish('added', sandbox);
+    this.#entries.set(sandbox.id, { sandbox, world, state });
     return sandbox;
   }
 
@@ -182,8 +210,7 @@ class Sandboxes {
 const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };
 
 /** Creates the sandbox methods of a mailbox. */
-export function createSandboxControls(context: SandboxContext): SandboxControls<never, never> {
-  const sandboxes = new Sandboxes(context);
+export function createSandboxControls(sandboxes: Sandboxes): SandboxControls<never, never> {
   return {
     createSandbox: (options?: SandboxOptions<object>) => sandboxes.create(options) as never,
     sandbox: (id: string) => sandboxes.find(id),

@@ -8,10 +8,11 @@ import { createControls, createOpenApiReader } from '../control/create-controls.
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
-import { createSandboxControls } from '../control/sandboxes.ts';
+import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
 import { createStateControls } from '../control/state/state-controls.ts';
 import { readNames, StateKeeper } from '../control/state/state-keeper.ts';
+import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -127,8 +128,8 @@ export interface MailboxInternals extends Streams {
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends the live feed of every reader, and every wait for mail. */
   endWaits(): void;
-  /** Everything that a reset restores. */
-  readonly state: StateKeeper;
+  /** The parts that have the state. */
+  readonly whole: WholeContext;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -136,8 +137,8 @@ export interface MailboxInternals extends Streams {
 /** Creates a mailbox for code in the same process. `loadMsw` is called when `handlers` are read for the first time. */
 export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, loadMsw: LoadMsw): Mailbox<never, never> {
   checkOptions('createMailbox', options, ['baseUrl', 'persist', ...SHARED_OPTION_NAMES]);
-  const { mailbox, state } = buildMailbox(options, loadMsw);
-  if (options.persist !== undefined) keepInPage(state, mailbox.baseUrl, options.persist);
+  const { mailbox, whole } = buildMailbox(options, loadMsw);
+  if (options.persist !== undefined) keepInPage(whole.state, mailbox.baseUrl, options.persist);
   return mailbox;
 }
 
@@ -166,14 +167,13 @@ export function buildMailbox(
   const controls = createControls(parts, { worlds, keys: names.keys });
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
   const { faults, observers } = service;
-  const endWaits = () => recorder.end();
   const locate = createInboxFinder(service);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, recorder, random, activity }, names);
+  const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
-    ...controls,
-    ...createSandboxControls({ ...parts, realEnvironment, activity, fixture }),
+    ...{ ...controls, ...createSandboxControls(sandboxes) },
     ...createStateControls(state, worlds, recorder),
     load: (input) => state.load(input),
     ...adapters,
@@ -186,7 +186,8 @@ export function buildMailbox(
     return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
   const inside = { service, environment: realEnvironment, activity, faults, observers };
-  return { mailbox, ...inside, report, handle, admit, takeSmtpFault, endWaits, state };
+  const own = { whole: { state, worlds, sandboxes, feed: recorder.feed }, endWaits: () => recorder.end() };
+  return { mailbox, ...inside, ...own, report, handle, admit, takeSmtpFault };
 }
 
 /** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */

@@ -3,9 +3,9 @@ import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { toJsonPieces } from '../basics/json-pieces.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { type StateKeeper, watchChanges } from '../control/state/state-keeper.ts';
+import { watchChanges } from '../control/state/state-keeper.ts';
+import { createWholeState, type WholeContext, type WholeState } from '../control/state/whole-state.ts';
 import { FixtureError } from '../fixture/fixture-error.ts';
-import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
 import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
 import { replaceFile } from './replace-file.ts';
@@ -29,7 +29,8 @@ export interface StateFile {
  *
  * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
  */
-export async function keepInFile(state: StateKeeper, file: string): Promise<StateFile> {
+export async function keepInFile(context: WholeContext, file: string): Promise<StateFile> {
+  const state = createWholeState(context);
   // Nothing is created beside what cannot be a state file.
   await readExisting(file, async (path) => (await openRegularFile(path)).close());
   const target = await followLinks(file);
@@ -53,9 +54,9 @@ function* toLine(value: unknown): Generator<string> {
 }
 
 /** Writes the data now, and after each change. */
-async function keepWriting(state: StateKeeper, target: string, lock: FileLock): Promise<StateFile> {
+async function keepWriting(state: WholeState, target: string, lock: FileLock): Promise<StateFile> {
   let writtenAt = new Date();
-  const save = async (fixture: FixtureInput) => {
+  const save = async (fixture: object) => {
     const startedAt = new Date();
     try {
       await lock.check();
@@ -113,9 +114,9 @@ async function followLinks(file: string): Promise<string> {
   return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
 }
 
-function loadContent(state: StateKeeper, file: string, content: Buffer): void {
+function loadContent(state: WholeState, file: string, content: Buffer): void {
   try {
-    state.restoreData(parseState(content));
+    state.restoreData(parseState(content) as never);
   } catch (error) {
     if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
     throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);

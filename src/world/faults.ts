@@ -101,6 +101,15 @@ class FaultList implements Part {
   restore(saved: readonly Entry[]): void {
     for (const entry of saved) this.set({ ...entry });
   }
+
+  keep(): Entry[] {
+    return this.save();
+  }
+
+  resume(kept: readonly Entry[]): void {
+    this.end();
+    this.restore(kept);
+  }
 }
 
 /** The faults of a mailbox that still apply. */

@@ -79,9 +79,9 @@ test('a server that was told to end is not ready, and works on until its time is
   const ready = await fetch(`${server.control}/ready`);
   expect([ready.status, await ready.json()]).toEqual([
     503,
-    { error: 'This process was told to end.', code: 'SERVER_UNAVAILABLE' },
+    { error: 'This server is about to end.', code: 'SERVER_UNAVAILABLE' },
   ]);
-  await expect(client.createSandbox()).rejects.toThrow('This process was told to end.');
+  await expect(client.createSandbox()).rejects.toThrow('This server is about to end.');
   expect((await slow).status).toBe(200);
   expect(await client.getSandbox({ id })).toMatchObject({ id });
   // A second call does not wait.

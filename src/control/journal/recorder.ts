@@ -100,6 +100,7 @@ export class Feed implements Part {
   readonly #behaviours: BehaviourValues;
   readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
   readonly #waiting = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   /** Differs between two runs, so that an id of an earlier run is not mistaken for one of this run. */
   readonly #run: string;
   #ends = 0;
@@ -109,6 +110,11 @@ export class Feed implements Part {
     this.#environment = environment;
     this.#behaviours = behaviours;
     this.#run = environment.now().getTime().toString(36);
+  }
+
+  /** Calls the listener after each event. */
+  onAdded(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   publish(item: FeedItem): void {
@@ -189,6 +195,7 @@ export class Feed implements Part {
   #add(event: PastEvent): void {
     this.#events.push(event);
     if (this.#waiting.size > 0) this.#wakeReaders();
+    for (const notify of this.#listeners) notify();
   }
 
   #nextPublication(): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFixtureIds } from '../../fixture/fixture-ids.ts';
 import { readFixtureKeys } from '../../fixture/fixture-keys.ts';
-import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
+import { type Fixture, parseFixture } from '../../fixture/parse-fixture.ts';
 import type { Activity } from '../../world/activity.ts';
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import type { WorldsSnapshot } from '../../world/store/world.ts';
@@ -87,12 +87,19 @@ export function readNames(fixture: Fixture): FixtureNames {
 /** How long after a failure the data are saved again, in milliseconds. */
 const RETRY_MS = 1_000;
 
+/** What is watched: its rows are the same as long as nothing has changed. */
+interface Watched<State> {
+  export(): State;
+  rows(): readonly unknown[];
+  onPossibleChange(listener: () => void): void;
+}
+
 /** How changed data are saved. */
-interface ChangeSaver {
+interface ChangeSaver<State> {
   /** How long changes are collected before they are saved, in milliseconds. */
   readonly delayMs: number;
   /** Saves the data. It is never called while an earlier call is still running. */
-  save(fixture: FixtureInput): Promise<void>;
+  save(state: State): Promise<void>;
   /** Called with the first error of `save` since it last succeeded. */
   onFailure(error: unknown): void;
 }
@@ -108,7 +115,7 @@ interface ChangeWatcher {
 }
 
 /** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
-export function watchChanges(state: StateKeeper, { delayMs, save, onFailure }: ChangeSaver): ChangeWatcher {
+export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>): ChangeWatcher {
   let saved = state.rows();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
@@ -150,6 +157,6 @@ export function watchChanges(state: StateKeeper, { delayMs, save, onFailure }: C
 }
 
 /** Rows are frozen, so those that are the same object have not changed. */
-function areSame(one: readonly object[], other: readonly object[]): boolean {
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((row, index) => row === other[index]);
 }

@@ -480,7 +480,7 @@ function showProcess({ mailServers }: ControllableMailbox, { process }: { readon
 
 /** A sandbox that a process made at its end would be lost, or at least not be there for its test. */
 function refuseAtEnd({ process }: { readonly process: OwnProcess }): void {
-  if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This process was told to end.');
+  if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This server is about to end.');
 }
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

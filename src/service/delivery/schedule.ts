@@ -18,6 +18,11 @@ import { type DeliveryPayload, withoutSecrets } from './request.ts';
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
 
+/** A delivery that has not ended, and what its next attempt needs. */
+interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'failures'> {
+  readonly delivery: Delivery;
+}
+
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
   readonly log = new DeliveryLog(() => this.#dropOldest());
@@ -67,6 +72,24 @@ export class Schedule implements Part {
   /** Returns how many deliveries were removed because the log was full. */
   losses(): DeliveryLosses {
     return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
+  }
+
+  /** Returns the deliveries that have not ended. */
+  keep(): KeptDelivery[] {
+    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, failures }) => {
+      const delivery = this.log.get(id);
+      return delivery ? [{ delivery, isRequested, content, fault, failures }] : [];
+    });
+  }
+
+  /** Goes on with deliveries of another process. One that it was sending is sent again. */
+  resume(kept: readonly KeptDelivery[]): void {
+    for (const { delivery, failures, isRequested, content, fault } of kept) {
+      const job = this.#jobs.create(this.log.add(delivery), { isRequested, content, fault });
+      job.failures = failures;
+      if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
+      else if (delivery.state === 'pending') this.#attemptNow(job);
+    }
   }
 
   /** Aborts the deliveries in flight and removes every delivery. */

@@ -176,6 +176,10 @@ export interface Part {
   save?(): unknown;
   /** Restores what `save` returned, in a new part. Rows and clocks have been restored before. */
   restore?(saved: never): void;
+  /** Returns what outlives the process, as JSON. */
+  keep?(): unknown;
+  /** Goes on with what `keep` returned, in a new part. Rows and clocks have been restored before. */
+  resume?(kept: never): void;
   /** Whether it stays as it is through a reset; otherwise a reset ends it. */
   readonly staysOnReset?: boolean;
 }
@@ -200,6 +204,12 @@ type PartTable = Map<string, (owner: never) => Part>;
 export interface SavedOwner {
   readonly clock: ClockSetting;
   readonly parts: ReadonlyMap<string, unknown>;
+}
+
+/** What of an owner outlives the process, as JSON. */
+export interface KeptOwner {
+  readonly clock: ClockSetting;
+  readonly parts: Readonly<Record<string, unknown>>;
 }
 
 /** The parts of one owner that have been used. */
@@ -252,6 +262,18 @@ export class Parts {
   restore({ clock, parts }: SavedOwner): void {
     this.#owner.clock.restoreSetting(clock);
     for (const [id, saved] of parts) this.get(id).restore?.(saved as never);
+  }
+
+  /** Returns the clock and what of the parts outlives the process. */
+  keep(): KeptOwner {
+    const kept = [...this.#parts].flatMap(([id, part]) => (part.keep ? [[id, part.keep()] as const] : []));
+    return { clock: this.#owner.clock.setting, parts: Object.fromEntries(kept) };
+  }
+
+  /** Restores the clock, and goes on with the parts that were kept. */
+  resume({ clock, parts }: KeptOwner): void {
+    this.#owner.clock.restoreSetting(clock);
+    for (const [id, kept] of Object.entries(parts)) this.get(id).resume?.(kept as never);
   }
 
   #create(id: string): Part {

@@ -84,7 +84,8 @@ test('the mail of checkpoints of a sandbox stops counting when the sandbox is cl
 });
 
 test('every inbox and checkpoint shares the bytes of a mail, which no reader can change', async () => {
-  const { mailbox, state } = buildMailbox({});
+  const { mailbox, whole } = buildMailbox({});
+  const { state } = whole;
   await mailbox.receiveMessage({ eml: rawMail(100), to: [TO.to, 'info@globex.test'] });
   const { worlds } = state.save();
   const rows = [...worlds.tenants, ...state.save().worlds.tenants].flatMap(({ messages }) => messages);
