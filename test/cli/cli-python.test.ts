@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { writePythonClient } from '../../src/control/table/python-client.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
 import { makeFolder } from '../support/folder.ts';
-import { runCommand } from '../support/processes.ts';
+import { run, runCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -109,4 +110,26 @@ test('the client has a method for each control call, with its summary', () => {
   const text = writePythonClient(CONTROL_TABLE);
   for (const { method, path, summary } of CONTROL_TABLE)
     expect(text).toContain(JSON.stringify(`${summary} ${method} ${path}`));
+});
+
+test('a worker in Python has one of several emulators, and a sandbox that one address made has the URL of its process', async (context) => {
+  needPython(context, 'json', HOW_TO_GET_PYTHON);
+  const { expect } = context;
+  await using one = await startServer({ port: 0 });
+  await using two = await startServer({ port: 0, publicUrl: 'http://127.0.0.1:1/s2' });
+  const program = `${LOAD}
+with Mailbox().sandbox() as box:
+    print(box.base_url, box.get_control_health()["url"])
+`;
+  const runIt = async (env: NodeJS.ProcessEnv) => {
+    const MAILBOX_PYTHON_CLIENT = `${one.control}/client.py`;
+    const running = run(context, ['python3', '-c', program], { env: { MAILBOX_PYTHON_CLIENT, ...env } });
+    expect(await running.ended).toEqual({ code: 0, signal: null });
+    return running.stdout.trim();
+  };
+  const MAILBOX_URLS = `${one.url}/,${two.url}`;
+  expect(await runIt({ MAILBOX_URLS, PYTEST_XDIST_WORKER: 'gw3' })).toBe(`${two.url} http://127.0.0.1:1/s2`);
+  expect(await runIt({ MAILBOX_URLS, PYTEST_XDIST_WORKER: 'gw2' })).toBe(`${one.url} ${one.url}`);
+  const called = one.url.replace('127.0.0.1', 'localhost');
+  expect(await runIt({ MAILBOX_URLS: called })).toBe(`${called} ${called}`);
 });

@@ -67,6 +67,9 @@ async function runInSandbox(terminal: Terminal, place: string, flags: GivenFlags
   try {
     return await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   } finally {
-    await at(url).closeSandbox({ id });
+    // That it cannot be closed does not hide how the command ended.
+    await at(url)
+      .closeSandbox({ id })
+      .catch(({ message }: Error) => terminal.err(`${NAME}: ${message}`));
   }
 }
