@@ -81,8 +81,8 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
 export const test: TestAPI<MailboxFixtures> = createMailboxTest();
 
 /**
- * The `test` of vitest, with a sandbox for each test at a running emulator: that of the variable `AGENT_MAILBOX_URL`, or
- * of several in `MAILBOX_URLS`, separated by commas, one for each worker.
+ * The `test` of vitest, with a sandbox for each test at a running emulator: that of the variable `AGENT_MAILBOX_URL`,
+ * or of several in `MAILBOX_URLS`, separated by commas, one for each worker.
  *
  * @throws {Error} if neither is set, or no emulator is there, when a test gets its sandbox.
  * @example
