@@ -22,28 +22,21 @@ export function connectionVariables(server: AnyServer): Variables {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   const login = inbox?.id === undefined ? undefined : loginOf(server, inbox.id);
   return {
-    ...addressVariables(url, control),
+    MAILBOX_BASE_URL: url,
     MAILBOX_TENANT_KEY: tenant?.key,
     MAILBOX_WORKSPACE_KEY: workspace?.key,
     MAILBOX_INBOX_KEY: inbox?.key,
     MAILBOX_INBOX_ID: inbox?.id,
+    MAILBOX_CONTROL_URL: control,
+    MAILBOX_PYTHON_CLIENT: `${control}/client.py`,
     MAILBOX_SMTP_HOST: smtp && host,
     MAILBOX_SMTP_PORT: smtp && String(smtp.port),
     MAILBOX_IMAP_HOST: imap && host,
     MAILBOX_IMAP_PORT: imap && String(imap.port),
     MAILBOX_IMAP_USER: imap && login?.user,
     MAILBOX_IMAP_PASSWORD: imap && login?.password,
-    [variableOf('token')]: controlToken,
-  };
-}
-
-/** Returns the variables with the addresses of an emulator. */
-export function addressVariables(url: string, control: string): Variables {
-  return {
-    MAILBOX_BASE_URL: url,
-    MAILBOX_CONTROL_URL: control,
-    MAILBOX_PYTHON_CLIENT: `${control}/client.py`,
     [variableOf('url')]: url,
+    [variableOf('token')]: controlToken,
   };
 }
 

@@ -5,7 +5,7 @@ import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } fr
 import { findEmulator } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
 import { EXEC_FLAGS, variableOf } from '../flags.ts';
-import { addressVariables, connectionVariables } from './connection-variables.ts';
+import { connectionVariables } from './connection-variables.ts';
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { listen, writeVariables } from './start.ts';
@@ -56,7 +56,10 @@ async function runInSandbox(terminal: Terminal, place: string, flags: GivenFlags
   const { id, keys, ids } = created;
   const [[handle, inboxKey] = []] = Object.entries(keys.inboxes);
   const variables = {
-    ...addressVariables(url, url + CONTROL_PATH),
+    MAILBOX_BASE_URL: url,
+    MAILBOX_CONTROL_URL: url + CONTROL_PATH,
+    MAILBOX_PYTHON_CLIENT: `${url}${CONTROL_PATH}/client.py`,
+    [variableOf('url')]: url,
     MAILBOX_TENANT_KEY: keys.tenant,
     MAILBOX_WORKSPACE_KEY: Object.values(keys.workspaces)[0],
     MAILBOX_INBOX_KEY: inboxKey,
