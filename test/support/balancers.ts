@@ -80,7 +80,8 @@ export async function startFleet(test: TestContext, name: keyof typeof BALANCERS
   await writeFile(file, `${balancer.confine(out.join('\n'), folder)}\n`);
   const checked = spawnSync(balancer.program, balancer.check(file), { encoding: 'utf8' });
   if (checked.status !== 0) throw new Error(checked.stderr + checked.stdout);
-  run(test, [balancer.program, ...balancer.run(file)]);
+  // The workers of nginx outlive it when it is killed.
+  run(test, [balancer.program, ...balancer.run(file)], { isGroup: true });
   return {
     url,
     processes,
