@@ -1,8 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import Ajv from 'ajv/dist/2020.js';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import { WebSocket as WsSocket } from 'ws';
+import { parseBehaviours } from '../../src/contract/behaviours.ts';
+import { createAsyncApi } from '../../src/contract/openapi/create-asyncapi.ts';
 import { within } from './raw-http.ts';
 
 /** A frame of the service, with all its fields. */
@@ -37,6 +40,21 @@ export interface StreamClient extends AsyncDisposable {
   subscribe(wanted?: Frame): Promise<Frame>;
   readonly closed: Promise<Closed>;
   close(code?: number): void;
+}
+
+const ajv = new Ajv.default({ validateFormats: false });
+
+/** What checks the frames of each type, for each value of the behaviour that they depend on. */
+const CHECKS = (['with-id', 'reference'] as const).map((value) => {
+  const { components } = createAsyncApi(parseBehaviours({ 'stream.event.message': value }));
+  const messages = components.messages as Record<string, { payload: object }>;
+  return new Map(Object.entries(messages).map(([type, { payload }]) => [type, ajv.compile(payload)]));
+});
+
+/** Returns a frame that is valid under the AsyncAPI document. */
+function checkFrame(frame: Frame): Frame {
+  if (CHECKS.some((checks) => checks.get(frame.type)?.(frame))) return frame;
+  throw new Error(`A frame breaks the AsyncAPI document: ${JSON.stringify(frame)}`);
 }
 
 /** The common part of both kinds of socket. */
@@ -106,7 +124,7 @@ function collect(wire: Wire, dispose: () => void) {
   return {
     client,
     note(text: string) {
-      frames.push(JSON.parse(text));
+      frames.push(checkFrame(JSON.parse(text)));
       changes.emit('change');
     },
     end(closed: Closed) {

@@ -35,11 +35,11 @@ function componentName(codes: readonly ErrorCode[]): string {
   return codes.join('.');
 }
 
-function errorResponse(codes: readonly ErrorCode[], { hasCode, headers }: ErrorForm): Json {
+function errorResponse(codes: readonly ErrorCode[], { headers }: ErrorForm): Json {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     ...(headers && { headers: { ...headers, ...(codes.includes('UNAUTHORIZED') && CHALLENGE) } }),
-    content: jsonContent(hasCode ? { allOf: [ERROR, oneOfCodes(codes)] } : ERROR),
+    content: jsonContent(ERROR),
   };
 }
 
@@ -55,7 +55,3 @@ const CHALLENGE: Json = {
     schema: { const: 'Bearer', type: 'string' },
   },
 };
-
-function oneOfCodes(codes: readonly ErrorCode[]): Json {
-  return { type: 'object', properties: { code: { enum: codes } } };
-}

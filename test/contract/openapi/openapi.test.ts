@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
@@ -13,9 +14,10 @@ import { ERRORS } from '../../../src/contract/errors.ts';
 import { createOpenApi } from '../../../src/contract/openapi/create-openapi.ts';
 import type { OperationDefinition } from '../../../src/contract/operation.ts';
 import { OPERATION_ROWS } from '../../../src/contract/operations.ts';
+import { examplesText } from '../../support/openapi-examples.ts';
 import { withoutDescriptions } from '../../support/without-descriptions.ts';
 
-const ajv = new Ajv.default();
+const ajv = new Ajv.default({ validateFormats: false });
 
 /** It compiles the schema of OpenAPI once. */
 const validator = new Validator();
@@ -70,6 +72,40 @@ test.each(DOCUMENTS)('the document under %s is valid OpenAPI 3.1', async (_, doc
   expect(await validator.validate({ ...document })).toEqual({ valid: true });
   expect(validator.version).toBe('3.1');
   expect(brokenParts(document)).toEqual([]);
+});
+
+test.each(DOCUMENTS)('under %s no resource is written out in place of its name', (_, document) => {
+  const { schemas } = document.components as { schemas: Record<string, object> };
+  const written = walk({ paths: document.paths, schemas: Object.values(schemas).flatMap(Object.values) });
+  const bodies = new Set(written.map(([, value]) => JSON.stringify(value)));
+  expect(Object.keys(schemas).filter((name) => bodies.has(JSON.stringify(schemas[name])))).toEqual([]);
+});
+
+test.each(DOCUMENTS)('the examples under %s are valid under their schemas', (_, document) => {
+  const { schemas } = document.components as { schemas: Record<string, object> };
+  const components = JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/$defs/'));
+  const problems = walk(document.paths).flatMap(([place, value]) => {
+    const { schema, example } = (value ?? {}) as { schema?: object; example?: unknown };
+    if (schema === undefined || example === undefined) return [];
+    const own = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'));
+    return ajv.validate({ ...own, $defs: components }, example) ? [] : [`${place}: ${ajv.errorsText()}`];
+  });
+  expect(problems).toEqual([]);
+});
+
+test('each operation with a body or a reply has an example, which a call to the default fixture made', async () => {
+  const text = readFileSync(new URL('../../../src/contract/openapi/examples.json', import.meta.url), 'utf8');
+  expect(text).toBe(await examplesText());
+  const examples = JSON.parse(text) as Record<string, { reply?: object }>;
+  const bytes = ['getRawMessage', 'getAttachment'];
+  expect(Object.keys(examples).filter((id) => !examples[id]?.reply)).toEqual(bytes);
+});
+
+test('the resources have names, and an error may have a code of a later version', () => {
+  const { schemas } = openApi().components as { schemas: Record<string, object> };
+  const names = ['Webhook', 'Inbox', 'Message', 'Thread', 'Draft', 'List', 'Domain', 'Workspace', 'Tenant', 'Error'];
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining(names));
+  expect(ajv.validate(schemas.Error ?? {}, { error: 'x', code: 'NEW_CODE' })).toBe(true);
 });
 
 test('the linter refuses a document that names no group and one path twice', async () => {
