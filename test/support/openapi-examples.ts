@@ -17,6 +17,8 @@ interface Example {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly body?: object | undefined;
   readonly reply?: unknown;
+  /** The behaviours that the reply named. */
+  readonly assumed: readonly string[];
 }
 
 const id = (kind: string, number = 1) => `ac3e0000-000${kind}-4000-8000-00000000000${number}`;
@@ -103,13 +105,17 @@ export async function recordExamples(): Promise<Readonly<Record<string, Example>
     });
     if (!reply.ok) throw new Error(`${operation}: ${await reply.text()}`);
     const isJson = reply.headers.get('content-type')?.startsWith('application/json');
-    examples[operation] = { params, body, ...(isJson && { reply: await reply.json() }) };
+    const assumed = reply.headers.get('X-Mock-Assumed')?.split(', ') ?? [];
+    examples[operation] = { params, body, ...(isJson && { reply: await reply.json() }), assumed };
   }
-  return Object.fromEntries(OPERATION_IDS.map((operation) => [operation, examples[operation] ?? {}]));
+  return Object.fromEntries(OPERATION_IDS.map((operation) => [operation, examples[operation] ?? { assumed: [] }]));
 }
 
 /** The examples as the text of their file. */
-export const examplesText = async () => `${JSON.stringify(await recordExamples(), undefined, 1)}\n`;
+export async function examplesText(): Promise<string> {
+  const examples = Object.entries(await recordExamples()).map(([id, { assumed: _, ...example }]) => [id, example]);
+  return `${JSON.stringify(Object.fromEntries(examples), undefined, 1)}\n`;
+}
 
 /** Writes the file. */
 export const writeExamples = async () => writeFileSync(FILE, await examplesText());

@@ -15,10 +15,11 @@ import {
   parseBehaviours,
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
+import { describeOperation } from '../../src/contract/openapi/create-openapi.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { REPLIES } from '../../src/contract/operation-replies.ts';
-import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
@@ -31,6 +32,7 @@ import { IMAP_FAULTS } from '../../src/world/imap-fault.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
 import { STREAM_FAULTS } from '../../src/world/stream-fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
+import { recordExamples } from './openapi-examples.ts';
 import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
 type Cells = readonly string[];
@@ -52,6 +54,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   keys: keysTable,
   webhooks: webhooksTable,
   operations: operationsTable,
+  emulated: emulatedTable,
   shapes: shapesTable,
   behaviours: behavioursTables,
   errors: errorsTable,
@@ -147,6 +150,36 @@ function webhooksTable(): string {
     ]),
   );
   return table(['Webhook', 'Belongs to', 'URL', 'Events', 'In code'], rows);
+}
+
+/** What each reply of the default fixture depended on. */
+const RECORDED = await recordExamples();
+
+/** What is missing in an operation, in one sentence. */
+const MISSING_IN: { readonly [Id in OperationId]?: string } = {
+  sendMessage: 'Mail to other mail servers is not sent; attachments cannot be sent, because no source shows how.',
+  replyToMessage: 'As for `sendMessage`.',
+  replyAllToMessage: 'As for `sendMessage`.',
+  forwardMessage: 'As for `sendMessage`.',
+  sendDraft: 'As for `sendMessage`.',
+  verifyDomain: 'No DNS server is queried: the name of the domain decides.',
+  createDomain: 'The DNS records are examples.',
+  verifyEmail: 'No other mail server is asked.',
+  getMetrics: 'Only the counts that the reference names.',
+};
+
+/** Each operation, what it rests on, and what is missing. */
+function emulatedTable(): string {
+  const values = parseBehaviours();
+  const rows = OPERATION_IDS.map((id): Cells => {
+    const { origin }: OperationDefinition = OPERATIONS[id];
+    const described = describeOperation(id, OPERATIONS[id], values).description ?? '';
+    const named = [...described.matchAll(/`([a-z-]+(?:\.[a-z-]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
+    const ids = [...new Set([...named, ...(RECORDED[id]?.assumed ?? [])])].toSorted();
+    const rests = ids.map((name) => `\`${name}\``).join(', ');
+    return [`\`${id}\``, origin, rests || 'nothing', MISSING_IN[id] ?? 'nothing known'];
+  });
+  return table(['Operation', 'Origin', 'Rests on', 'Missing'], rows);
 }
 
 function operationsTable(): string {
