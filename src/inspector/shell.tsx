@@ -10,6 +10,7 @@ import { type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
+import { RunView } from './views/run/run-view.tsx';
 import { ChoicesView } from './views/settings/choices-view.tsx';
 import { StateView } from './views/settings/state-view.tsx';
 import { TimeView } from './views/settings/time-view.tsx';
@@ -26,12 +27,13 @@ interface View {
 
 /** The views, in the order of the navigation. */
 const VIEWS: readonly View[] = [
+  { path: 'run', title: 'Run', Component: RunView },
   { path: 'mail', title: 'Mail', Component: MailView },
   { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
   { path: 'requests', title: 'Requests', Component: RequestsView },
   { path: 'keys', title: 'Keys', Component: KeysView },
   { path: 'time', title: 'Time and faults', Component: TimeView },
-  { path: 'choices', title: 'Choices', Component: ChoicesView },
+  { path: 'choices', title: 'Behaviours', Component: ChoicesView },
   { path: 'state', title: 'State', Component: StateView },
 ];
 

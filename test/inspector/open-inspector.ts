@@ -16,7 +16,7 @@ export interface OpenInspector {
 
 /** How the inspector is opened. */
 interface OpenOptions {
-  /** The part of the URL behind `/__mock/`. */
+  /** The part of the URL behind `/__mock/`. Default: the view of mail. */
   readonly hash?: string;
   readonly options?: ServerOptions;
   readonly width?: number;
@@ -37,7 +37,7 @@ export function useInspector(): (test: TestContext, how?: OpenOptions) => Promis
   // A browser takes long if other tests run too.
   vi.setConfig({ testTimeout: 120_000 });
   const openProfile = useBrowser();
-  return async (test, { hash = '', options, width = 1280, dark = false, isRefused = false } = {}) => {
+  return async (test, { hash = '#/mail', options, width = 1280, dark = false, isRefused = false } = {}) => {
     const profile = await openProfile(test);
     const server = await startBuiltServer(options);
     test.onTestFinished(() => server.close());

@@ -9,12 +9,13 @@ const TOKEN = 'a-token-of-sixteen';
 
 /** The pages that a person sees, each with a text that it has once it is loaded. */
 const PAGES = [
+  ['run', 'Deliver a sample'],
   ['mail', 'Invoice 1042'],
   ['mail?compose=true', 'Deliver'],
   ['mail/ac3e0000-0006-4000-8000-000000000001?tab=headers', 'Message-ID'],
   ['keys/operator', 'createTenant'],
   ['time', 'operation'],
-  ['choices?search=wrong-tier', '1 choice'],
+  ['choices?search=wrong-tier', '1 behaviour'],
   ['state', 'No checkpoint'],
 ] as const;
 
@@ -68,7 +69,7 @@ describe('the inspector', () => {
     await page.keyboard.type('jk');
     expect(await page.getByRole('searchbox').inputValue()).toBe('jk');
     await page.keyboard.press('Escape');
-    await page.keyboard.press('4');
+    await page.keyboard.press('5');
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();
   });
 
@@ -100,7 +101,7 @@ describe('the inspector', () => {
     await page.keyboard.press('?');
     await page.getByLabel('Use these keys').uncheck();
     await page.keyboard.press('Escape');
-    await page.keyboard.press('2');
+    await page.keyboard.press('3');
     context.expect(page.url()).toMatch(/#\/mail$/);
   });
 
@@ -150,7 +151,7 @@ describe('the inspector', () => {
     const { page, server } = await open(context);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url().replace(server.control, '')));
-    for (const view of ['mail', 'webhooks', 'requests', 'keys', 'choices', 'state']) {
+    for (const view of ['run', 'mail', 'webhooks', 'requests', 'keys', 'choices', 'state']) {
       asked.length = 0;
       await page.goto('about:blank');
       await page.goto(`${server.control}/#/${view}`);

@@ -116,7 +116,7 @@ describe('the other views of the inspector', () => {
       options: { behaviours: { 'auth.wrong-tier': 'not-found' } },
     });
     await page.getByRole('searchbox').fill('wrong-tier');
-    await page.getByText('1 choice', { exact: true }).waitFor();
+    await page.getByText('1 behaviour', { exact: true }).waitFor();
     await page.getByText('404, as for a route that does not exist Now').waitFor();
     await page.getByText('Changed at the start', { exact: true }).waitFor();
   });
@@ -126,9 +126,9 @@ describe('the other views of the inspector', () => {
     await page.getByRole('searchbox').fill('tier wrong 404');
     await page.getByRole('heading', { name: 'auth.wrong-tier' }).waitFor();
     await page.getByRole('searchbox').fill('delete  message');
-    await page.getByText(/^[1-9]\d* choices?$/).waitFor();
+    await page.getByText(/^[1-9]\d* behaviours?$/).waitFor();
     await page.getByRole('searchbox').fill('wrong tier zebra');
-    await page.getByText('No choice has all of these words.').waitFor();
+    await page.getByText('No behaviour has all of these words.').waitFor();
   });
 
   test('save a checkpoint, show what differs from it, and reset', async (context) => {

@@ -47,7 +47,7 @@ function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
         <p>Here: {behaviour.assumption}</p>
       )}
       <p class="soft">
-        {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Choices</a>
+        {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Behaviours</a>
       </p>
       {'choices' in behaviour ? (
         <OtherValues behaviour={behaviour} used={used} />

@@ -10,22 +10,22 @@ export function ChoicesView({ route }: { readonly route: Route }) {
   const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
   return (
     <div class="page">
-      <h1>Choices</h1>
+      <h1>Behaviours</h1>
       <p class="hint">
         Where the service document is silent, the emulator behaves as listed here. What can be changed is changed at the
         start, by --behaviour id=value.
       </p>
       <div class="tools">
         <SearchField
-          label="Search choices"
+          label="Search behaviours"
           value={search}
           search={(text) => open(linkTo('choices', undefined, { search: text }), { replace: true })}
         />
-        {route.id !== undefined && <a href={linkTo('choices')}>All choices</a>}
+        {route.id !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
       </div>
       <Failure error={error} />
-      {shown && <p role="status">{countOf(shown.length, 'choice', 'choices')}</p>}
-      {shown?.length === 0 && <p class="hint">No choice has all of these words. Try fewer words, or other ones.</p>}
+      {shown && <p role="status">{countOf(shown.length, 'behaviour', 'behaviours')}</p>}
+      {shown?.length === 0 && <p class="hint">No behaviour has all of these words. Try fewer words, or other ones.</p>}
       <ul class="choices">
         {shown?.map((behaviour) => (
           <Choice key={behaviour.id} behaviour={behaviour} />

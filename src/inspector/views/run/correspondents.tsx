@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks';
+import type { ReplyTo } from '../../../control/table/client.ts';
+import { useInspector } from '../../inspector.ts';
+import { countOf, Failure, Field } from '../../parts.tsx';
+import { useAction } from '../../use-loaded.ts';
+
+type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
+
+/** Who answers mail from outside, with what comes next; a person can be added and removed. */
+export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
+  const { client } = useInspector();
+  const action = useAction();
+  const [address, setAddress] = useState('');
+  const [reply, setReply] = useState('');
+  const add = async () => {
+    await client.addCorrespondent({ address, replies: [reply] });
+    setAddress('');
+    setReply('');
+  };
+  return (
+    <details class="correspondents">
+      <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <ul class="rows">
+        {correspondents.map((one) => (
+          <li key={one.id}>
+            <strong dir="auto">{one.address}</strong> {one.kind}, {describeReplies(one)}
+            <span class="buttons">
+              <button type="button" onClick={() => action.run(() => client.removeCorrespondent({ id: one.id }))}>
+                Remove <span class="hidden">{one.address}</span>
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <form
+        class="buttons"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run(add);
+        }}
+      >
+        <Field label="Address">
+          <input required value={address} onInput={(event) => setAddress(event.currentTarget.value)} />
+        </Field>
+        <Field label="Answer to the next mail">
+          <input required value={reply} onInput={(event) => setReply(event.currentTarget.value)} />
+        </Field>
+        <button type="submit">Add a correspondent</button>
+      </form>
+      <Failure error={action.error} />
+    </details>
+  );
+}
+
+/** Returns how many replies are left, and what the next one says. */
+function describeReplies({ replies, received, afterMs }: Correspondent): string {
+  if (replies === null) return 'answered by a function';
+  const left = Math.max(0, replies.length - received);
+  const next = replies[received];
+  if (!next) return `no reply left of ${replies.length}`;
+  return `${countOf(left, 'reply', 'replies')} left; next, ${afterMs / 1000} s after a mail: “${next.text ?? ''}”`;
+}

@@ -1,0 +1,130 @@
+import type { FeedEvent } from '../../../control/journal/feed-event.ts';
+import type { ReplyTo } from '../../../control/table/client.ts';
+import { bareAddress } from '../mail/mail-types.ts';
+
+type Mail = ReplyTo<'listMail'>['messages'][number];
+
+/** One thing that happened, in the order of the timeline. */
+export type RunItem = { readonly id: string } & (
+  | { readonly kind: 'mail'; readonly mail: Mail; readonly isAnswer: boolean }
+  | { readonly kind: 'requests'; readonly requests: readonly RequestEvent['request'][] }
+  | { readonly kind: 'event'; readonly event: ShownEvent }
+);
+
+type RequestEvent = Extract<FeedEvent, { kind: 'request' }>;
+
+/** The events that have a line of their own. */
+export type ShownEvent = Exclude<FeedEvent, { kind: 'request' | 'mail' | 'delivery-created' }>;
+
+/** What a timeline is made of. */
+export interface RunData {
+  /** Oldest first. */
+  readonly events: readonly FeedEvent[];
+  /** The mail since the start, oldest first. */
+  readonly mail: readonly Mail[];
+  readonly deliveries: ReplyTo<'listDeliveries'>['deliveries'];
+  readonly correspondents: ReplyTo<'listCorrespondents'>['correspondents'];
+}
+
+/** What a timeline is limited to. */
+export interface RunFilter {
+  /** The id of a tenant or a sandbox. */
+  readonly tenant?: string | undefined;
+  /** The bare address of a counterpart. */
+  readonly counterpart?: string | undefined;
+  /** The id of the event behind which the timeline starts. */
+  readonly since?: string | undefined;
+}
+
+/** Returns the bare address of the other side of a mail. */
+export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 'from' | 'to'>): string {
+  return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
+}
+
+/** An item with the tenant and the counterparts that it concerns; `undefined` for all of them. */
+interface Row {
+  readonly item: RunItem;
+  readonly tenantId: string | null | undefined;
+  readonly counterparts: readonly string[] | undefined;
+}
+
+/** Returns what happened since the last reset or a chosen event, oldest first. */
+export function createTimeline(data: RunData, { tenant, counterpart, since }: RunFilter): RunItem[] {
+  const start = data.events.findLastIndex(({ id, kind }) => id === since || kind === 'reset');
+  const createRows = rowCreator(data);
+  const rows = data.events.slice(start + 1).flatMap(createRows);
+  const chosen = rows.filter(
+    ({ tenantId, counterparts }) =>
+      (!tenant || tenantId == null || tenantId === tenant) &&
+      (!counterpart || counterparts === undefined || counterparts.includes(counterpart)),
+  );
+  return fold(chosen.map(({ item }) => item));
+}
+
+/** Returns the function that creates the rows of an event: one for itself, and one for each mail that it sent. */
+function rowCreator({ events, mail, deliveries, correspondents }: RunData): (event: FeedEvent) => Row[] {
+  const answering = new Set(correspondents.map(({ address }) => bareAddress(address)));
+  const sentIds = new Set(mail.flatMap((one) => (one.direction === 'outbound' ? [one.messageIdHeader] : [])));
+  const isAnswer = ({ from, inReplyTo }: Mail) => answering.has(bareAddress(from)) && sentIds.has(inReplyTo ?? '');
+  const mails = new Map(mail.map((one) => [one.id, one]));
+  const others = new Map(mail.flatMap((one) => [one.id, one.threadId].map((id) => [id, counterpartOf(one)] as const)));
+  const mailOfDelivery = new Map(deliveries.map(({ id, payload }) => [id, payload.messageId]));
+  const sent = groupBySender(events, mail);
+  const rowOf = (one: Mail): Row => ({
+    item: { kind: 'mail', id: one.id, mail: one, isAnswer: isAnswer(one) },
+    tenantId: one.tenantId,
+    counterparts: [counterpartOf(one)],
+  });
+  const rowsOfRequest = ({ id, request }: RequestEvent): Row[] => {
+    const sentMails = sent.get(request.id) ?? [];
+    const ofPath = request.path.split('/').flatMap((part) => others.get(part) ?? []);
+    const item = { kind: 'requests', id, requests: [request] } as const;
+    const counterparts = [...ofPath, ...sentMails.map(counterpartOf)];
+    return [{ item, tenantId: request.principal?.tenantId, counterparts }, ...sentMails.map(rowOf)];
+  };
+  const rowOfEvent = (event: ShownEvent): Row => {
+    const other = 'deliveryId' in event ? others.get(mailOfDelivery.get(event.deliveryId) ?? '') : undefined;
+    return {
+      item: { kind: 'event', id: event.id, event },
+      tenantId: 'tenantId' in event ? event.tenantId : undefined,
+      counterparts: other === undefined ? undefined : [other],
+    };
+  };
+  return (event) => {
+    if (event.kind === 'delivery-created') return [];
+    if (event.kind === 'request') return rowsOfRequest(event);
+    if (event.kind !== 'mail') return [rowOfEvent(event)];
+    const one = mails.get(event.messageId);
+    return one ? [rowOf(one)] : [];
+  };
+}
+
+/**
+ * Returns the mail that was sent, by the id of the request that sent it. The feed does not report such mail; its
+ * request is the first one of its tenant that may change something and was answered at its time or later.
+ */
+function groupBySender(events: readonly FeedEvent[], mail: readonly Mail[]): Map<string, Mail[]> {
+  const writes = events.flatMap((event) =>
+    event.kind === 'request' && event.request.method !== 'GET' && event.request.status < 400 ? [event.request] : [],
+  );
+  const groups = new Map<string, Mail[]>();
+  for (const one of mail.filter(({ direction }) => direction === 'outbound')) {
+    const isSender = ({ at, principal }: RequestEvent['request']) =>
+      at >= one.receivedAt && (principal?.tenantId ?? one.tenantId) === one.tenantId;
+    const sender = writes.find(isSender) ?? writes.at(-1);
+    if (sender) groups.set(sender.id, [...(groups.get(sender.id) ?? []), one]);
+  }
+  return groups;
+}
+
+/** Joins requests between which nothing else happened. */
+function fold(items: readonly RunItem[]): RunItem[] {
+  const folded: RunItem[] = [];
+  for (const item of items) {
+    const last = folded.at(-1);
+    if (item.kind === 'requests' && last?.kind === 'requests') {
+      folded[folded.length - 1] = { ...last, requests: [...last.requests, ...item.requests] };
+    } else folded.push(item);
+  }
+  return folded;
+}
