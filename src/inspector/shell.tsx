@@ -46,8 +46,8 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (!view) open(linkTo(VIEWS[0]?.path ?? ''), { replace: true });
-    document.title = `${view?.title ?? ''} · Inspector`;
-  }, [view]);
+    document.title = [route.id, view?.title, 'Inspector'].filter(Boolean).join(' · ');
+  }, [view, route.id]);
   useShortcuts({
     '?': () => help.current?.showModal(),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
@@ -56,6 +56,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   return (
     <>
       <header class="bar">
+        <Brand />
         <nav aria-label="Views">
           {VIEWS.map(({ path, title }) => (
             <a key={path} href={linkTo(path)} aria-current={view?.path === path ? 'page' : undefined}>
@@ -75,6 +76,21 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
       {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
       <Help dialog={help} />
     </>
+  );
+}
+
+/** The mark, the name and the version. */
+function Brand() {
+  const { client } = useInspector();
+  const { value } = useLoaded(
+    () => client.getControlHealth(),
+    'health',
+    () => false,
+  );
+  return (
+    <span class="brand">
+      <img src="/favicon.ico" alt="" width="18" height="18" /> Agent Mailbox <span class="soft">{value?.version}</span>
+    </span>
   );
 }
 

@@ -100,7 +100,7 @@ test('a mail of attacks runs nothing, loads nothing and changes nothing', { time
     }
   }
   context.expect([...seen, ...attacker.connections]).toEqual([]);
-  context.expect(await page.title()).toBe('Mail · Inspector');
+  context.expect(await page.title()).toBe(`${ids.at(-1)} · Mail · Inspector`);
   context.expect(await page.locator('body > *').count()).toBe(elements);
   context.expect(server.mailbox.export()).toEqual(before);
 });

@@ -20,10 +20,10 @@ describe('the view Run', () => {
     await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'Dana <dana@customer.test>', subject: 'No login' });
     await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'eve@other.test', subject: 'Unrelated' });
     await fetch(`${url}/v1/inboxes/unknown`, { headers: helpdesk });
-    const sent = await fetch(`${url}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}/messages`, {
+    const sent = await fetch(`${url}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}/send`, {
       method: 'POST',
       headers: helpdesk,
-      body: JSON.stringify({ to: ['dana@customer.test'], subject: 'A new link', plainBody: 'Try this one.' }),
+      body: JSON.stringify({ to: 'dana@customer.test', subject: 'A new link', plainBody: 'Try this one.' }),
     });
     expect(sent.ok, await sent.clone().text()).toBe(true);
     await mailbox.settled();

@@ -73,7 +73,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       ) : since || tenant || counterpart ? (
         <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
       ) : (
-        <StartPage />
+        <StartPage tenants={data.tenants} />
       )}
       <Correspondents correspondents={data.correspondents} />
     </div>

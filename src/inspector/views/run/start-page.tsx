@@ -3,9 +3,10 @@ import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Code, Failure, Field } from '../../parts.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
+import type { Tenant } from '../mail/mail-types.ts';
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */
-export function StartPage() {
+export function StartPage({ tenants }: { readonly tenants: readonly Tenant[] }) {
   const { client } = useInspector();
   const { value: key } = useLoaded(async () => findKey(await client.exportState()), 'start-key');
   return (
@@ -23,7 +24,7 @@ export function StartPage() {
           Deliver a first mail
         </a>
       </p>
-      <SampleForm />
+      <SampleForm tenants={tenants} />
       <p>
         <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
         <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}
@@ -39,12 +40,11 @@ function findKey(state: unknown): string | undefined {
 }
 
 /** Delivers a sample: a mail that agents have difficulties with. */
-function SampleForm() {
+function SampleForm({ tenants }: { readonly tenants: readonly Tenant[] }) {
   const { client } = useInspector();
   const action = useAction();
   const [sample, setSample] = useState('out-of-office');
-  const { value } = useLoaded(() => client.listTenants(), 'start-inboxes');
-  const [inbox] = value?.tenants.flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes)) ?? [];
+  const [inbox] = tenants.flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
   if (!inbox) return null;
   return (
     <form
