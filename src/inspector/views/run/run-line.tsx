@@ -15,11 +15,11 @@ export function RunLine({ item }: { readonly item: RunItem }) {
       : item.isAnswer
         ? ['↩', 'Answer of a correspondent']
         : ['↙', 'Mail in'];
+  const other = direction === 'inbound' ? from : to.join(', ');
   return (
     <li class={`run-mail ${direction}`}>
       <p class="soft">
-        <span aria-hidden="true">{icon}</span> {label} · <bdi>{direction === 'inbound' ? from : to.join(', ')}</bdi>{' '}
-        <Time at={receivedAt} />
+        <span aria-hidden="true">{icon}</span> {label} · <bdi>{other}</bdi> <Time at={receivedAt} />
       </p>
       <a href={linkTo('mail', id)} dir="auto">
         {subject || '(no subject)'}
