@@ -242,6 +242,7 @@ const PROGRAMS: readonly Environment[] = (
     ['Next.js 16, msw 2', 'bundlers', 'node20', 'next.mjs', [], NEXT_APP],
     ['webpack 5, msw 2', 'bundlers', 'node20', 'webpack.mjs', [], {}],
     ['esbuild and rollup, msw 2', 'bundlers', 'node20', 'esbuild-and-rollup.mjs', [], {}],
+    ['AsyncAPI parser, hey-api and orval', 'generators', 'node24', 'documents.mjs', [], {}],
     ['no msw', 'bare', 'node20', 'without-msw.mjs', [], {}],
     ['Bun, bare import of the matchers', 'earlier', 'bun', 'matchers.test.mjs', ['test'], {}],
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runToEnd } from './run-to-end.ts';
 
 /** The folders into which the packages are installed: what does not fit together is in another one. */
-export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'bare';
+export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'generators' | 'bare';
 
 /** What an npm project depends on. */
 interface Dependencies {
@@ -65,6 +65,15 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
       '@rollup/plugin-node-resolve': 'latest',
     },
     optionalDependencies: { node20: nodeBinary(20) },
+  },
+  generators: {
+    dependencies: {
+      '@asyncapi/parser': '^3.0.0',
+      '@hey-api/openapi-ts': '^0.99.0',
+      orval: '^8.0.0',
+      typescript: '~5.9.0',
+    },
+    optionalDependencies: { node24: nodeBinary(24) },
   },
   bare: { dependencies: {}, optionalDependencies: { node20: nodeBinary(20) } },
 };

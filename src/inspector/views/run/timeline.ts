@@ -41,10 +41,10 @@ export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 
   return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
 }
 
-/** An item with the tenant and the counterparts that it concerns; `undefined` for all of them. */
+/** An item, whose tenant it is of, and the counterparts that it concerns; `undefined` for all of them. */
 interface Row {
   readonly item: RunItem;
-  readonly tenantId: string | null | undefined;
+  readonly of: string | null | undefined;
   readonly counterparts: readonly string[] | undefined;
 }
 
@@ -54,8 +54,8 @@ export function createTimeline(data: RunData, { tenant, counterpart, since }: Ru
   const createRows = rowCreator(data);
   const rows = data.events.slice(start + 1).flatMap(createRows);
   const chosen = rows.filter(
-    ({ tenantId, counterparts }) =>
-      (!tenant || tenantId == null || tenantId === tenant) &&
+    ({ of, counterparts }) =>
+      (!tenant || of == null || of === tenant) &&
       (!counterpart || counterparts === undefined || counterparts.includes(counterpart)),
   );
   return fold(chosen.map(({ item }) => item));
@@ -72,7 +72,7 @@ function rowCreator({ events, mail, deliveries, correspondents }: RunData): (eve
   const sent = groupBySender(events, mail);
   const rowOf = (one: Mail): Row => ({
     item: { kind: 'mail', id: one.id, mail: one, isAnswer: isAnswer(one) },
-    tenantId: one.tenantId,
+    of: one.tenantId,
     counterparts: [counterpartOf(one)],
   });
   const rowsOfRequest = ({ id, request }: RequestEvent): Row[] => {
@@ -80,13 +80,13 @@ function rowCreator({ events, mail, deliveries, correspondents }: RunData): (eve
     const ofPath = request.path.split('/').flatMap((part) => others.get(part) ?? []);
     const item = { kind: 'requests', id, requests: [request] } as const;
     const counterparts = [...ofPath, ...sentMails.map(counterpartOf)];
-    return [{ item, tenantId: request.principal?.tenantId, counterparts }, ...sentMails.map(rowOf)];
+    return [{ item, of: request.principal?.tenantId, counterparts }, ...sentMails.map(rowOf)];
   };
   const rowOfEvent = (event: ShownEvent): Row => {
     const other = 'deliveryId' in event ? others.get(mailOfDelivery.get(event.deliveryId) ?? '') : undefined;
     return {
       item: { kind: 'event', id: event.id, event },
-      tenantId: 'tenantId' in event ? event.tenantId : undefined,
+      of: 'tenantId' in event ? event.tenantId : undefined,
       counterparts: other === undefined ? undefined : [other],
     };
   };
