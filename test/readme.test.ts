@@ -62,6 +62,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'pip install pytest': 'the test of the recipe skips itself without pytest',
   'npx msw init public --save': 'the test of the page runs it',
   'python3 -m pytest': 'the test of the recipe for pytest runs it',
+  'npx agent-mailbox-mock --port 4101 &': 'the tests of the balancers start several processes',
+  'npx agent-mailbox-mock --port 4102 &': 'the tests of the balancers start several processes',
+  'MAILBOX_URLS=http://127.0.0.1:4101,http://127.0.0.1:4102 npx playwright test': 'it needs both processes',
+  'npx agent-mailbox-mock fleet nginx --servers http://10.0.0.1:4025,http://10.0.0.2:4025 --public-url https://mailbox.example > nginx.conf':
+    'the tests of the balancers run it',
+  'nginx -t -c "$PWD/nginx.conf"': 'the tests of the balancers run it',
 };
 
 /** The files on the pages that no test runs or uses, with the reason. */

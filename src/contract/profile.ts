@@ -5,9 +5,18 @@ import { type BehaviourOptions, type BehaviourValues, CHANGEABLE_IDS, parseBehav
  * `agent-mailbox-mock profile init`. A behaviour that it does not name has its default value.
  */
 export interface Profile {
+  /** The values, by the id of the behaviour. */
   readonly behaviours: BehaviourOptions;
   /** Where and when the value of a behaviour was found, by its id. */
-  readonly found?: Readonly<Partial<Record<string, { readonly at: string; readonly on: string }>>> | undefined;
+  readonly found?: Readonly<Partial<Record<string, FoundValue>>> | undefined;
+}
+
+/** Where and when the value of a behaviour was found. */
+interface FoundValue {
+  /** The time, in ISO 8601. */
+  readonly at: string;
+  /** The URL of the server. */
+  readonly on: string;
 }
 
 /**

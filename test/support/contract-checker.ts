@@ -66,7 +66,17 @@ function proxyFor(document: object): Promise<CheckingProxy> {
 /** Loading Prism takes a second, which only a run that needs it should pay. */
 async function loadAndStart(document: object): Promise<CheckingProxy> {
   const { startProxy } = await import('./prism.ts');
-  return startProxy(document);
+  return startProxy(withListedCodes(document));
+}
+
+/** The document allows codes that it does not list, for the sake of clients; the emulator itself must not use any. */
+function withListedCodes(document: Partial<Pick<OpenApiDocument, 'components'>>): object {
+  const responses = Object.entries(document.components?.responses ?? {}).map(([codes, response]) => {
+    const code = { enum: codes.split('.') };
+    const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code } }] };
+    return [codes, { ...response, content: { 'application/json': { schema } } }];
+  });
+  return { ...document, components: { ...document.components, responses: Object.fromEntries(responses) } };
 }
 
 /**

@@ -121,7 +121,7 @@ test.for<[string, RequestListener, RegExp]>([
   const { code, out, err } = await verify(url, KEYS);
   expect(code).toBe(1);
   expect(out).toEqual([]);
-  expect(err).toMatch(/^agent-mailbox-mock: verify cannot begin: [^\n]+\.$/);
+  expect(err).toMatch(/^agent-mailbox-mock: The command verify cannot begin: [^\n]+\.$/);
   expect(err).toMatch(sentence);
 });
 

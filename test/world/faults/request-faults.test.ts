@@ -49,9 +49,9 @@ test('the journal says which fault refused a request or cut its connection', asy
 });
 
 everywhere('a fault with a status replies with an error of the service, and is named in a header', async (service) => {
-  const { id } = await setFault(service, { on: 'request', status: 503, times: 1 });
+  const { id } = await setFault(service, { on: 'request', status: 504, times: 1 });
   const { status, json, headers } = await call(service);
-  expect([status, json]).toEqual([503, { error: 'A fault of the emulator replied with 503.', code: 'HTTP_503' }]);
+  expect([status, json]).toEqual([504, { error: 'A fault of the emulator replied with 504.', code: 'HTTP_504' }]);
   expect(headers.get('x-mock-fault')).toBe(`reply ${id}`);
   expect((await call(service)).headers.has('x-mock-fault')).toBe(false);
 });

@@ -101,7 +101,7 @@ export class Verifier {
         const rest = await this.#remote.close();
         const hint = rest.length > 0 ? ` What could not be deleted: ${rest.join(', ')}.` : '';
         throw error instanceof CannotTellError
-          ? new CannotTellError(`verify cannot begin: ${error.message}.${hint}`)
+          ? new CannotTellError(`The command verify cannot begin: ${error.message}.${hint}`)
           : error;
       },
     );

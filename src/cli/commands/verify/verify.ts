@@ -58,12 +58,13 @@ function parseSettings(flags: GivenFlags) {
   const baseUrl = textOf(flags['base-url'])?.replace(/\/$/, '') ?? '';
   if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
     throw new UsageError(
-      `verify needs --base-url, the URL of the server, such as https://api.example.com; not ${quote(baseUrl)}.`,
+      `The command verify needs --base-url, the URL of the server, such as https://api.example.com; not ${quote(baseUrl)}.`,
     );
   }
   const key = readKey(flags['api-key'], 'tenant');
-  if (key === undefined)
-    throw new UsageError('verify needs --api-key, a tk_ key of a tenant in which it may create things.');
+  if (key === undefined) {
+    throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which it may create things.');
+  }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   return {
     baseUrl,
@@ -87,11 +88,12 @@ function readKey(flag: GivenFlag | undefined, tier: Tier): string | undefined {
 
 /** Asks before it writes to a server that is not on this machine. */
 async function confirm(baseUrl: string): Promise<void> {
-  const question = `${NAME}: verify creates and deletes things at ${new URL(baseUrl).host}.`;
-  if (!process.stdin.isTTY)
-    throw new UsageError(`verify creates and deletes things at ${new URL(baseUrl).host}; allow it with --yes.`);
+  const { host } = new URL(baseUrl);
+  if (!process.stdin.isTTY) {
+    throw new UsageError(`The command verify creates and deletes things at ${host}; allow it with --yes.`);
+  }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`${question} Go on? [y/N] `);
+  const answer = await lines.question(`${NAME}: verify creates and deletes things at ${host}. Go on? [y/N] `);
   lines.close();
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CannotRunError('Nothing was sent.');
 }

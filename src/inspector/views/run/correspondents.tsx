@@ -10,13 +10,6 @@ type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
   const { client } = useInspector();
   const action = useAction();
-  const [address, setAddress] = useState('');
-  const [reply, setReply] = useState('');
-  const add = async () => {
-    await client.addCorrespondent({ address, replies: [reply] });
-    setAddress('');
-    setReply('');
-  };
   return (
     <details class="correspondents">
       <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
@@ -32,23 +25,37 @@ export function Correspondents({ correspondents }: { readonly correspondents: re
           </li>
         ))}
       </ul>
-      <form
-        class="buttons"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run(add);
-        }}
-      >
-        <Field label="Address">
-          <input required value={address} onInput={(event) => setAddress(event.currentTarget.value)} />
-        </Field>
-        <Field label="Answer to the next mail">
-          <input required value={reply} onInput={(event) => setReply(event.currentTarget.value)} />
-        </Field>
-        <button type="submit">Add a correspondent</button>
-      </form>
+      <AddForm action={action} />
       <Failure error={action.error} />
     </details>
+  );
+}
+
+function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) {
+  const { client } = useInspector();
+  const [address, setAddress] = useState('');
+  const [reply, setReply] = useState('');
+  const add = async () => {
+    await client.addCorrespondent({ address, replies: [reply] });
+    setAddress('');
+    setReply('');
+  };
+  return (
+    <form
+      class="buttons"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(add);
+      }}
+    >
+      <Field label="Address">
+        <input required value={address} onInput={(event) => setAddress(event.currentTarget.value)} />
+      </Field>
+      <Field label="Answer to the next mail">
+        <input required value={reply} onInput={(event) => setReply(event.currentTarget.value)} />
+      </Field>
+      <button type="submit">Add a correspondent</button>
+    </form>
   );
 }
 

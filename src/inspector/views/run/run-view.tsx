@@ -20,43 +20,11 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   if (!data) return <Failure error={error} />;
   const { tenant, counterpart, since } = options;
   const items = createTimeline(data, { tenant, counterpart, since });
-  const others = [...new Set(data.mail.filter((mail) => !tenant || mail.tenantId === tenant).map(counterpartOf))];
-  const moments = data.events.flatMap((event) =>
-    event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `checkpoint ${event.name}`] as const] : [],
-  );
-  const isKnown = moments.some(([id]) => id === since);
-  const change = (changes: Record<string, string | undefined>) =>
-    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
   return (
     <div class="page run">
       <div class="run-head">
         <h1>Run</h1>
-        <div class="tools">
-          <Choice
-            label="Tenant"
-            value={tenant}
-            choices={data.tenants.map(({ id, name }) => [id, name])}
-            every="every tenant"
-            change={(tenant) => change({ tenant, counterpart: undefined })}
-          />
-          <Choice
-            label="Counterpart"
-            value={counterpart}
-            choices={others.map((address) => [address, address])}
-            every="every counterpart"
-            change={(counterpart) => change({ counterpart })}
-          />
-          <Choice
-            label="Since"
-            value={since}
-            choices={[...moments, ...(since && !isKnown ? [[since, 'a chosen moment'] as const] : [])]}
-            every="since the start"
-            change={(since) => change({ since })}
-          />
-          <button type="button" onClick={() => change({ since: data.events.at(-1)?.id })}>
-            From now
-          </button>
-        </div>
+        <Choices data={data} options={options} />
       </div>
       <Failure error={error} />
       {items.length > limit && (
@@ -76,6 +44,46 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
         <StartPage tenants={data.tenants} />
       )}
       <Correspondents correspondents={data.correspondents} />
+    </div>
+  );
+}
+
+/** What the timeline is of: a tenant, a counterpart, and the moment at which it starts. */
+function Choices({ data, options }: { readonly data: Run; readonly options: Route['options'] }) {
+  const { tenant, counterpart, since } = options;
+  const others = [...new Set(data.mail.filter((mail) => !tenant || mail.tenantId === tenant).map(counterpartOf))];
+  const moments = data.events.flatMap((event) =>
+    event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `checkpoint ${event.name}`] as const] : [],
+  );
+  const isKnown = moments.some(([id]) => id === since);
+  const change = (changes: Record<string, string | undefined>) =>
+    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
+  return (
+    <div class="tools">
+      <Choice
+        label="Tenant"
+        value={tenant}
+        choices={data.tenants.map(({ id, name }) => [id, name])}
+        every="every tenant"
+        change={(tenant) => change({ tenant, counterpart: undefined })}
+      />
+      <Choice
+        label="Counterpart"
+        value={counterpart}
+        choices={others.map((address) => [address, address])}
+        every="every counterpart"
+        change={(counterpart) => change({ counterpart })}
+      />
+      <Choice
+        label="Since"
+        value={since}
+        choices={[...moments, ...(since && !isKnown ? [[since, 'a chosen moment'] as const] : [])]}
+        every="since the start"
+        change={(since) => change({ since })}
+      />
+      <button type="button" onClick={() => change({ since: data.events.at(-1)?.id })}>
+        From now
+      </button>
     </div>
   );
 }
@@ -102,6 +110,8 @@ function Choice({ label, value = '', choices, every, change }: ChoiceProps) {
     </select>
   );
 }
+
+type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 
 /** Loads what the timeline is made of, again after each event: the feed that is kept, mail, and who is there. */
 function useRun() {
