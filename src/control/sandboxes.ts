@@ -20,6 +20,7 @@ import { type ControlledParts, createControls } from './create-controls.ts';
 import { notFound } from './find-worlds.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
+import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
 import { createStateControls } from './state/state-controls.ts';
 import type { KeptSandbox } from './state/whole-state.ts';
@@ -39,6 +40,7 @@ interface Entry {
   readonly sandbox: Sandbox;
   readonly world: SandboxWorld;
   readonly state: OwnState;
+  readonly checkpoints: Checkpoints;
 }
 
 /** The randomness that the sandboxes with each seed draw from, since the last reset of the mailbox. */
@@ -89,19 +91,26 @@ export class Sandboxes {
 
   /** Returns every sandbox with what is needed to go on with it. */
   keep(): KeptSandbox[] {
-    return Array.from(this.#entries.values(), ({ sandbox, world, state }) => {
+    return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
       const { name, domain } = sandbox;
       // A method of the sandbox itself would be a use of it.
-      return { name, domain, fixture: state.export(), ...world.parts.keep() };
+      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.keep() };
     });
+  }
+
+  /** Returns the checkpoints of every sandbox. */
+  listCheckpoints(): Checkpoint[] {
+    return [...this.#entries.values()].flatMap(({ checkpoints }) => checkpoints.list());
   }
 
   /** Adds sandboxes as they were. */
   resume(kept: readonly KeptSandbox[]): void {
-    for (const { name, domain, fixture, ...owner } of kept) {
+    for (const { name, domain, fixture, checkpoints, ...owner } of kept) {
       const template = templateOfOnly(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, name, undefined);
-      this.#entries.get(id)?.world.parts.resume(owner);
+      const entry = this.#entries.get(id);
+      entry?.world.parts.resume(owner);
+      entry?.checkpoints.resume(checkpoints ?? []);
     }
   }
 
@@ -113,9 +122,10 @@ export class Sandboxes {
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
     const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new OwnState(world, names, { ...this.#context, random });
-    const sandbox = this.#createSandbox(world, { ...copy, name }, state);
+    const checkpoints = new Checkpoints(state, world);
+    const sandbox = this.#createSandbox({ ...copy, name }, { world, state, checkpoints });
     this.#registration(world.world);
-    this.#entries.set(sandbox.id, { sandbox, world, state });
+    this.#entries.set(sandbox.id, { sandbox, world, state, checkpoints });
     return sandbox;
   }
 
@@ -132,16 +142,15 @@ export class Sandboxes {
   }
 
   #createSandbox(
-    world: SandboxWorld,
     { keys, ids, domain, name }: TenantCopy & Pick<Sandbox, 'name'>,
-    state: OwnState,
+    { world, state, checkpoints }: Omit<Entry, 'sandbox'>,
   ): Sandbox {
     const { id } = world.world;
     const close = () => this.#close(id);
     const sandbox = {
       ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
       ...createControls(this.#context, { worlds: world, keys }),
-      ...createStateControls(state, world, this.#context.recorder),
+      ...createStateControls({ state, checkpoints, worlds: world, recorder: this.#context.recorder }),
     };
     return useSandbox(sandbox, () => this.#use(id) !== undefined);
   }

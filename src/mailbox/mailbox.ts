@@ -9,9 +9,11 @@ import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
+import { Checkpoints } from '../control/state/checkpoints.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
+import { readNames } from '../control/state/saved-state.ts';
 import { createStateControls } from '../control/state/state-controls.ts';
-import { readNames, StateKeeper } from '../control/state/state-keeper.ts';
+import { StateKeeper } from '../control/state/state-keeper.ts';
 import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/fixture-keys.ts';
@@ -166,28 +168,28 @@ export function buildMailbox(
   const parts = { baseUrl, service, dispatcher, recorder, openApi: createOpenApiReader(behaviours) };
   const controls = createControls(parts, { worlds, keys: names.keys });
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
-  const { faults, observers } = service;
   const locate = createInboxFinder(service);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, recorder, random, activity }, names);
+  const checkpoints = new Checkpoints(state, worlds);
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
     ...{ ...controls, ...createSandboxControls(sandboxes) },
-    ...createStateControls(state, worlds, recorder),
+    ...createStateControls({ state, checkpoints, worlds, recorder }),
     load: (input) => state.load(input),
-    ...adapters,
-    ...(names as Record<'keys' | 'ids', never>),
+    ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
     receives: (address) => locate(address) !== undefined,
   };
   const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
+  const { faults, observers } = service;
   const takeSmtpFault = (address: string) => {
     const inbox = locate(address);
     return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
-  const inside = { service, environment: realEnvironment, activity, faults, observers };
-  const own = { whole: { state, worlds, sandboxes, feed: recorder.feed }, endWaits: () => recorder.end() };
-  return { mailbox, ...inside, ...own, report, handle, admit, takeSmtpFault };
+  const inside = { service, environment: realEnvironment, activity, faults, observers, endWaits: () => recorder.end() };
+  const whole = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
+  return { mailbox, ...inside, whole, report, handle, admit, takeSmtpFault };
 }
 
 /** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */

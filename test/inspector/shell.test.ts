@@ -66,8 +66,9 @@ describe('the inspector', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.keyboard.press('/');
+    await page.locator('input[type=search]:focus').waitFor();
     await page.keyboard.type('jk');
-    expect(await page.getByRole('searchbox').inputValue()).toBe('jk');
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('jk');
     await page.keyboard.press('Escape');
     await page.keyboard.press('5');
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import type { Fault } from '../../world/fault.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { KeptOwner } from '../../world/store/world.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
-import type { OwnState, SavedState } from './saved-state.ts';
+import { exportFixture, type OwnState, type SavedState } from './saved-state.ts';
 
 /** The most checkpoints that a mailbox or a sandbox keeps. */
 const MAX_CHECKPOINTS = 100;
@@ -35,11 +39,35 @@ export interface Checkpoint {
   readonly createdAt: string;
 }
 
+/** The clocks and parts of tenants that outlive the process, by id; those of the mailbox have the id ''. */
+export type KeptOwners = Readonly<Record<string, KeptOwner>>;
+
+/** A checkpoint that outlives the process, as JSON. */
+export interface KeptCheckpoint extends Checkpoint {
+  readonly fixture: FixtureInput;
+  readonly owners: KeptOwners;
+}
+
+/** A checkpoint with its state. */
+interface Saved {
+  readonly checkpoint: Checkpoint;
+  readonly state: SavedState;
+  readonly owners: KeptOwners;
+  /** Its data; made when it is kept for the first time. */
+  fixture?: FixtureInput;
+}
+
+/** Returns the clocks and parts of a mailbox or a sandbox that outlive the process. */
+export function keepOwners(worlds: ReachableWorlds): KeptOwners {
+  const tenants = worlds.neighbours().map(({ id, parts }) => [id, parts.keep()] as const);
+  return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.keep()], ...tenants]);
+}
+
 /** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
 export class Checkpoints {
   readonly #state: OwnState;
   readonly #worlds: ReachableWorlds;
-  readonly #saved = new Map<string, { readonly checkpoint: Checkpoint; readonly state: SavedState }>();
+  readonly #saved = new Map<string, Saved>();
 
   constructor(state: OwnState, worlds: ReachableWorlds) {
     this.#state = state;
@@ -66,7 +94,7 @@ export class Checkpoints {
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
-    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save() });
+    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), owners: keepOwners(this.#worlds) });
     this.#countMail();
     return checkpoint;
   }
@@ -91,6 +119,23 @@ export class Checkpoints {
     return diffStates(this.#stateOf(from), this.#stateOf(to));
   }
 
+  /** Returns every checkpoint with its state. */
+  keep(): KeptCheckpoint[] {
+    return Array.from(this.#saved.values(), (saved) => {
+      saved.fixture ??= exportFixture(saved.state.worlds, saved.state.names.ids);
+      return { ...saved.checkpoint, fixture: saved.fixture, owners: saved.owners };
+    });
+  }
+
+  /** Adds checkpoints as they were. */
+  resume(kept: readonly KeptCheckpoint[]): void {
+    for (const { fixture, owners, ...checkpoint } of kept) {
+      const state = { ...this.#state.read(fixture), ...readOwners(owners), rewind: undefined };
+      this.#saved.set(checkpoint.name, { checkpoint: Object.freeze(checkpoint), state, owners, fixture });
+    }
+    this.#countMail();
+  }
+
   #countMail(): void {
     this.#worlds.saved.set(
       this.#worlds.sandboxId ?? '',
@@ -107,4 +152,15 @@ export class Checkpoints {
     if (found) return found;
     throw new ApiError('NOT_FOUND', `There is no checkpoint ${JSON.stringify(String(name).slice(0, 100))}.`);
   }
+}
+
+/** Reads the clocks, faults and correspondents of a checkpoint. */
+function readOwners(owners: KeptOwners): Pick<SavedState, 'owners' | 'faults' | 'correspondents'> {
+  const all = Object.entries(owners);
+  const list = <Item>(part: string) => all.flatMap(([, { parts }]) => (parts[part] ?? []) as Item[]);
+  return {
+    owners: new Map(all.map(([id, { clock, parts }]) => [id, { clock, parts: new Map(Object.entries(parts)) }])),
+    faults: list<{ fault: Fault }>('faults').map(({ fault }) => fault),
+    correspondents: list<{ entry: { shown: Correspondent } }>('correspondents').map(({ entry }) => entry.shown),
+  };
 }

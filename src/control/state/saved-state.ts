@@ -1,11 +1,12 @@
-import type { TenantIds } from '../../fixture/fixture-ids.ts';
-import type { TenantKeys } from '../../fixture/fixture-keys.ts';
-import type { FixtureInput } from '../../fixture/parse-fixture.ts';
+import { readFixtureIds, type TenantIds } from '../../fixture/fixture-ids.ts';
+import { readFixtureKeys, type TenantKeys } from '../../fixture/fixture-keys.ts';
+import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';
 import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
 import type { ReachableWorlds, SavedOwners } from '../../world/store/reachable-worlds.ts';
+import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import { showRows } from '../../world/store/seed/show-row.ts';
 import type { WorldSnapshot, WorldsSnapshot } from '../../world/store/world.ts';
 import type { Recorder } from '../journal/recorder.ts';
@@ -67,6 +68,15 @@ export class OwnState {
     };
   }
 
+  /** Reads the data of a fixture, apart from the present data. @throws {FixtureError} */
+  read(input: unknown): Pick<SavedState, 'worlds' | 'names'> {
+    const { behaviours, worlds } = this.#context.service;
+    const fixture = parseFixture(input, behaviours);
+    const created = worlds.createEmpty();
+    seedWithinLimit(created, fixture);
+    return { worlds: created.snapshot(), names: readNames(fixture) };
+  }
+
   /** Restores a state. Deliveries, streams and requests end, as with a reset. */
   restore({ worlds, owners, names, rewind }: SavedState): void {
     const { recorder } = this.#context;
@@ -88,6 +98,11 @@ export class OwnState {
   export(): FixtureInput {
     return exportFixture(this.worlds.snapshot(), this.names.ids);
   }
+}
+
+/** Returns the keys and ids of a fixture, by handle. */
+export function readNames(fixture: Fixture): FixtureNames {
+  return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
 }
 
 /** Replaces every property of an object. */

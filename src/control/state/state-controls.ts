@@ -2,7 +2,7 @@ import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type MailboxState, readState } from '../../world/store/state.ts';
 import type { Recorder } from '../journal/recorder.ts';
-import { type Checkpoint, Checkpoints } from './checkpoints.ts';
+import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import type { StateDiff } from './diff-states.ts';
 import type { OwnState } from './saved-state.ts';
 
@@ -53,14 +53,21 @@ export interface StateControls {
   diff(from: string, to: string): StateDiff;
 }
 
+/** What has the state of a mailbox or a sandbox. */
+interface StateParts {
+  readonly state: OwnState;
+  readonly checkpoints: Checkpoints;
+  readonly worlds: ReachableWorlds;
+  readonly recorder: Recorder;
+}
+
 /** Creates the state methods of a mailbox or a sandbox. */
-export function createStateControls(state: OwnState, worlds: ReachableWorlds, recorder: Recorder): StateControls {
+export function createStateControls({ state, checkpoints, worlds, recorder }: StateParts): StateControls {
   const owner = worlds.sandboxId ?? null;
   const publish = (action: 'added' | 'removed', checkpoint: Checkpoint) => {
     recorder.publish(owner, { kind: 'checkpoint', action, tenantId: owner, name: checkpoint.name });
     return checkpoint;
   };
-  const checkpoints = new Checkpoints(state, worlds);
   return {
     reset: () => state.reset(),
     snapshot: () => readState(worlds),

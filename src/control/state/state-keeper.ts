@@ -1,8 +1,4 @@
-import { readFixtureIds } from '../../fixture/fixture-ids.ts';
-import { readFixtureKeys } from '../../fixture/fixture-keys.ts';
-import { type Fixture, parseFixture } from '../../fixture/parse-fixture.ts';
 import type { Activity } from '../../world/activity.ts';
-import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import type { WorldsSnapshot } from '../../world/store/world.ts';
 import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';
 
@@ -36,14 +32,10 @@ export class StateKeeper extends OwnState {
     this.restore(this.#createStart(input));
   }
 
-  /** Creates the start with another fixture, apart from the data of the mailbox, so that an error changes nothing. */
+  /** Creates the start with another fixture. */
   #createStart(input: unknown): SavedState {
-    const { behaviours, worlds } = this.#context.service;
-    const fixture = parseFixture(input, behaviours);
-    const created = worlds.createEmpty();
-    seedWithinLimit(created, fixture);
-    const data = created.snapshot();
-    return { ...this.start, worlds: data, names: readNames(fixture), rewind: this.#startRandom(data) };
+    const data = this.read(input);
+    return { ...this.start, ...data, rewind: this.#startRandom(data.worlds) };
   }
 
   /**
@@ -77,11 +69,6 @@ export class StateKeeper extends OwnState {
 
 function listRows({ tenants }: WorldsSnapshot): { readonly id: string }[] {
   return tenants.flatMap((tenant) => Object.values(tenant).flat());
-}
-
-/** Returns the keys and ids of a fixture, by handle. */
-export function readNames(fixture: Fixture): FixtureNames {
-  return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
 }
 
 /** How long after a failure the data are saved again, in milliseconds. */

@@ -1,7 +1,8 @@
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { KeptOwner, Owner } from '../../world/store/world.ts';
+import type { KeptOwner } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Feed } from '../journal/recorder.ts';
+import { type Checkpoint, type Checkpoints, type KeptCheckpoint, type KeptOwners, keepOwners } from './checkpoints.ts';
 import type { StateKeeper } from './state-keeper.ts';
 
 /** A sandbox that outlives the process. */
@@ -9,6 +10,7 @@ export interface KeptSandbox extends KeptOwner {
   readonly name: string | null;
   readonly domain: string;
   readonly fixture: FixtureInput;
+  readonly checkpoints?: readonly KeptCheckpoint[];
 }
 
 /** The parts of a mailbox that have its state. */
@@ -19,44 +21,45 @@ export interface WholeContext {
     keep(): readonly KeptSandbox[];
     /** Adds sandboxes as they were. */
     resume(kept: readonly KeptSandbox[]): void;
+    listCheckpoints(): readonly Checkpoint[];
   };
+  readonly checkpoints: Checkpoints;
   readonly feed: Feed;
 }
 
 /** A fixture, and what a fixture has not. */
 export type WholeFixture = FixtureInput & {
   readonly kept?: {
-    /** The clocks and parts of the tenants, by id; those of the mailbox have the id ''. */
-    readonly owners: Readonly<Record<string, KeptOwner>>;
+    readonly owners: KeptOwners;
+    readonly checkpoints?: readonly KeptCheckpoint[];
     readonly sandboxes: readonly KeptSandbox[];
   };
 };
 
-/** All that outlives a process: the data, the sandboxes, and the clocks, faults and waiting deliveries of each. */
+/** All that outlives a process: the data, the sandboxes, the checkpoints, and the clock and kept parts of each. */
 export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates what exports and restores the whole state of a mailbox. */
-export function createWholeState({ state, worlds, sandboxes, feed }: WholeContext) {
+export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeContext) {
   const owners = () => [['', worlds] as const, ...worlds.neighbours().map((world) => [world.id, world] as const)];
-  const keep = ({ parts }: Owner) => parts.keep();
   return {
     export: (): WholeFixture => ({
       ...state.export(),
-      kept: {
-        owners: Object.fromEntries(owners().map(([id, owner]) => [id, keep(owner)])),
-        sandboxes: sandboxes.keep(),
-      },
+      kept: { owners: keepOwners(worlds), checkpoints: checkpoints.keep(), sandboxes: sandboxes.keep() },
     }),
     /** Replaces everything; a reset still restores the start. @throws as `StateKeeper.restoreData`. */
     restoreData({ kept, ...fixture }: WholeFixture): void {
       state.restoreData(fixture);
       for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.resume(kept.owners[id]);
+      checkpoints.resume(kept?.checkpoints ?? []);
       sandboxes.resume(kept?.sandboxes ?? []);
     },
     /** What is equal as long as nothing has changed. */
     rows: (): readonly unknown[] => [
       ...worlds.all().flatMap((world) => Object.values<readonly object[]>(world.snapshot()).flat()),
-      ...worlds.owners().map((owner) => JSON.stringify(keep(owner))),
+      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.keep())),
+      ...checkpoints.list(),
+      ...sandboxes.listCheckpoints(),
     ],
     onPossibleChange(listener: () => void): void {
       state.onPossibleChange(listener);

@@ -86,6 +86,92 @@ test('deliveries that wait or are held go on in the next process', async (contex
   expect(bodies[0]).toBe(bodies.find((body, index) => index > 0 && body.includes('Fails once')));
 });
 
+test('a server that comes back has its checkpoints, with data, clock, faults and correspondents', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const sandbox = before.mailbox.createSandbox();
+  const owners = [
+    { controls: before.mailbox, to: 'helpdesk@acme.test' },
+    { controls: sandbox, to: `helpdesk@${sandbox.domain}` },
+  ];
+  for (const { controls, to } of owners) {
+    controls.clock.freeze('2026-03-01T09:00:00Z');
+    controls.addFault({ on: 'request', status: 504 });
+    controls.addCorrespondent({ address: 'erin@customer.test', replies: ['Yes.'] });
+    await controls.receiveMessage({ to, from: 'dana@customer.test', subject: 'Before' });
+    controls.checkpoint('paid');
+    controls.clearFaults();
+    controls.clearCorrespondents();
+    await controls.receiveMessage({ to, from: 'dana@customer.test', subject: 'After' });
+  }
+  const stateOf = (controls: Pick<typeof sandbox, 'checkpoints' | 'diff'>) => [
+    controls.checkpoints(),
+    controls.diff('paid', 'now'),
+  ];
+  const expected = owners.map(({ controls }) => stateOf(controls));
+  await before.close();
+
+  const again = await startServer({ port: 0, state });
+  expect([again.mailbox, again.mailbox.sandbox(sandbox.id)].map(stateOf)).toEqual(expected);
+  await again.close();
+
+  // What came back once comes back again.
+  await using after = await startServer({ port: 0, state });
+  const sandboxAfter = after.mailbox.sandbox(sandbox.id);
+  for (const controls of [sandboxAfter, after.mailbox]) {
+    controls.restore('paid');
+    const subjects = controls.snapshot().tenants.flatMap(({ messages }) => messages.map(({ subject }) => subject));
+    expect(subjects).toContain('Before');
+    expect(subjects).not.toContain('After');
+    expect(controls.faults()).toMatchObject([{ status: 504 }]);
+    expect(controls.correspondents()).toMatchObject([{ address: 'erin@customer.test', replies: [{ text: 'Yes.' }] }]);
+    expect(controls.clock.now().toISOString()).toBe('2026-03-01T09:00:00.000Z');
+    controls.removeCheckpoint('paid');
+    expect(controls.checkpoints()).toEqual([]);
+  }
+});
+
+test('correspondents come back with the answers that are due, but for functions', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const { id, domain, keys, ids, ...sandbox } = before.mailbox.createSandbox();
+  const inbox = ids.inboxes.helpdesk;
+  const send = (url: string, to: string) =>
+    fetch(`${url}/v1/inboxes/${inbox}/send`, {
+      method: 'POST',
+      headers: { 'X-API-Key': keys.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to, subject: 'Order', plainBody: 'When?', verified: true }),
+    });
+  sandbox.addCorrespondent({ address: 'erin@customer.test', replies: ['Today.', 'Tomorrow.'], after: '2h' });
+  sandbox.addCorrespondent({ address: 'fay@customer.test', replies: () => 'Never.', after: '2h' });
+  for (const to of ['erin@customer.test', 'fay@customer.test']) expect((await send(before.url, to)).ok).toBe(true);
+  await before.close();
+
+  await using after = await startServer({ port: 0, state });
+  const again = after.mailbox.sandbox(id);
+  expect(again.correspondents()).toMatchObject([{ address: 'erin@customer.test', received: 1 }]);
+  expect(again.addCorrespondent({ address: 'gil@customer.test', replies: ['Hi.'] }).id).toBe(
+    again.correspondents()[1]?.id,
+  );
+  expect((await send(after.url, 'erin@customer.test')).ok).toBe(true);
+  await again.clock.advance('2h');
+  const texts = () =>
+    again
+      .snapshot()
+      .tenants.flatMap(({ messages }) =>
+        messages.filter(({ direction, from }) => direction === 'inbound' && from.includes('erin@')),
+      );
+  await vi.waitFor(() =>
+    expect(
+      texts()
+        .map(({ plainBody }) => plainBody.split('\n')[0])
+        .sort(),
+    ).toEqual(['Today.', 'Tomorrow.']),
+  );
+});
+
 type Snapshot = { readonly tenants: readonly { readonly id: string }[] } | undefined;
 
 function byId(one: Snapshot, two: Snapshot): number {

@@ -58,7 +58,8 @@ function parseSettings(flags: GivenFlags) {
   const baseUrl = textOf(flags['base-url'])?.replace(/\/$/, '') ?? '';
   if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
     throw new UsageError(
-      `The command verify needs --base-url, the URL of the server, such as https://api.example.com; not ${quote(baseUrl)}.`,
+      'The command verify needs --base-url, the URL of the server, such as https://api.example.com, ' +
+        `not ${quote(baseUrl)}.`,
     );
   }
   const key = readKey(flags['api-key'], 'tenant');

@@ -54,6 +54,15 @@ class CorrespondentList implements Part {
   restore(saved: readonly Ordered[]): void {
     for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
   }
+
+  /** A correspondent that is a function ends with the process. */
+  keep(): Ordered[] {
+    return this.save().filter(({ entry }) => entry.write === undefined);
+  }
+
+  resume(kept: readonly Ordered[]): void {
+    this.restore(kept);
+  }
 }
 
 /** The answers that are due to one tenant later. */
@@ -95,6 +104,14 @@ class DueAnswers implements Part {
   restore(saved: readonly Pending[]): void {
     for (const pending of saved) this.add(pending);
   }
+
+  keep(): Pending[] {
+    return this.save();
+  }
+
+  resume(kept: readonly Pending[]): void {
+    this.restore(kept);
+  }
 }
 
 /** The correspondents of a mailbox, and their answers that are due. */
@@ -104,7 +121,6 @@ export class Correspondents implements OutsideAddresses {
   readonly #answersTo: PartOf<DueAnswers, World>;
   /** Each answer that is being written or delivered: the address of its correspondent, and who gets it. */
   readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
-  #added = 0;
 
   constructor(context: Context) {
     this.#context = context;
@@ -121,8 +137,9 @@ export class Correspondents implements OutsideAddresses {
   }
 
   add(entry: Entry): void {
-    this.#added += 1;
-    this.#listWith(entry).entries.set(entry.shown.id, { entry, order: this.#added });
+    const lists = this.#listOf.in(this.#context.worlds.owners());
+    const orders = lists.flatMap(({ entries }) => Array.from(entries.values(), ({ order }) => order));
+    this.#listWith(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
   }
 
   /** Removes a correspondent, with the answers that are due later. */
