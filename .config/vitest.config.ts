@@ -52,6 +52,8 @@ export default defineConfig(({ mode }) => {
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
       // A machine may be busy with other work: that a test takes long is no fault.
       testTimeout: 120_000,
+      // The report names each test that passed only at its second try.
+      retry: process.env.CI ? 1 : 0,
       // A browser shows a result late if other tests run too.
       expect: { poll: { timeout: 20_000 } },
       hookTimeout: 120_000,

@@ -66,7 +66,7 @@ export class Dovecot implements Disposable {
   async connect(): Promise<ImapTalk> {
     const env = { ...process.env, USER: 'somebody', HOME: this.#folder };
     // Node's pipes are sockets, which Dovecot takes for inetd.
-    const command = `cat | ${PROGRAM} -c '${join(this.#folder, 'conf')}' | cat`;
+    const command = `cat | ${PROGRAM} -c '${join(this.#folder, 'conf')}' 2>>'${join(this.#folder, 'log')}' | cat`;
     const child = spawn('sh', ['-c', command], { env, stdio: ['pipe', 'pipe', 'inherit'] });
     const talk = new ImapTalk(child.stdout, child.stdin, () => child.stdin.end());
     await talk.next();

@@ -13,7 +13,7 @@ export interface SuiteOptions {
   readonly isContractChecked: boolean;
 }
 
-/** Fails the run if an operation succeeded in no test of a runtime, and prints what the contract checker checked. */
+/** Fails the run if an operation succeeded in no test of a runtime, and prints what was unsteady and what was checked. */
 export function createSuiteReporter({ runtimes, pattern, isContractChecked }: SuiteOptions): Reporter {
   let vitest: Vitest | undefined;
   return {
@@ -22,6 +22,8 @@ export function createSuiteReporter({ runtimes, pattern, isContractChecked }: Su
     },
     async onTestRunEnd(modules: readonly TestModule[], _errors: unknown, reason: TestRunEndReason) {
       const tests = modules.flatMap((module) => [...module.children.allTests()]);
+      for (const { fullName, module } of tests.filter((test) => test.diagnostic()?.flaky))
+        process.stdout.write(`Passed only at its second try: ${module.relativeModuleId} > ${fullName}\n`);
       if (isContractChecked) process.stdout.write(`${countChecks(tests)}\n`);
       if (reason !== 'passed' || !vitest || !(await isWhole(vitest, modules, pattern))) return;
       const problems = [...findMissing(tests, runtimes), ...(isContractChecked ? findStale(tests) : [])];
