@@ -44,7 +44,13 @@ function parseServers(flag: GivenFlag | undefined): string[] {
 function fill(lines: Lines, values: Values, addresses: readonly string[]): string {
   const processes = addresses.map((address, index) => {
     const number = index + 1;
-    return { ...values, address, number, port: address.replace(/.*:/, ''), url: `${values.publicUrl}/s${number}` };
+    return {
+      ...values,
+      address,
+      number,
+      port: address.slice(address.lastIndexOf(':') + 1),
+      url: `${values.publicUrl}/s${number}`,
+    };
   });
   const filled = lines.flatMap((line) =>
     typeof line === 'string'

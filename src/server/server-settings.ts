@@ -115,7 +115,7 @@ export const SERVER_SETTINGS = {
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
     parse: (value: unknown) =>
       typeof value === 'string' && isUrlWithProtocol(value, /^https?$/) && !/[?#@]/.test(value)
-        ? new URL(value).href.replace(/\/+$/, '')
+        ? new URL(value).href.replace(/(?<!\/)\/+$/, '')
         : undefined,
   },
   drain: {

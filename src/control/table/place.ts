@@ -17,7 +17,7 @@ export const WORKER_NUMBERS = [
  */
 export function placeOf(variables: Variables): string | undefined {
   const urls = listUrls(variables);
-  const numbers = WORKER_NUMBERS.flatMap((name) => /\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
+  const numbers = WORKER_NUMBERS.flatMap((name) => /(?<!\d)\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
   const place = numbers.length > 0 ? numbers.reduce((sum, number) => sum + number) : Math.floor(Math.random() * 1e6);
   return urls[place % urls.length];
 }
@@ -30,6 +30,6 @@ export function urlOfSandbox(called: string, { url }: { readonly url: string }, 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 function listUrls({ MAILBOX_URLS = '' }: Variables): string[] {
-  const texts = MAILBOX_URLS.split(',').map((url) => url.trim().replace(/\/+$/, ''));
+  const texts = MAILBOX_URLS.split(',').map((url) => url.trim().replace(/(?<!\/)\/+$/, ''));
   return texts.filter((url) => url !== '');
 }

@@ -122,7 +122,7 @@ export class Session {
     if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
       throw new CannotTellError('the replies to creating a workspace, a key and an inbox have no id, key and email');
     }
-    this.domain = email.replace(/.*@/, '');
+    this.domain = email.slice(email.lastIndexOf('@') + 1);
   }
 
   /** Begins an experiment. */
