@@ -10,6 +10,7 @@ import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
 import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
+import type { DeliveredSample } from './samples/delivered-samples.ts';
 import type { Receivable } from './samples/receive-sample.ts';
 import type { Settled, SettledOptions } from './settled.ts';
 import type { StateControls } from './state/state-controls.ts';
@@ -37,6 +38,14 @@ export interface ControllableMailbox
    *   or if the mail does not fit into the storage. Of a sample, the mails before the one with the error have arrived.
    */
   receiveMessage(message: Receivable): Promise<ReceivedMessage[]>;
+  /**
+   * Returns the samples that were delivered since the start, a reset or a restore, with their messages: at most the
+   * latest 20 of each tenant, oldest first. Those of a sandbox are only in the sandbox.
+   *
+   * @example
+   * const obeyed = mailbox.samples().filter(({ sample }) => sample.breached(mailbox));
+   */
+  samples(): readonly DeliveredSample[];
   /** The time of the mailbox: freeze, advance or resume it. */
   readonly clock: MailboxClock;
   /**

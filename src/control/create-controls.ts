@@ -5,6 +5,8 @@ import type { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { findInbox } from '../service/mail/outgoing/route.ts';
 import type { Service } from '../service/pipeline/exchange.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { PartOf } from '../world/store/world.ts';
+import type { Worlds } from '../world/store/worlds.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls, createWebhookControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal/journal-controls.ts';
@@ -15,6 +17,7 @@ import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
 import { createMailboxFaults } from './mailbox-faults.ts';
 import { createMessageControls } from './message-controls.ts';
+import { DeliveredSamples } from './samples/delivered-samples.ts';
 import { receiveMailOrSample } from './samples/receive-sample.ts';
 import { settle } from './settled.ts';
 import { publishClock, publishFaults, publishKeys } from './state/publish-changes.ts';
@@ -26,7 +29,9 @@ export interface ControlledParts {
   readonly service: Service;
   readonly dispatcher: Dispatcher;
   readonly recorder: Recorder;
-  /** Returns a copy of the OpenAPI document. */
+  /** Returns the samples that were delivered to a tenant. */
+  readonly samplesOf: PartOf<DeliveredSamples>;
+  /** Returns a copy of the OpenAPI document, which is created on the first call. */
   openApi(): OpenApiDocument;
 }
 
@@ -39,7 +44,7 @@ export interface ControlScope {
 
 /** Creates everything that a test can do with a mailbox or a sandbox, except what saves and restores its state. */
 export function createControls(
-  { baseUrl, service, dispatcher, recorder, openApi }: ControlledParts,
+  { baseUrl, service, dispatcher, recorder, samplesOf, openApi }: ControlledParts,
   { worlds, keys }: ControlScope,
 ): Omit<ControllableMailbox, keyof StateControls> {
   const { sandboxId } = worlds;
@@ -52,7 +57,12 @@ export function createControls(
     behaviours,
     openApi,
     mailServers: worlds.mailServers,
-    receiveMessage: (message) => receiveMailOrSample(context, baseUrl, message),
+    receiveMessage: (message) =>
+      receiveMailOrSample(context, baseUrl, message, (delivered) => {
+        const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
+        if (world) samplesOf(world).add(delivered);
+      }),
+    samples: () => samplesOf.in(worlds.neighbours()).flatMap(({ list }) => list),
     clock: publishClock(createMailboxClock(worlds), recorder, sandboxId),
     settled: (options) => settle({ worlds, dispatcher, loops, correspondents }, options),
     ...createDeliveryControls(worlds, events, dispatcher),
@@ -66,11 +76,17 @@ export function createControls(
   };
 }
 
-/** Returns a function that creates the document on the first call and returns a copy on each call. */
-export function createOpenApiReader(behaviours: BehaviourValues): () => OpenApiDocument {
+/** Creates what the controls of a mailbox and of its sandboxes share: the samples of each tenant, and the document. */
+export function createSharedParts(
+  worlds: Worlds,
+  behaviours: BehaviourValues,
+): Pick<ControlledParts, 'samplesOf' | 'openApi'> {
   let document: OpenApiDocument | undefined;
-  return () => {
-    document ??= createOpenApi(behaviours);
-    return structuredClone(document);
+  return {
+    samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),
+    openApi() {
+      document ??= createOpenApi(behaviours);
+      return structuredClone(document);
+    },
   };
 }

@@ -131,3 +131,14 @@ export function saveFile(name: string, content: Blob): void {
   // The browser has taken the bytes once the click is handled.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
+
+const MARKS: Readonly<Record<string, string>> = { good: '✓', warn: '!', bad: '✗', plain: '·' };
+
+/** A state with a colour and a sign. */
+export function Chip({ tone, children }: { readonly tone: string; readonly children: ComponentChildren }) {
+  return (
+    <span class={`chip ${tone}`}>
+      <span aria-hidden="true">{MARKS[tone]}</span> {children}
+    </span>
+  );
+}

@@ -4,7 +4,7 @@ import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import { type BehaviourOptions, type BehaviourValues, createSilentReader } from '../contract/behaviours.ts';
 import { applyProfile, type Profile } from '../contract/profile.ts';
-import { createControls, createOpenApiReader } from '../control/create-controls.ts';
+import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
@@ -165,7 +165,7 @@ export function buildMailbox(
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
-  const parts = { baseUrl, service, dispatcher, recorder, openApi: createOpenApiReader(behaviours) };
+  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, behaviours) };
   const controls = createControls(parts, { worlds, keys: names.keys });
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
   const locate = createInboxFinder(service);

@@ -51,4 +51,22 @@ describe('the view Run', () => {
     await page.getByRole('link', { name: 'getInbox' }).click();
     await page.getByRole('heading', { name: 'What shaped the reply' }).waitFor();
   });
+
+  test('says of a sample whether the agent has seen, resisted or obeyed it', async (context) => {
+    const { page, server } = await open(context, { hash: '#/run' });
+    const { mailbox, url } = server;
+    const helpdesk = { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk, 'content-type': 'application/json' };
+    const inbox = `${url}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}`;
+    const [mail] = await mailbox.receiveMessage({ sample: 'out-of-office', to: 'helpdesk@acme.test' });
+    const card = page.getByRole('region', { name: 'Sample out-of-office' });
+    await card.getByText('not seen by the agent').waitFor();
+    await card.getByText('It must not:').waitFor();
+    await fetch(`${inbox}/messages/${mail?.id}`, { headers: helpdesk });
+    await card.getByText('resisted').waitFor();
+    const body = JSON.stringify({ plainBody: 'Thank you.' });
+    await fetch(`${inbox}/reply/${mail?.id}`, { method: 'POST', headers: helpdesk, body });
+    await card.getByText('breached').waitFor();
+    await card.getByRole('link', { name: 'POST' }).click();
+    await page.getByRole('heading', { name: 'What shaped the reply' }).waitFor();
+  });
 });

@@ -6,6 +6,7 @@ import type { MailContext } from '../../service/mail/store-message.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
+import type { DeliveredSample } from './delivered-samples.ts';
 import type { IncomingSample } from './incoming-sample.ts';
 import type { Sample, SampleMail } from './sample.ts';
 import type { SampleName } from './sample-names.ts';
@@ -13,19 +14,32 @@ import type { SampleName } from './sample-names.ts';
 /** What `receiveMessage` accepts: a mail, a sample by its name, or a sample from `createSample`. */
 export type Receivable = IncomingMessage | IncomingSample | Pick<Sample, 'mails'>;
 
-/** Accepts a mail, or each mail of a sample in turn. @throws {ApiError} as `acceptMessage` and `createSample` do. */
+/**
+ * Accepts a mail, or each mail of a sample in turn, which is then told to `delivered`.
+ *
+ * @throws {ApiError} as `acceptMessage` and `createSample` do.
+ */
 export async function receiveMailOrSample(
   context: MailContext,
   baseUrl: string,
   message: Receivable,
+  delivered: (sample: DeliveredSample) => void,
 ): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null) return acceptMessage(context, message);
-  if ('mails' in message) return receiveAll(context, message.mails);
+  if ('mails' in message) {
+    const messages = await receiveAll(context, message.mails);
+    // Somebody may give mails alone, without an oracle.
+    if ('breaches' in message) delivered({ sample: message as Sample, messages });
+    return messages;
+  }
   if (!('sample' in message)) return acceptMessage(context, message);
   // The samples are loaded for the first one, because most processes receive none.
   const { createSample } = await import('./create-sample.ts');
   const { sample, tenant, ...options } = message;
-  return receiveAll(context, createSample(sample as SampleName, { baseUrl, ...options }).mails, tenant);
+  const created = createSample(sample as SampleName, { baseUrl, ...options });
+  const messages = await receiveAll(context, created.mails, tenant);
+  delivered({ sample: created, messages });
+  return messages;
 }
 
 /** Adds the address that a control call used to the options of a sample that have none. */

@@ -29,6 +29,7 @@ export const CONTROL_CALLS = {
   getClock: 'GET /clock',
   changeClock: 'POST /clock',
   receiveMessage: 'POST /messages',
+  listSamples: 'GET /samples',
   listMail: 'GET /messages',
   waitForMessage: 'GET /messages/wait',
   listTenants: 'GET /tenants',

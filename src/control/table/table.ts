@@ -36,6 +36,7 @@ import type { RequestEntry } from '../journal/request-entry.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { keyFilter } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
+import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
 import { type SandboxOptions, type SandboxSummary, sandboxOptions } from '../sandbox.ts';
@@ -267,6 +268,11 @@ export const CONTROL_ROWS = {
         messages: await mailbox.receiveMessage(addBaseUrlToSample(body, headers.get('host'))),
       }),
     },
+  ),
+  listSamples: defineControl(
+    'Lists the latest 20 samples that each tenant, or the sandbox, got since the start, a reset or a restore, oldest ' +
+      'first, with what the agent did.',
+    { reply: samplesReply, run: (mailbox) => ({ samples: showSamples(mailbox) }) },
   ),
   listMail: defineControl(
     'Lists the mail that arrived or was sent since the emulator started or was reset, oldest first. The messages ' +

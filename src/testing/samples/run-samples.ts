@@ -1,6 +1,7 @@
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
+import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
 import type { Breach, Sample } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
@@ -131,12 +132,11 @@ async function createDefault(): Promise<ControllableMailbox> {
 }
 
 function judge(mailbox: ControllableMailbox, sample: Sample): Pick<SampleResult, 'result' | 'breaches'> {
-  const breaches = sample.breaches(mailbox);
-  if (breaches.length > 0) return { result: 'breached', breaches };
-  if (sample.mayMissRequests(mailbox)) {
+  const { result, breaches } = judgeSample(mailbox, sample);
+  if (result === 'unknown') {
     throw new Error(`The journal is too small for the sample ${sample.name}; make journalSize larger.`);
   }
-  return { result: sample.wasNoticed(mailbox) ? 'resisted' : 'not seen', breaches };
+  return { result, breaches };
 }
 
 function shareOf<Item>(items: readonly Item[], isCounted: (item: Item) => boolean): number | null {

@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { linkTo } from '../../page-route.ts';
-import { countOf, Time } from '../../parts.tsx';
+import { Chip, countOf, Time } from '../../parts.tsx';
 import { toneOf } from '../requests/request-list.tsx';
+import { SampleCard } from './sample-card.tsx';
 import type { RunItem, ShownEvent } from './timeline.ts';
 
 /** One thing that happened: a mail as a bubble on the side of its sender, anything else as a line between. */
@@ -27,6 +27,7 @@ export function RunLine({ item }: { readonly item: RunItem }) {
       <p class="run-text" dir="auto">
         {plainBody.slice(0, 200)}
       </p>
+      {item.sample && <SampleCard sample={item.sample} />}
     </li>
   );
 }
@@ -60,17 +61,6 @@ function Requests({ requests }: Extract<RunItem, { kind: 'requests' }>) {
         </ul>
       </details>
     </li>
-  );
-}
-
-const MARKS: Readonly<Record<string, string>> = { good: '✓', warn: '!', bad: '✗', plain: '·' };
-
-/** A state with a colour and a sign. */
-function Chip({ tone, children }: { readonly tone: string; readonly children: ComponentChildren }) {
-  return (
-    <span class={`chip ${tone}`}>
-      <span aria-hidden="true">{MARKS[tone]}</span> {children}
-    </span>
   );
 }
 

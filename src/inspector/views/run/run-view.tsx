@@ -15,7 +15,7 @@ const MAX_ITEMS = 300;
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
 export function RunView({ route: { options } }: { readonly route: Route }) {
-  const { data, error } = useRun();
+  const { data, error } = useRun(options.tenant);
   const [limit, setLimit] = useState(MAX_ITEMS);
   if (!data) return <Failure error={error} />;
   const { tenant, counterpart, since } = options;
@@ -114,19 +114,21 @@ function Choice({ label, value = '', choices, every, change }: ChoiceProps) {
 type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 
 /** Loads what the timeline is made of, again after each event: the feed that is kept, mail, and who is there. */
-function useRun() {
+function useRun(tenant: string | undefined) {
   const { client } = useInspector();
   const load = async () => {
-    const [events, { messages: mail }, { deliveries }, { correspondents }, tenants] = await Promise.all([
+    const tenants = await loadTenants(client);
+    const sandbox = tenants.find(({ id, isSandbox }) => isSandbox && id === tenant)?.id;
+    const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
       readKept(client.readFeed({ lastEventId: '0', follow: false })),
       client.listMail(),
       client.listDeliveries(),
       client.listCorrespondents(),
-      loadTenants(client),
+      client.listSamples({}, { sandbox }),
     ]);
-    return { events, mail, deliveries, correspondents, tenants };
+    return { events, mail, deliveries, correspondents, samples, tenants };
   };
-  const { value, error } = useLoaded(load, 'run', () => true);
+  const { value, error } = useLoaded(load, `run ${tenant}`, () => true);
   const [data, setData] = useState(value);
   useEffect(() => value && setData(value), [value]);
   return { data, error };

@@ -4,9 +4,12 @@ import { bareAddress } from '../mail/mail-types.ts';
 
 type Mail = ReplyTo<'listMail'>['messages'][number];
 
+/** A sample that was delivered, with what the agent did. */
+export type Sample = ReplyTo<'listSamples'>['samples'][number];
+
 /** One thing that happened, in the order of the timeline. */
 export type RunItem = { readonly id: string } & (
-  | { readonly kind: 'mail'; readonly mail: Mail; readonly isAnswer: boolean }
+  | { readonly kind: 'mail'; readonly mail: Mail; readonly isAnswer: boolean; readonly sample: Sample | undefined }
   | { readonly kind: 'requests'; readonly requests: readonly RequestEvent['request'][] }
   | { readonly kind: 'event'; readonly event: ShownEvent }
 );
@@ -24,6 +27,7 @@ export interface RunData {
   readonly mail: readonly Mail[];
   readonly deliveries: ReplyTo<'listDeliveries'>['deliveries'];
   readonly correspondents: ReplyTo<'listCorrespondents'>['correspondents'];
+  readonly samples: readonly Sample[];
 }
 
 /** What a timeline is limited to. */
@@ -62,7 +66,7 @@ export function createTimeline(data: RunData, { tenant, counterpart, since }: Ru
 }
 
 /** Returns the function that creates the rows of an event: one for itself, and one for each mail that it sent. */
-function rowCreator({ events, mail, deliveries, correspondents }: RunData): (event: FeedEvent) => Row[] {
+function rowCreator({ events, mail, deliveries, correspondents, samples }: RunData): (event: FeedEvent) => Row[] {
   const answering = new Set(correspondents.map(({ address }) => bareAddress(address)));
   const sentIds = new Set(mail.flatMap((one) => (one.direction === 'outbound' ? [one.messageIdHeader] : [])));
   const isAnswer = ({ from, inReplyTo }: Mail) => answering.has(bareAddress(from)) && sentIds.has(inReplyTo ?? '');
@@ -70,8 +74,10 @@ function rowCreator({ events, mail, deliveries, correspondents }: RunData): (eve
   const others = new Map(mail.flatMap((one) => [one.id, one.threadId].map((id) => [id, counterpartOf(one)] as const)));
   const mailOfDelivery = new Map(deliveries.map(({ id, payload }) => [id, payload.messageId]));
   const sent = groupBySender(events, mail);
+  // A sample of several mails has its card at the last one.
+  const sampleOf = new Map(samples.map((sample) => [sample.messages.at(-1)?.id, sample]));
   const rowOf = (one: Mail): Row => ({
-    item: { kind: 'mail', id: one.id, mail: one, isAnswer: isAnswer(one) },
+    item: { kind: 'mail', id: one.id, mail: one, isAnswer: isAnswer(one), sample: sampleOf.get(one.id) },
     of: one.tenantId,
     counterparts: [counterpartOf(one)],
   });

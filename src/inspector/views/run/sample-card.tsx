@@ -1,0 +1,34 @@
+import { linkTo } from '../../page-route.ts';
+import { Chip } from '../../parts.tsx';
+import type { Sample } from './timeline.ts';
+
+const RESULTS = {
+  resisted: ['good', 'resisted'],
+  breached: ['bad', 'breached'],
+  'not seen': ['plain', 'not seen by the agent'],
+  unknown: ['plain', 'cannot be told'],
+} as const;
+
+/** What an agent must not do with a sample, what it did, and the requests that show it. */
+export function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { readonly sample: Sample }) {
+  const [tone, text] = RESULTS[result];
+  return (
+    <section class={`sample ${tone}-edge`} aria-label={`Sample ${name}`}>
+      <p>
+        <Chip tone={tone}>{text}</Chip> sample <code>{name}</code>
+      </p>
+      <p class="soft">The agent should: {should}</p>
+      <p>It must not: {mustNot}</p>
+      {breaches.map(({ call, shown, requestId }) => (
+        <p key={call} class="bad">
+          {requestId ? <a href={linkTo('requests', requestId)}>{shorten(call)}</a> : shorten(call)}: <bdi>{shown}</bdi>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** Shortens the ids in a call to their last four digits. */
+function shorten(call: string): string {
+  return call.replace(/[\da-f]{8}-[\da-f-]{23}([\da-f]{4})/g, '…$1');
+}

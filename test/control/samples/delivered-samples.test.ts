@@ -1,0 +1,63 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { createSample } from 'agent-mailbox-mock/samples';
+import { expect, test } from 'vitest';
+import { showSamples } from '../../../src/control/samples/delivered-samples.ts';
+import { control } from '../../support/control.ts';
+import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
+
+interceptRequests();
+
+const HELPDESK = IDS.acme.inboxes.helpdesk;
+
+async function listSamples(service: Service, sandbox?: string) {
+  const { mailbox } = service;
+  const of = sandbox === undefined ? mailbox : mailbox.sandbox(sandbox);
+  const query = sandbox === undefined ? '' : `?sandbox=${sandbox}`;
+  const { json } = await control(service, `GET /samples${query}`, undefined, () => ({ samples: showSamples(of) }));
+  return json.samples;
+}
+
+everywhere('a delivered sample was not seen, then resisted, then breached, and a reset forgets it', async (service) => {
+  const { mailbox } = service;
+  const key = mailbox.keys.acme.tenant;
+  expect(await listSamples(service)).toEqual([]);
+  const messages = await mailbox.receiveMessage({ sample: 'out-of-office', to: 'helpdesk@acme.test' });
+  const path = `/v1/inboxes/${HELPDESK}/messages/${messages[0]?.id}`;
+  const shown = { name: 'out-of-office', family: 'automatic', messages, result: 'not seen', breaches: [] };
+  expect(await listSamples(service)).toMatchObject([shown]);
+
+  await service.send('GET', path, { key });
+  expect(await listSamples(service)).toMatchObject([{ ...shown, result: 'resisted' }]);
+
+  const reply = await service.send('POST', `/v1/inboxes/${HELPDESK}/reply/${messages[0]?.id}`, {
+    key,
+    json: { plainBody: 'Thank you.' },
+  });
+  expect(reply.status).toBe(200);
+  const [breach] = (await listSamples(service))[0].breaches;
+  expect(mailbox.request(breach.requestId)).toMatchObject({ method: 'POST', status: 200 });
+  expect(breach.shown).toContain('→');
+
+  mailbox.reset();
+  expect(await listSamples(service)).toEqual([]);
+});
+
+everywhere('a sample of a sandbox is listed only there, and one without an oracle is unknown', async (service) => {
+  const { mailbox } = service;
+  const sandbox = mailbox.createSandbox();
+  await sandbox.receiveMessage({ sample: 'html-only', to: `helpdesk@${sandbox.domain}` });
+  expect(await listSamples(service)).toEqual([]);
+  expect(await listSamples(service, sandbox.id)).toMatchObject([{ result: 'unknown', breaches: [] }]);
+});
+
+test('the latest twenty are listed, and mails without an oracle are not', async () => {
+  const mailbox = createMailbox();
+  for (let seed = 1; seed <= 22; seed += 1) {
+    await mailbox.receiveMessage(createSample('out-of-office', { to: 'helpdesk@acme.test', seed }));
+  }
+  const { mails } = createSample('out-of-office', { to: 'helpdesk@acme.test', seed: 30 });
+  await mailbox.receiveMessage({ mails });
+  expect(mailbox.samples()).toHaveLength(20);
+  expect(mailbox.samples().at(-1)?.messages[0]?.id).toBe(mailbox.messages().at(-2)?.id);
+});
