@@ -66,12 +66,7 @@ const LONG_TEST_FILES: readonly string[] = ['generated-client/schema.d.ts'];
 const MAX_FUNCTION_LINES = 40;
 
 /** Folders with a file for each resource, which has the same name in each. */
-const RESOURCE_FOLDERS = [
-  'src/contract/operations/',
-  'src/contract/operation-replies.ts',
-  'src/contract/behaviours/',
-  'src/service/operations/',
-];
+const RESOURCE_FOLDERS = ['src/contract/operations/', 'src/contract/behaviours/', 'src/service/operations/'];
 
 /** Names that several files have nevertheless, with the reason; the files of resources count as one. */
 const SHARED_NAMES: Readonly<Record<string, string>> = {

@@ -1,14 +1,15 @@
-import type { z } from 'zod';
-import type { AssumptionId, Origin, ReadBehaviour } from './behaviours.ts';
+import { z } from 'zod';
+import { lazy } from '../basics/lazy.ts';
+import type { AssumptionId, BehaviourValue, ChangeableId, Origin, ReadBehaviour } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Tier } from './tiers.ts';
-import { TIERS_WITH_INBOX_ACCESS } from './tiers.ts';
+import { idInRequest, nameInRequest } from './schemas.ts';
+import { TIERS_WITH_INBOX_ACCESS, type Tier } from './tiers.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
  * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
- * are derived from it; `replies/` has the bodies of its replies. `tiers`, `query` and `body` can depend on behaviours.
+ * are derived from it. `tiers`, `query`, `body` and `reply` can depend on behaviours.
  */
 export interface OperationDefinition {
   readonly method: Method;
@@ -23,13 +24,17 @@ export interface OperationDefinition {
   readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
   /** The assumptions that affect every call; the operation's code records the others. */
   readonly assumes?: readonly AssumptionId[];
+  /** The parameters in the path: ids, or names in `NAMED`. */
   readonly params?: () => z.ZodObject;
   /** The query parameters; unknown ones are ignored. */
   readonly query?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   /** The request body; an operation without one accepts an empty object or no body. */
   readonly body?: (readBehaviour: ReadBehaviour) => z.ZodObject;
+  /** The body of the successful reply. */
+  readonly reply: BuildReply;
   readonly status: 200 | 201;
-  /** The status of a second kind of success, if there is one. */
+  /** The body and the status of a second kind of success, if there is one. */
+  readonly otherReply?: BuildReply;
   readonly otherStatus?: 200 | 201;
   /** The media type of a reply of bytes; a wildcard means the stored media type. */
   readonly content?: 'message/rfc822' | '*/*';
@@ -37,33 +42,47 @@ export interface OperationDefinition {
   readonly errors?: readonly ErrorCode[];
 }
 
-type Added = Pick<OperationDefinition, 'method' | 'path' | 'summary' | 'origin' | 'status'>;
+/** Returns the schema of the body of a successful reply; `undefined` for no body. */
+type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
 
-type Written = Omit<OperationDefinition, keyof Added> & Partial<Pick<Added, 'origin' | 'status'>>;
+type Added = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status' | 'params'>;
+
+type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Added, 'origin' | 'status'>>;
+
+/** The parameters of a path that are names. */
+const NAMED = ['address', 'domain'];
 
 /**
- * Types a row of the operation table without widening it. `call` is its method and its path. By default its origin is
- * `assumed`, and its status is 200.
+ * Returns a function that types a row of the operation table without widening it. `call` is its method and its path.
+ * A row has these common fields, unless it says otherwise. By default its origin is `assumed`, and its status is 200.
  */
-export function defineOperation<const Row extends Written>(
-  call: `${Method} ${OperationDefinition['path']}`,
-  summary: string,
-  row: Row,
-): Row & Added {
-  const [method, path] = call.split(' ') as [Method, OperationDefinition['path']];
-  return { origin: 'assumed', status: 200, ...row, method, path, summary };
+export function defineOperations<const Common extends Partial<Written>>(common: Common) {
+  return <
+    const Path extends OperationDefinition['path'],
+    const Row extends Omit<Written, keyof Common> & Partial<Written>,
+  >(
+    call: `${Method} ${Path}`,
+    summary: string,
+    row: Row,
+  ): Row & Omit<Common, keyof Row> & Added & { readonly path: Path } => {
+    const [method, path] = call.split(' ') as [Method, Path];
+    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+    const createParams = () =>
+      z.object(Object.fromEntries(names.map((name) => [name, NAMED.includes(name) ? nameInRequest() : idInRequest()])));
+    const params = names.length > 0 && { params: lazy(createParams) };
+    return { origin: 'assumed', status: 200, ...common, ...row, ...params, method, path, summary };
+  };
 }
 
-/** Returns the schema of the body of a successful reply, which can depend on behaviours; `undefined` for no body. */
-export type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
+export const defineOperation = defineOperations({});
 
-/** Types the replies of some operations without widening them. */
-export function defineReplies<const Replies extends Readonly<Record<string, BuildReply>>>(replies: Replies): Replies {
-  return replies;
+/** Types the row of an operation within an inbox; section 5 of the service document defines its access. */
+export const withinInbox = defineOperations({ section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS });
+
+/** Returns the function that reads what a table has for the current value of a behaviour. */
+export function chosenBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(
+  id: Id,
+  choices: () => Choices,
+) {
+  return (readBehaviour: ReadBehaviour) => choices()[readBehaviour(id)];
 }
-
-/** Common fields of the operations within an inbox; section 5 of the service document defines their access. */
-export const withinInbox = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
-
-/** Common fields of those that the reference describes. */
-export const withinInboxByReference = { ...withinInbox, origin: 'reference' } as const;

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { OTHER_REPLIES, REPLIES } from './operation-replies.ts';
 import { domainOperations } from './operations/domains.ts';
 import { draftOperations } from './operations/drafts.ts';
 import { inboxOperations } from './operations/inboxes.ts';
@@ -15,8 +14,8 @@ import { workspaceOperations } from './operations/workspaces.ts';
 import type { Tier } from './tiers.ts';
 
 /**
- * The operation table: the service document as data, and with `replies/` the only source for routing, validation,
- * authorisation, types and OpenAPI. A new row does not compile until `operations/` implements it.
+ * The operation table: the service document as data, the only source for routing, validation, authorisation, types and
+ * OpenAPI. A new row does not compile until `service/operations/` implements it.
  */
 export const OPERATIONS = {
   ...webhookOperations,
@@ -45,10 +44,10 @@ type BuiltBy<Row, Field extends string> = Row extends Record<Field, (...args: ne
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+
 /** The parsed path parameters of an operation. */
-export type ParamsOf<Id extends OperationId> = Table[Id] extends { params: () => infer Schema extends z.ZodType }
-  ? z.output<Schema>
-  : Record<never, never>;
+export type ParamsOf<Id extends OperationId> = Record<NamesIn<Table[Id]['path']>, string>;
 
 /** The parsed body of an operation. */
 export type BodyOf<Id extends OperationId> = Table[Id] extends { body: unknown }
@@ -62,8 +61,8 @@ export type QueryOf<Id extends OperationId> = Table[Id] extends { query: unknown
 
 /** The body of an operation's successful reply. */
 export type ReplyOf<Id extends OperationId> =
-  | Parsed<BuiltBy<typeof REPLIES, Id>>
-  | Parsed<BuiltBy<typeof OTHER_REPLIES, Id>>;
+  | Parsed<BuiltBy<Table[Id], 'reply'>>
+  | Parsed<BuiltBy<Table[Id], 'otherReply'>>;
 
 /** The tiers that may call an operation under any values of the behaviours; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =

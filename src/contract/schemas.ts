@@ -16,8 +16,6 @@ export const idInRequest = lazy(() =>
     .meta({ type: 'string', format: 'uuid' }),
 );
 
-export const idParams = lazy(() => z.object({ id: idInRequest() }));
-
 /** Creates the message for a value that is missing or has the wrong type. */
 export function expected(what: string) {
   return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : `must be ${what}`);
@@ -130,6 +128,11 @@ export const errorBody = () =>
 
 /** The reply of most deletes (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });
+
+/** An object in replies, which the OpenAPI document describes once, under this name. */
+export function named<const Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+  return z.strictObject(fields).meta({ id });
+}
 
 /** An empty object: the reply if a behaviour has the value `empty`. */
 export const emptyReply = () => z.strictObject({});

@@ -2,8 +2,7 @@ import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorResponses } from '../../src/contract/openapi/create-openapi.ts';
-import type { BuildReply, OperationDefinition } from '../../src/contract/operation.ts';
-import { OTHER_REPLIES, REPLIES } from '../../src/contract/operation-replies.ts';
+import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
@@ -46,9 +45,8 @@ function checkSuccess(mailbox: Behaviours, method: string, path: string, reply: 
 }
 
 /** The status decides which kind of success it is. */
-function schemaOf({ id, method, path, status, otherStatus }: DefinitionWithId, actual: number): BuildReply {
-  const others: Partial<Record<OperationId, BuildReply>> = OTHER_REPLIES;
-  const found = actual === status ? REPLIES[id] : actual === otherStatus ? others[id] : undefined;
+function schemaOf({ method, path, status, reply, otherStatus, otherReply }: DefinitionWithId, actual: number) {
+  const found = actual === status ? reply : actual === otherStatus ? otherReply : undefined;
   if (found) return found;
   throw new Error(`${method} ${path} answered ${actual}, not ${[status, otherStatus].filter(Boolean).join(' or ')}.`);
 }

@@ -18,7 +18,6 @@ import { ERRORS } from '../../src/contract/errors.ts';
 import { describeOperation } from '../../src/contract/openapi/create-openapi.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
-import { REPLIES } from '../../src/contract/operation-replies.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
@@ -194,9 +193,9 @@ function operationsTable(): string {
 
 function shapesTable(): string {
   const rows = OPERATION_IDS.map((id) => {
-    const { query, body, content } = rowOf(id);
+    const { query, body, reply, content } = rowOf(id);
     const readBehaviour = <Id extends ChangeableId>(choice: Id) => behaviours[choice];
-    const schema = REPLIES[id](readBehaviour);
+    const schema = reply(readBehaviour);
     const parameters = Object.keys(query?.(readBehaviour).shape ?? {}).map((name) => `${name}?`);
     const input = [parameters.join(', '), body ? shapeOf(toJsonSchema(body(readBehaviour), 'input')) : ''];
     const output = content ?? (schema ? shapeOf(toJsonSchema(schema, 'output')) : '');

@@ -9,8 +9,7 @@ import {
 } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
-import type { BuildReply, OperationDefinition } from '../operation.ts';
-import { OTHER_REPLIES, REPLIES } from '../operation-replies.ts';
+import type { OperationDefinition } from '../operation.ts';
 import type { OperationId } from '../operations.ts';
 import { OPERATION_IDS, OPERATIONS } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
@@ -95,7 +94,7 @@ export function describeOperation(
   const isUsual = (used: BehaviourId) => !isChangeable(used) || behaviours[used] === changeableDefinition(used).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
-  const successes = successesOf(id, row, readBehaviour);
+  const successes = successesOf(row, readBehaviour);
   row.assumes?.forEach(assume);
   return {
     id,
@@ -134,15 +133,11 @@ function describe(
   ].join('\n\n');
 }
 
-function successesOf(
-  id: OperationId,
-  { status, otherStatus, content }: OperationDefinition,
-  readBehaviour: ReadBehaviour,
-): DescribedSuccess[] {
-  const usual = { status, schema: REPLIES[id](readBehaviour), content, headers: ASSUMED_HEADER };
+function successesOf(row: OperationDefinition, readBehaviour: ReadBehaviour): DescribedSuccess[] {
+  const { status, reply, content, otherStatus, otherReply } = row;
+  const usual = { status, schema: reply(readBehaviour), content, headers: ASSUMED_HEADER };
   if (otherStatus === undefined) return [usual];
-  const others: Partial<Record<OperationId, BuildReply>> = OTHER_REPLIES;
-  return [usual, { status: otherStatus, schema: others[id]?.(readBehaviour), headers: ASSUMED_HEADER }];
+  return [usual, { status: otherStatus, schema: otherReply?.(readBehaviour), headers: ASSUMED_HEADER }];
 }
 
 /** Returns the errors that an operation can return, in the order of their status. */

@@ -1,72 +1,51 @@
 import { z } from 'zod';
-import type { ReadBehaviour } from '../behaviours.ts';
-import { defineOperation, defineReplies } from '../operation.ts';
-import { emptyReply, idInRequest, idParams, name, timestamp, uuid } from '../schemas.ts';
+import { chosenBy, defineOperation, defineOperations } from '../operation.ts';
+import { emptyReply, name, named, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const ofWorkspace = {
-  section: '4.4',
-  tiers: (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.keys.tiers')],
-} as const;
+/** A workspace key in a list, which never shows the key itself. */
+const listedKey = () =>
+  named('WorkspaceKey', {
+    id: uuid(),
+    prefix: z.string().length(9).describe('The first nine characters of the key.'),
+    name: z.string().nullable(),
+    createdAt: timestamp(),
+  });
+
+const ofWorkspace = defineOperations({ section: '4.4', tiers: chosenBy('workspaces.keys.tiers', () => TIER_SETS) });
 
 export const keyOperations = {
   rotateInboxKey: defineOperation('POST /v1/inboxes/{id}/keys', 'Rotate the key of an inbox', {
     origin: 'document',
     section: '4.4',
-    tiers: (readBehaviour) => TIER_SETS[readBehaviour('inboxes.rotate.tiers')],
-    params: idParams,
+    tiers: chosenBy('inboxes.rotate.tiers', () => TIER_SETS),
+    reply: chosenBy('inboxes.rotate.reply', () => {
+      const added = { key: z.string(), inboxId: uuid() };
+      return {
+        'key-record': listedKey().omit({ name: true }).extend(added).meta({ id: 'InboxKey' }),
+        'key-only': named('InboxKey', { key: z.string() }),
+      };
+    }),
     status: 201,
     assumes: ['inboxes.rotate.status'],
   }),
-  createWorkspaceKey: defineOperation('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
+  createWorkspaceKey: ofWorkspace('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
     origin: 'reference',
-    ...ofWorkspace,
-    params: idParams,
     body: () => z.object({ name: name(200).nullish() }),
+    reply: () => listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' }),
     status: 201,
     assumes: ['workspaces.keys.create.reply'],
   }),
-  listWorkspaceKeys: defineOperation('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
+  listWorkspaceKeys: ofWorkspace('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
     origin: 'reference',
-    ...ofWorkspace,
-    params: idParams,
+    reply: () => z.strictObject({ keys: z.array(listedKey()) }),
     assumes: ['workspaces.keys.list.reply'],
   }),
-  deleteWorkspaceKey: defineOperation('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
+  deleteWorkspaceKey: ofWorkspace('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',
-    ...ofWorkspace,
-    params: () => z.object({ id: idInRequest(), key_id: idInRequest() }),
+    reply: chosenBy('workspaces.keys.delete.body', () => ({
+      'revoked-and-id': z.strictObject({ revoked: z.literal(true), id: uuid() }),
+      empty: emptyReply(),
+    })),
   }),
 };
-
-/** A workspace key in a list, which never shows the key itself. */
-const listedKey = () =>
-  z
-    .strictObject({
-      id: uuid(),
-      prefix: z.string().length(9).describe('The first nine characters of the key.'),
-      name: z.string().nullable(),
-      createdAt: timestamp(),
-    })
-    .meta({ id: 'WorkspaceKey' });
-
-const workspaceKeyReply = () =>
-  listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' });
-
-const rotateReplies = () => ({
-  'key-record': listedKey().omit({ name: true }).extend({ key: z.string(), inboxId: uuid() }).meta({ id: 'InboxKey' }),
-  'key-only': z.strictObject({ key: z.string() }).meta({ id: 'InboxKey' }),
-});
-
-const deleteReplies = () => ({
-  'revoked-and-id': z.strictObject({ revoked: z.literal(true), id: uuid() }),
-  empty: emptyReply(),
-});
-
-/** The bodies of the successful replies of these operations. */
-export const keyReplies = defineReplies({
-  rotateInboxKey: (readBehaviour) => rotateReplies()[readBehaviour('inboxes.rotate.reply')],
-  createWorkspaceKey: workspaceKeyReply,
-  listWorkspaceKeys: () => z.strictObject({ keys: z.array(listedKey()) }),
-  deleteWorkspaceKey: (readBehaviour) => deleteReplies()[readBehaviour('workspaces.keys.delete.body')],
-});

@@ -1,91 +1,70 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
-import { defineOperation, defineReplies, withinInbox, withinInboxByReference } from '../operation.ts';
-import { deleteReplies, idInRequest, idParams, line, metadata, name, text, timestamp, uuid } from '../schemas.ts';
+import { chosenBy, withinInbox } from '../operation.ts';
+import { deleteReplies, line, metadata, name, named, text, timestamp, uuid } from '../schemas.ts';
 
-const listParams = () => z.object({ id: idInRequest(), listId: idInRequest() });
-const entryParams = () => listParams().extend({ entryId: idInRequest() });
+const entry = () =>
+  named('ListEntry', {
+    id: uuid(),
+    email: z.string(),
+    displayName: z.string().nullable(),
+    metadata: metadata().nullable(),
+    createdAt: timestamp(),
+  });
+
+const list = () =>
+  named('List', {
+    id: uuid(),
+    name: z.string(),
+    description: z.string().nullable(),
+    entryCount: z.int(),
+    entries: z.array(entry()),
+    createdAt: timestamp(),
+  });
+
+const listed = chosenBy('lists.list.entries', () => ({
+  included: list(),
+  omitted: list().omit({ entries: true }).meta({ id: 'ListSummary' }),
+}));
 
 export const listOperations = {
-  createList: defineOperation('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
-    ...withinInboxByReference,
-    params: idParams,
+  createList: withinInbox('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
+    origin: 'reference',
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
+    reply: list,
     status: 201,
     assumes: ['lists.shape'],
   }),
-  listLists: defineOperation('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
-    ...withinInbox,
-    params: idParams,
+  listLists: withinInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
+    reply: (readBehaviour) => z.strictObject({ lists: z.array(listed(readBehaviour)) }),
     assumes: ['lists.shape', 'lists.list.reply'],
   }),
-  getList: defineOperation('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
-    ...withinInbox,
-    params: listParams,
+  getList: withinInbox('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
+    reply: list,
     assumes: ['lists.shape'],
   }),
-  deleteList: defineOperation('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
-    ...withinInbox,
-    params: listParams,
+  deleteList: withinInbox('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
+    reply: chosenBy('lists.delete.body', deleteReplies),
   }),
-  createListEntry: defineOperation('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
-    ...withinInboxByReference,
-    params: listParams,
+  createListEntry: withinInbox('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
+    origin: 'reference',
     assumes: ['sending.addresses', 'lists.shape'],
     body: () => z.object({ email: bareEmail(), displayName: line(200).nullish(), metadata: metadata().nullish() }),
+    reply: entry,
     status: 201,
     errors: ['ALREADY_EXISTS'],
   }),
-  listListEntries: defineOperation('GET /v1/inboxes/{id}/lists/{listId}/entries', 'List the entries of a list', {
-    ...withinInbox,
-    params: listParams,
+  listListEntries: withinInbox('GET /v1/inboxes/{id}/lists/{listId}/entries', 'List the entries of a list', {
+    reply: () => z.strictObject({ entries: z.array(entry()) }),
     assumes: ['lists.shape', 'lists.list.reply'],
   }),
-  getListEntry: defineOperation('GET /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Read an entry of a list', {
-    ...withinInbox,
-    params: entryParams,
+  getListEntry: withinInbox('GET /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Read an entry of a list', {
+    reply: entry,
     assumes: ['lists.shape'],
   }),
-  deleteListEntry: defineOperation(
+  deleteListEntry: withinInbox(
     'DELETE /v1/inboxes/{id}/lists/{listId}/entries/{entryId}',
     'Delete an entry of a list',
-    { ...withinInbox, params: entryParams },
+    { reply: chosenBy('lists.entries.delete.body', deleteReplies) },
   ),
 };
-
-const entry = () =>
-  z
-    .strictObject({
-      id: uuid(),
-      email: z.string(),
-      displayName: z.string().nullable(),
-      metadata: metadata().nullable(),
-      createdAt: timestamp(),
-    })
-    .meta({ id: 'ListEntry' });
-
-const list = () =>
-  z
-    .strictObject({
-      id: uuid(),
-      name: z.string(),
-      description: z.string().nullable(),
-      entryCount: z.int(),
-      entries: z.array(entry()),
-      createdAt: timestamp(),
-    })
-    .meta({ id: 'List' });
-
-const listed = () => ({ included: list(), omitted: list().omit({ entries: true }).meta({ id: 'ListSummary' }) });
-
-/** The bodies of the successful replies of these operations. */
-export const listReplies = defineReplies({
-  createList: list,
-  listLists: (readBehaviour) => z.strictObject({ lists: z.array(listed()[readBehaviour('lists.list.entries')]) }),
-  getList: list,
-  deleteList: (readBehaviour) => deleteReplies()[readBehaviour('lists.delete.body')],
-  createListEntry: entry,
-  listListEntries: () => z.strictObject({ entries: z.array(entry()) }),
-  getListEntry: entry,
-  deleteListEntry: (readBehaviour) => deleteReplies()[readBehaviour('lists.entries.delete.body')],
-});

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
-import { defineOperation, defineReplies, withinInbox } from '../operation.ts';
-import { flag, idParams, mailBody, subject, uuid } from '../schemas.ts';
-import { messageParams } from './messages.ts';
+import { chosenBy, defineOperations } from '../operation.ts';
+import { flag, mailBody, named, subject, uuid } from '../schemas.ts';
+import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** The errors of every operation that sends. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
@@ -17,28 +17,37 @@ const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 /** Returns the schema of recipient addresses, which depends on a behaviour. */
 export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')]();
 
-function recipients(readBehaviour: ReadBehaviour) {
-  return addressList(readBehaviour).refine((list) => list.length > 0, 'must name at least one address');
-}
+const recipients = (readBehaviour: ReadBehaviour) =>
+  addressList(readBehaviour).refine((list) => list.length > 0, 'must name at least one address');
 
-function copies(readBehaviour: ReadBehaviour) {
-  return { cc: addressList(readBehaviour).nullish(), bcc: addressList(readBehaviour).nullish() };
-}
+const copies = (readBehaviour: ReadBehaviour) => ({
+  cc: addressList(readBehaviour).nullish(),
+  bcc: addressList(readBehaviour).nullish(),
+});
 
 const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies() });
 
-const send = {
-  ...withinInbox,
+/** The reply of an operation that sends (reference), under each value of `sending.reply`. */
+export const sentReplies = <Added extends z.ZodRawShape>(id: string, added: Added) => {
+  const fields = { id: uuid(), threadId: uuid(), status: z.literal('sent') };
+  return {
+    'message-id-header': named(id, { ...fields, messageId: z.string(), ...added }),
+    'message-id': named(id, { ...fields, messageId: uuid(), ...added }),
+  };
+};
+
+const sending = defineOperations({
   origin: 'reference',
+  section: '5',
+  tiers: () => TIERS_WITH_INBOX_ACCESS,
   assumes: ['sending.addresses', 'sending.copies'],
+  reply: chosenBy('sending.reply', () => sentReplies('SentMessage', {})),
   errors: SEND_ERRORS,
-} as const;
+});
 
 export const sendOperations = {
-  sendMessage: defineOperation('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
-    ...send,
-    params: idParams,
-    assumes: ['sending.required', ...send.assumes],
+  sendMessage: sending('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
+    assumes: ['sending.required', 'sending.addresses', 'sending.copies'],
     body: (readBehaviour) =>
       z.object({
         to: recipients(readBehaviour),
@@ -49,22 +58,18 @@ export const sendOperations = {
         verified: flag().default(false).describe('Also send to addresses that have never written to this inbox.'),
       }),
   }),
-  replyToMessage: defineOperation('POST /v1/inboxes/{id}/reply/{messageId}', 'Reply to a message, in its thread', {
-    ...send,
-    params: messageParams,
+  replyToMessage: sending('POST /v1/inboxes/{id}/reply/{messageId}', 'Reply to a message, in its thread', {
     body: replyBody,
   }),
-  replyAllToMessage: defineOperation(
+  replyAllToMessage: sending(
     'POST /v1/inboxes/{id}/reply-all/{messageId}',
     'Reply to the sender and all recipients of a message, in its thread',
-    { ...send, params: messageParams, body: replyBody },
+    { body: replyBody },
   ),
-  forwardMessage: defineOperation(
+  forwardMessage: sending(
     'POST /v1/inboxes/{id}/forward/{messageId}',
     'Forward a message with its attachments, in a new thread',
     {
-      ...send,
-      params: messageParams,
       body: (readBehaviour) =>
         z.object({
           to: recipients(readBehaviour),
@@ -75,24 +80,3 @@ export const sendOperations = {
     },
   ),
 };
-
-/** The reply of every operation that sends (reference). */
-export const sentReply = () =>
-  z
-    .strictObject({ id: uuid(), threadId: uuid(), status: z.literal('sent'), messageId: z.string() })
-    .meta({ id: 'SentMessage' });
-
-const sent = () => ({
-  'message-id-header': sentReply(),
-  'message-id': sentReply().extend({ messageId: uuid() }).meta({ id: 'SentMessage' }),
-});
-
-const reply = (readBehaviour: ReadBehaviour) => sent()[readBehaviour('sending.reply')];
-
-/** The bodies of the successful replies of these operations. */
-export const sendReplies = defineReplies({
-  sendMessage: reply,
-  replyToMessage: reply,
-  replyAllToMessage: reply,
-  forwardMessage: reply,
-});

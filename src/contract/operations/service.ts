@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineOperation, defineReplies } from '../operation.ts';
+import { chosenBy, defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
-import { emptyReply, idInRequest, text, timestamp, uuid } from '../schemas.ts';
-import { TIER_SETS, TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
+import { emptyReply, idInRequest, named, text, timestamp, uuid } from '../schemas.ts';
+import { TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** The reasons why an e-mail address is not valid. */
 export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
@@ -11,6 +11,14 @@ export const serviceOperations = {
   getMe: defineOperation('GET /v1/me', 'Show the tier and the scope of the key', {
     origin: 'reference',
     tiers: () => TIERS,
+    reply: () =>
+      named('Identity', {
+        tier: z.enum(TIERS),
+        tenantId: uuid().nullable(),
+        workspaceId: uuid().nullable(),
+        inboxId: uuid().nullable(),
+        email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
+      }),
     assumes: ['me.reply'],
   }),
   getMetrics: defineOperation('GET /v1/metrics', 'Count sent, received and bounced messages', {
@@ -23,46 +31,28 @@ export const serviceOperations = {
         workspace: idInRequest().optional(),
         inbox: idInRequest().optional(),
       }),
+    reply: () =>
+      named('Metrics', {
+        window: z.strictObject({ from: timestamp(), to: timestamp() }),
+        scope: z.strictObject({ tenantId: uuid(), workspaceId: uuid().nullable(), inboxId: uuid().nullable() }),
+        counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
+        resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
+      }),
     assumes: ['metrics.reply', 'metrics.window', 'metrics.counts'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation('POST /v1/verify-email', 'Check whether mail to an address would arrive', {
-    tiers: () => TIER_SETS['tenant-workspace-and-inbox'],
+    tiers: () => TIERS_WITH_INBOX_ACCESS,
     body: () => z.object({ email: text(254) }),
+    reply: () => z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() }),
     assumes: ['verify.tiers', 'verify.reply'],
   }),
-  getHealth: defineOperation('GET /health', 'Check that the service is up', { origin: 'reference', tiers: 'public' }),
+  getHealth: defineOperation('GET /health', 'Check that the service is up', {
+    origin: 'reference',
+    tiers: 'public',
+    reply: chosenBy('health.body', () => ({
+      status: z.strictObject({ status: z.literal('ok') }),
+      empty: emptyReply(),
+    })),
+  }),
 };
-
-const healthReplies = () => ({ status: z.strictObject({ status: z.literal('ok') }), empty: emptyReply() });
-
-const identity = () =>
-  z
-    .strictObject({
-      tier: z.enum(TIERS),
-      tenantId: uuid().nullable(),
-      workspaceId: uuid().nullable(),
-      inboxId: uuid().nullable(),
-      email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
-    })
-    .meta({ id: 'Identity' });
-
-const metrics = () =>
-  z
-    .strictObject({
-      window: z.strictObject({ from: timestamp(), to: timestamp() }),
-      scope: z.strictObject({ tenantId: uuid(), workspaceId: uuid().nullable(), inboxId: uuid().nullable() }),
-      counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
-      resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
-    })
-    .meta({ id: 'Metrics' });
-
-const verdict = () => z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() });
-
-/** The bodies of the successful replies of these operations. */
-export const serviceReplies = defineReplies({
-  getMe: identity,
-  getMetrics: metrics,
-  verifyEmail: verdict,
-  getHealth: (readBehaviour) => healthReplies()[readBehaviour('health.body')],
-});

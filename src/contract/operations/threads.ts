@@ -1,40 +1,31 @@
 import { z } from 'zod';
-import { defineOperation, defineReplies, withinInbox, withinInboxByReference } from '../operation.ts';
+import { withinInbox } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { idInRequest, idParams, timestamp, uuid } from '../schemas.ts';
+import { named, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
 
+const listedThread = () =>
+  named('ThreadSummary', {
+    threadId: uuid(),
+    inboxId: uuid(),
+    subject: z.string().describe('The subject of the first message.'),
+    messageCount: z.int(),
+    unreadCount: z.int(),
+    lastMessageAt: timestamp(),
+  });
+
 export const threadOperations = {
-  listThreads: defineOperation('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
-    ...withinInbox,
-    params: idParams,
+  listThreads: withinInbox('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
     query: pageQuery,
+    reply: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
     assumes: ['threads.list', 'messages.list.pagination'],
   }),
-  getThread: defineOperation('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
-    ...withinInboxByReference,
-    params: () => z.object({ id: idInRequest(), threadId: idInRequest() }),
+  getThread: withinInbox('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
+    origin: 'reference',
+    reply: (readBehaviour) => {
+      const messages = z.array(messageReply(readBehaviour));
+      return named('Thread', { threadId: uuid(), messageCount: z.int(), messages });
+    },
     assumes: ['threads.shape'],
   }),
 };
-
-const listedThread = () =>
-  z
-    .strictObject({
-      threadId: uuid(),
-      inboxId: uuid(),
-      subject: z.string().describe('The subject of the first message.'),
-      messageCount: z.int(),
-      unreadCount: z.int(),
-      lastMessageAt: timestamp(),
-    })
-    .meta({ id: 'ThreadSummary' });
-
-/** The bodies of the successful replies of these operations. */
-export const threadReplies = defineReplies({
-  listThreads: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
-  getThread: (readBehaviour) =>
-    z
-      .strictObject({ threadId: uuid(), messageCount: z.int(), messages: z.array(messageReply(readBehaviour)) })
-      .meta({ id: 'Thread' }),
-});

@@ -1,26 +1,21 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
-import { defineOperation, defineReplies } from '../operation.ts';
+import { chosenBy, defineOperations } from '../operation.ts';
 import {
   deleteReplies,
   expected,
   flag,
   idInRequest,
-  idParams,
   isUrlWithProtocol,
   MAX_URL_LENGTH,
+  named,
   text,
   timestamp,
   updatedReply,
   uuid,
 } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
-
-const access = {
-  tiers: (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('webhooks.tiers')],
-  assumes: ['webhooks.other-tiers'],
-} as const;
 
 const URL_RULES = {
   'http-or-https': { protocol: /^https?$/, message: 'must be an absolute http or https URL' },
@@ -53,82 +48,68 @@ function webhookEvents(readBehaviour: ReadBehaviour) {
   return readBehaviour('webhooks.create.required') === 'url' ? events.optional() : events;
 }
 
+/** A webhook in a reply: exactly the six documented fields (service document, section 2). */
+const webhookReply = () =>
+  named('Webhook', {
+    id: uuid(),
+    url: z.string(),
+    events: z.array(z.enum(EVENT_KINDS)),
+    secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
+    isActive: z.boolean(),
+    createdAt: timestamp(),
+  });
+
+const secretReplies = () => ({
+  included: webhookReply(),
+  omitted: webhookReply().omit({ secret: true }).meta({ id: 'WebhookSummary' }),
+});
+
+const listedWebhook = chosenBy('webhooks.list.secret', secretReplies);
+const readWebhook = chosenBy('webhooks.get.secret', secretReplies);
+
+const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply() };
+
+const operation = defineOperations({
+  tiers: chosenBy('webhooks.tiers', () => TIER_SETS),
+  assumes: ['webhooks.other-tiers'],
+});
+
 export const webhookOperations = {
-  createWebhook: defineOperation('POST /v1/webhooks', 'Create a webhook', {
+  createWebhook: operation('POST /v1/webhooks', 'Create a webhook', {
     origin: 'document',
     section: '4.1',
-    ...access,
-    assumes: [...access.assumes, 'webhooks.create.secret'],
+    assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
     body: (readBehaviour) =>
       z.object({
         url: webhookUrl(readBehaviour),
         events: webhookEvents(readBehaviour),
         workspaceId: idInRequest().nullish(),
       }),
+    reply: webhookReply,
     status: 201,
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  listWebhooks: defineOperation('GET /v1/webhooks', 'List webhooks', {
+  listWebhooks: operation('GET /v1/webhooks', 'List webhooks', {
     origin: 'document',
     section: '4.2',
-    ...access,
     query: () => z.object({ workspace: idInRequest().optional() }),
+    reply: (readBehaviour) => z.strictObject({ webhooks: z.array(listedWebhook(readBehaviour)) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  getWebhook: defineOperation('GET /v1/webhooks/{id}', 'Read a webhook', {
+  getWebhook: operation('GET /v1/webhooks/{id}', 'Read a webhook', { origin: 'reference', reply: readWebhook }),
+  updateWebhook: operation('PATCH /v1/webhooks/{id}', 'Update a webhook', {
     origin: 'reference',
-    ...access,
-    params: idParams,
-  }),
-  updateWebhook: defineOperation('PATCH /v1/webhooks/{id}', 'Update a webhook', {
-    origin: 'reference',
-    ...access,
-    params: idParams,
     body: (readBehaviour) =>
       z.object({
         url: webhookUrl(readBehaviour).optional(),
         events: listedEvents(readBehaviour).optional(),
         isActive: flag().optional(),
       }),
+    reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('webhooks.update.reply')](readBehaviour),
   }),
-  deleteWebhook: defineOperation('DELETE /v1/webhooks/{id}', 'Delete a webhook', {
+  deleteWebhook: operation('DELETE /v1/webhooks/{id}', 'Delete a webhook', {
     origin: 'document',
     section: '4.3',
-    ...access,
-    params: idParams,
+    reply: chosenBy('webhooks.delete.body', () => ({ ...deleteReplies(), none: undefined })),
   }),
 };
-
-/** A webhook in a reply: exactly the six documented fields (service document, section 2). */
-const webhookReply = () =>
-  z
-    .strictObject({
-      id: uuid(),
-      url: z.string(),
-      events: z.array(z.enum(EVENT_KINDS)),
-      secret: z.string().describe('The secret in Standard Webhooks form: `whsec_` followed by base64.'),
-      isActive: z.boolean(),
-      createdAt: timestamp(),
-    })
-    .meta({ id: 'Webhook' });
-
-const listedWebhook = () => ({
-  included: webhookReply(),
-  omitted: webhookReply().omit({ secret: true }).meta({ id: 'WebhookSummary' }),
-});
-
-const readWebhook = (readBehaviour: ReadBehaviour) => listedWebhook()[readBehaviour('webhooks.get.secret')];
-
-const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply() };
-
-const deleted = () => ({ ...deleteReplies(), none: undefined });
-
-/** The bodies of the successful replies of these operations. */
-export const webhookReplies = defineReplies({
-  createWebhook: webhookReply,
-  listWebhooks: (readBehaviour) =>
-    z.strictObject({ webhooks: z.array(listedWebhook()[readBehaviour('webhooks.list.secret')]) }),
-  getWebhook: readWebhook,
-  updateWebhook: (readBehaviour) => UPDATE_REPLIES[readBehaviour('webhooks.update.reply')](readBehaviour),
-  deleteWebhook: (readBehaviour) => deleted()[readBehaviour('webhooks.delete.body')],
-});

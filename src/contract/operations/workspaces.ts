@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { ReadBehaviour } from '../behaviours.ts';
-import { defineOperation, defineReplies } from '../operation.ts';
-import { deleteReplies, idParams, name, text, timestamp, uuid } from '../schemas.ts';
+import { chosenBy, defineOperations } from '../operation.ts';
+import { deleteReplies, name, named, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
-
-const readTiers = (readBehaviour: ReadBehaviour) => TIER_SETS[readBehaviour('workspaces.read.tiers')];
 
 const slug = () =>
   text(63).regex(
@@ -12,52 +9,40 @@ const slug = () =>
     'must be lower-case letters and digits, with single hyphens between them',
   );
 
+const workspace = () =>
+  named('Workspace', {
+    id: uuid(),
+    name: z.string(),
+    slug: z.string(),
+    isDefault: z.boolean(),
+    inboxCount: z.int().describe('The number of its inboxes.'),
+    domainCount: z.int().describe('The number of its domains.'),
+    createdAt: timestamp(),
+  });
+
+const operation = defineOperations({ origin: 'reference', tiers: chosenBy('workspaces.read.tiers', () => TIER_SETS) });
+
 export const workspaceOperations = {
-  createWorkspace: defineOperation('POST /v1/workspaces', 'Create a workspace', {
-    origin: 'reference',
+  createWorkspace: operation('POST /v1/workspaces', 'Create a workspace', {
     tiers: () => ['tenant'],
     assumes: ['workspaces.create.slug', 'workspaces.shape'],
     body: () => z.object({ name: name(200), slug: slug().nullish() }),
+    reply: workspace,
     status: 201,
     errors: ['ALREADY_EXISTS'],
   }),
-  listWorkspaces: defineOperation('GET /v1/workspaces', 'List workspaces', {
-    origin: 'reference',
-    tiers: readTiers,
+  listWorkspaces: operation('GET /v1/workspaces', 'List workspaces', {
+    reply: () => z.strictObject({ workspaces: z.array(workspace()) }),
     assumes: ['workspaces.shape', 'workspaces.list.order'],
   }),
-  getWorkspace: defineOperation('GET /v1/workspaces/{id}', 'Read a workspace', {
-    origin: 'reference',
-    tiers: readTiers,
-    params: idParams,
+  getWorkspace: operation('GET /v1/workspaces/{id}', 'Read a workspace', {
+    reply: workspace,
     assumes: ['workspaces.shape'],
   }),
-  deleteWorkspace: defineOperation('DELETE /v1/workspaces/{id}', 'Delete a workspace and everything in it', {
-    origin: 'reference',
-    tiers: (readBehaviour) => TIER_SETS[readBehaviour('workspaces.delete.tiers')],
-    params: idParams,
+  deleteWorkspace: operation('DELETE /v1/workspaces/{id}', 'Delete a workspace and everything in it', {
+    tiers: chosenBy('workspaces.delete.tiers', () => TIER_SETS),
+    reply: chosenBy('workspaces.delete.body', deleteReplies),
     assumes: ['workspaces.delete.cascade'],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };
-
-const workspace = () =>
-  z
-    .strictObject({
-      id: uuid(),
-      name: z.string(),
-      slug: z.string(),
-      isDefault: z.boolean(),
-      inboxCount: z.int().describe('The number of its inboxes.'),
-      domainCount: z.int().describe('The number of its domains.'),
-      createdAt: timestamp(),
-    })
-    .meta({ id: 'Workspace' });
-
-/** The bodies of the successful replies of these operations. */
-export const workspaceReplies = defineReplies({
-  createWorkspace: workspace,
-  listWorkspaces: () => z.strictObject({ workspaces: z.array(workspace()) }),
-  getWorkspace: workspace,
-  deleteWorkspace: (readBehaviour) => deleteReplies()[readBehaviour('workspaces.delete.body')],
-});
