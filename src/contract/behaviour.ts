@@ -62,44 +62,75 @@ export interface AssumptionDefinition extends OpenPoint {
 /** A behaviour: one entry of the ledger. */
 export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
-type Optional<Row, Names> = Omit<Row, Names & keyof Row> & Partial<Pick<Row, Names & keyof Row>>;
+type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
-/** A behaviour as a table writes it, without what `defineBehaviours` adds. */
-type WrittenBehaviour =
-  | Optional<ChangeableDefinition, 'section' | 'origin' | 'told' | 'default'>
-  | Optional<AssumptionDefinition, 'section' | 'origin' | 'told'>;
+/** What a row of a table can say besides its question and its answer. */
+type Further<Value> = Partial<Pick<OpenPoint, 'section' | 'told'>> &
+  Pick<AssumptionDefinition, 'affects'> &
+  Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
-type Added<Section, Row> = {
-  readonly section: Section;
-  readonly origin: 'assumed';
-  readonly told: ToldBy;
-} & (Row extends { readonly choices: infer Choices } ? { readonly default: keyof Choices } : unknown);
+type Row<Source, Question, Given, More> = More & {
+  readonly question: Question;
+  readonly origin: Source;
+} & AnswerOf<Given>;
 
-type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
+type AnswerOf<Given> = Given extends string ? { readonly assumption: Given } : { readonly choices: Given };
+
+/** Returns the function that writes a row whose default value, or whose assumption, has this source. */
+function rowsFrom<const Source extends Origin>(origin: Source) {
+  return <
+    const Question extends string,
+    const Given extends Answer,
+    const More extends Further<keyof Given> = Record<never, never>,
+  >(
+    question: Question,
+    answer: Given,
+    more?: More,
+  ) => {
+    const answered = typeof answer === 'string' ? { assumption: answer } : { choices: answer };
+    return { question, ...answered, ...more, origin } as unknown as Row<Source, Question, Given, NoInfer<More>>;
+  };
+}
+
+/** Writes a row of a table: a question with its choices or with the assumption, which no source states. */
+export const assumed = rowsFrom('assumed');
+
+/** Writes a row whose default value, or whose assumption, the public reference states. */
+export const byReference = rowsFrom('reference');
+
+/** Writes a row whose default value, or whose assumption, the service document states. */
+export const byDocument = rowsFrom('document');
+
+/** What deleting most resources can return. */
+export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
+
+type Written = Row<Origin, string, Answer, Further<string>>;
+
+type Added<Section, Each> = { readonly section: Section; readonly told: ToldBy } & (Each extends {
+  readonly choices: infer Choices;
+}
+  ? { readonly default: keyof Choices }
+  : unknown);
+
+type Flat<Each> = { readonly [Field in keyof Each]: Each[Field] };
 
 type Completed<Section, Rows> = {
   readonly [Id in keyof Rows]: Flat<Omit<Added<Section, Rows[Id]>, keyof Rows[Id]> & Rows[Id]>;
 };
 
-type Checked<Behaviours> = {
-  [Id in keyof Behaviours]: Behaviours[Id] extends { readonly choices: infer Values }
-    ? Behaviours[Id] & { default?: keyof Values }
-    : Behaviours[Id];
-};
-
 /**
- * Types the behaviours of one area without widening them. A row that does not say otherwise has the section of its
- * table, what tells it there, the origin `assumed`, and the first of its choices as its default.
+ * Joins the behaviours of one area. A row that does not say otherwise has the section of its table, what tells it there,
+ * and the first of its choices as its default.
  */
-export function defineBehaviours<const Section extends string, const Rows extends Record<string, WrittenBehaviour>>(
+export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, Written>>>(
   section: Section,
   told: ToldBy,
-  rows: Rows & Checked<Rows>,
+  rows: Rows,
 ): Completed<Section, Rows> {
-  const complete = ({ question, ...row }: WrittenBehaviour) => ({
+  const complete = ({ question, origin, ...row }: Written) => ({
     ...{ question, section, told, ...row },
     ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
-    origin: row.origin ?? 'assumed',
+    origin,
   });
   const completed: unknown = Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, complete(row)]));
   return completed as Completed<Section, Rows>;

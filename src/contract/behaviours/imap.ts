@@ -1,56 +1,39 @@
-import { defineBehaviours } from '../behaviour.ts';
+import { assumed, defineBehaviours } from '../behaviour.ts';
 
 /** IMAP, and mail that a program submits over SMTP. */
-export const imapBehaviours = defineBehaviours('1', 'key', {
-  'imap.folders': {
-    told: 'not from outside: it needs a mail client, which verify has not',
-    question: 'Which folders does an inbox have over IMAP?',
-    assumption:
-      'INBOX, Sent, Drafts, Archive and Trash, which show the messages and drafts of the API; \\Seen is isRead and ' +
+export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs a mail client, which verify has not', {
+  'imap.folders': assumed(
+    'Which folders does an inbox have over IMAP?',
+    'INBOX, Sent, Drafts, Archive and Trash, which show the messages and drafts of the API; \\Seen is isRead and ' +
       '\\Flagged is isStarred; no folder can be created, renamed or deleted',
-  },
-  'imap.copy': {
-    told: 'not from outside: it needs a mail client, which verify has not',
-    question: 'What happens when an IMAP client copies a message to another folder?',
-    choices: {
-      'second-message':
-        'there is a second message with an id of its own; if the first is then flagged as deleted and expunged, it ' +
-        'takes the place of the copy, as after MOVE',
-      refused: 'NO [CANNOT], so that only MOVE brings a message to another folder',
-    },
-  },
-  'imap.append.inbox': {
-    told: 'not from outside: it needs a mail client, which verify has not',
-    question: 'What happens when an IMAP client stores a mail in INBOX?',
-    choices: {
-      stored: 'there is an inbound message, and no event',
-      received: 'there is an inbound message, and message.received is published',
-      refused: 'NO [CANNOT]',
-    },
-  },
-  'imap.append': {
-    told: 'not from outside: it needs a mail client, which verify has not',
-    question: 'What becomes of a mail that an IMAP client stores in another folder?',
-    assumption:
-      'in Drafts a draft; in Sent an outbound message, which is not sent, or nothing if Sent has a message with this ' +
+  ),
+  'imap.copy': assumed('What happens when an IMAP client copies a message to another folder?', {
+    'second-message':
+      'there is a second message with an id of its own; if the first is then flagged as deleted and expunged, it ' +
+      'takes the place of the copy, as after MOVE',
+    refused: 'NO [CANNOT], so that only MOVE brings a message to another folder',
+  }),
+  'imap.append.inbox': assumed('What happens when an IMAP client stores a mail in INBOX?', {
+    stored: 'there is an inbound message, and no event',
+    received: 'there is an inbound message, and message.received is published',
+    refused: 'NO [CANNOT]',
+  }),
+  'imap.append': assumed(
+    'What becomes of a mail that an IMAP client stores in another folder?',
+    'in Drafts a draft; in Sent an outbound message, which is not sent, or nothing if Sent has a message with this ' +
       'Message-ID; in Archive and Trash a message, which is outbound if an address of the inbox sent it; always with ' +
       'exactly its bytes',
-  },
-  'submission.verified': {
-    told: 'not from outside: it needs a mail client, which verify has not',
-    question: 'May a program submit mail over SMTP to an address that has never written to the inbox?',
-    choices: {
-      sent: 'yes, because SMTP has no field verified',
-      checked: 'no: 550, as for a send without verified: true',
-    },
-  },
-  'inboxes.mail-servers': {
-    told: 'not from outside: only the emulator listens at addresses of its own',
-    question: 'Which host and port do imap and smtp of an inbox show?',
-    section: '4.4',
-    choices: {
+  ),
+  'submission.verified': assumed(
+    'May a program submit mail over SMTP to an address that has never written to the inbox?',
+    { sent: 'yes, because SMTP has no field verified', checked: 'no: 550, as for a send without verified: true' },
+  ),
+  'inboxes.mail-servers': assumed(
+    'Which host and port do imap and smtp of an inbox show?',
+    {
       listening: 'those of the emulator where it listens, and otherwise those of the service',
       service: 'those of the service: imap.mailbox.test, port 993, and smtp.mailbox.test, port 587',
     },
-  },
+    { told: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },
+  ),
 });

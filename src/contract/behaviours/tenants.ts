@@ -1,26 +1,19 @@
-import { defineBehaviours } from '../behaviour.ts';
+import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
 export const tenantBehaviours = defineBehaviours('4.4', 'operator', {
-  'tenants.create.reply': {
-    question: 'What does creating a tenant return?',
-    assumption: '{ id, name, apiKey, defaultWorkspaceId, createdAt }; no other reply shows this first tk_ key',
-  },
-  'tenants.create.required': {
-    question: 'Which fields does creating a tenant require?',
-    assumption: 'a name that is not empty; white space around it is removed',
-    affects: ['body'],
-  },
-  'tenants.delete.body': {
-    question: 'What does deleting a tenant return?',
-    choices: { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' },
-  },
-  'tenants.create.workspace': {
-    question: 'Does a new tenant have a workspace?',
-    assumption: 'yes, one called Default',
-    origin: 'reference',
-  },
-  'tenants.delete.cascade': {
-    question: 'What is deleted together with a tenant?',
-    assumption: 'everything that it owns, immediately; its addresses can be used again',
-  },
+  'tenants.create.reply': assumed(
+    'What does creating a tenant return?',
+    '{ id, name, apiKey, defaultWorkspaceId, createdAt }; no other reply shows this first tk_ key',
+  ),
+  'tenants.create.required': assumed(
+    'Which fields does creating a tenant require?',
+    'a name that is not empty; white space around it is removed',
+    { affects: ['body'] },
+  ),
+  'tenants.delete.body': assumed('What does deleting a tenant return?', DELETED),
+  'tenants.create.workspace': byReference('Does a new tenant have a workspace?', 'yes, one called Default'),
+  'tenants.delete.cascade': assumed(
+    'What is deleted together with a tenant?',
+    'everything that it owns, immediately; its addresses can be used again',
+  ),
 });
