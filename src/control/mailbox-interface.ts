@@ -1,6 +1,5 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
-import type { DefaultIds } from '../fixture/fixture-ids.ts';
-import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { DefaultIds, DefaultKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';

@@ -2,8 +2,15 @@ import { z } from 'zod';
 import { lazy } from '../basics/lazy.ts';
 import { parseNumber, ruleOf } from '../basics/number-options.ts';
 import { name } from '../contract/schemas.ts';
-import type { DefaultIds, FixtureIds, TenantIds } from '../fixture/fixture-ids.ts';
-import type { DefaultKeys, FixtureKeys, NamedFixture, TenantKeys } from '../fixture/fixture-keys.ts';
+import type {
+  DefaultIds,
+  DefaultKeys,
+  FixtureIds,
+  FixtureKeys,
+  NamedFixture,
+  TenantIds,
+  TenantKeys,
+} from '../fixture/keys-and-ids.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 
 /** The schema of the options of `createSandbox`. */

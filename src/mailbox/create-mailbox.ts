@@ -1,5 +1,4 @@
-import type { FixtureIds } from '../fixture/fixture-ids.ts';
-import type { FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { createMailboxWith, type Mailbox, type MailboxOptions } from './mailbox.ts';
 import { createHandlers } from './msw.ts';

@@ -1,6 +1,6 @@
 // The main entry for `require`, which loads msw when `handlers` are read for the first time.
 
-import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
 import { createMailboxWith, explainMsw } from './handler-parts.ts';
 import type { MailboxOptions } from './mailbox.ts';

@@ -16,7 +16,7 @@ import { createStateControls } from '../control/state/state-controls.ts';
 import { StateKeeper } from '../control/state/state-keeper.ts';
 import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
-import type { NamedFixture } from '../fixture/fixture-keys.ts';
+import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
 import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';

@@ -63,9 +63,15 @@ export type { AddWebhookOptions, SecretReceiver } from '../control/webhook-recei
 export { defaultFixture } from '../fixture/default-fixture.ts';
 export type { ExportedRows } from '../fixture/exported-rows.ts';
 export { FixtureError } from '../fixture/fixture-error.ts';
-export type { DefaultIds, FixtureIds, TenantIds } from '../fixture/fixture-ids.ts';
-export type { DefaultKeys, FixtureKeys, TenantKeys } from '../fixture/fixture-keys.ts';
 export type { FixtureProblem } from '../fixture/fixture-part.ts';
+export type {
+  DefaultIds,
+  DefaultKeys,
+  FixtureIds,
+  FixtureKeys,
+  TenantIds,
+  TenantKeys,
+} from '../fixture/keys-and-ids.ts';
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';

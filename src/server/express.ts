@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServicePath } from '../contract/service-path.ts';
-import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
-import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox/mailbox.ts';
 import type { ApiRequest } from '../service/pipeline/exchange.ts';

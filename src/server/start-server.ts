@@ -3,8 +3,7 @@ import { checkOptions } from '../basics/check-options.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
-import type { DefaultIds, FixtureIds } from '../fixture/fixture-ids.ts';
-import type { DefaultKeys, FixtureKeys, NamedFixture } from '../fixture/fixture-keys.ts';
+import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import {
   buildMailbox,

@@ -3,7 +3,7 @@ import { MailLimitError } from '../../basics/size.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { defaultFixture } from '../../fixture/default-fixture.ts';
-import type { NamedFixture } from '../../fixture/fixture-keys.ts';
+import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { startServer } from '../../server/index.ts';
 import type { ListenOptions } from '../../server/start-server.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from '../command.ts';

@@ -1,4 +1,4 @@
-import type { NamedFixture } from '../../fixture/fixture-keys.ts';
+import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { buildMailbox } from '../../mailbox/mailbox.ts';
 import type { MailboxState, TenantState } from '../../mailbox/without-msw.ts';
 import type { RunCommand } from '../command.ts';

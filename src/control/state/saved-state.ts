@@ -1,5 +1,4 @@
-import { readFixtureIds, type TenantIds } from '../../fixture/fixture-ids.ts';
-import { readFixtureKeys, type TenantKeys } from '../../fixture/fixture-keys.ts';
+import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../fixture/keys-and-ids.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';

@@ -1,7 +1,7 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import type { SandboxIds, SandboxKeys } from '../../control/sandbox.ts';
-import type { NamedFixture } from '../../fixture/fixture-keys.ts';
+import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import type { MailboxOptions } from '../../mailbox/mailbox.ts';
 import type {

@@ -1,7 +1,6 @@
 import { domainOf, SANDBOX_DOMAIN } from '../../../contract/email-address.ts';
 import { COLUMNS, type ColumnType, splitType } from '../../../fixture/columns.ts';
-import { readFixtureIds, type TenantIds } from '../../../fixture/fixture-ids.ts';
-import { readFixtureKeys, type TenantKeys } from '../../../fixture/fixture-keys.ts';
+import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../../fixture/keys-and-ids.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import { createEnvironment, type Environment, newHex, newId, newKey } from '../../environment.ts';
 import { ROW_KINDS } from '../database.ts';
