@@ -12,29 +12,24 @@ import { expected, text } from './schemas.ts';
 
 const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
 
-const addressText = lazy(() =>
-  z
-    .string({ error: expected('a string') })
-    .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true }),
-);
+const addressText = (isAddress: (text: string) => boolean) =>
+  lazy(() =>
+    z
+      .string({ error: expected('a string') })
+      .max(MAX_ADDRESS_LENGTH, { error: `must be at most ${MAX_ADDRESS_LENGTH} characters long`, abort: true })
+      .refine(isAddress, `must be ${AN_ADDRESS}`),
+  );
 
 /** One address, bare or in display form. */
-export const emailAddress = lazy(() =>
-  addressText().refine((text) => parseAddress(text) !== undefined, `must be ${AN_ADDRESS}`),
-);
+export const emailAddress = addressText((text) => parseAddress(text) !== undefined);
+
+const isFromOutside = (text: string) => parseAddress(text, isIncomingAddress) !== undefined;
 
 /** One address of mail from outside, bare or in display form; also an international one (RFC 6532). */
-export const incomingAddress = lazy(() =>
-  addressText().refine((text) => parseAddress(text, isIncomingAddress) !== undefined, `must be ${AN_ADDRESS}`),
-);
+export const incomingAddress = addressText(isFromOutside);
 
 /** The same for the sender of a stored mail; empty if the mail names none. */
-export const senderAddress = lazy(() =>
-  addressText().refine(
-    (text) => text === '' || parseAddress(text, isIncomingAddress) !== undefined,
-    `must be ${AN_ADDRESS}`,
-  ),
-);
+export const senderAddress = addressText((text) => text === '' || isFromOutside(text));
 
 /** One bare address; parsing converts it to lower case. */
 export const bareEmail = lazy(() =>
@@ -58,14 +53,8 @@ const addressesInText = () =>
   z.string({ error: expected('a string') }).check(({ value, issues }) => {
     if (value.length > MAX_LIST_LENGTH) {
       const message = `must be at most ${MAX_LIST_LENGTH} characters long`;
-      issues.push({
-        code: 'too_big',
-        origin: 'string',
-        maximum: MAX_LIST_LENGTH,
-        input: value,
-        message,
-        continue: true,
-      });
+      const maximum = MAX_LIST_LENGTH;
+      issues.push({ code: 'too_big', origin: 'string', maximum, input: value, message, continue: true });
       return;
     }
     const all = splitAddresses(value);

@@ -79,10 +79,7 @@ export class ApiError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    {
-      headers = {},
-      internalReason,
-    }: { headers?: Readonly<Record<string, string>>; internalReason?: () => string } = {},
+    { headers = {}, internalReason }: Partial<Pick<ApiError, 'headers' | 'internalReason'>> = {},
   ) {
     super(message);
     this.headers = headers;

@@ -76,8 +76,13 @@ export function defineOperations<const Common extends Partial<Written>>(common: 
 
 export const defineOperation = defineOperations({});
 
+const access = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
+
 /** Types the row of an operation within an inbox; section 5 of the service document defines its access. */
-export const withinInbox = defineOperations({ section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS });
+export const inInbox = defineOperations(access);
+
+/** Types the row of one that the reference describes. */
+export const inInboxByReference = defineOperations({ ...access, origin: 'reference' });
 
 /** Returns the function that reads what a table has for the current value of a behaviour. */
 export function chosenBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(

@@ -1,7 +1,7 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
-import { errorResponses } from '../../src/contract/openapi/create-openapi.ts';
+import { errorsOf } from '../../src/contract/openapi/create-openapi.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
@@ -87,8 +87,7 @@ function checkError(mailbox: Behaviours, method: string, path: string, reply: Ch
 
 /** The errors that the OpenAPI document describes for an operation, and those that any request can get. */
 function codesOf(row: OperationDefinition, mailbox: Behaviours): ErrorCode[] {
-  const listed = [...errorResponses(row, behaviourReader(mailbox)).values()].flat();
-  return [...listed, 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
+  return [...errorsOf(row, behaviourReader(mailbox)), 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 }
 
 function expectNoBody(reply: CheckedReply): void {

@@ -13,9 +13,14 @@ import type { OperationDefinition } from '../operation.ts';
 import type { OperationId } from '../operations.ts';
 import { OPERATION_IDS, OPERATIONS } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
-import type { CallExample, DescribedRow, DescribedSuccess } from './describe-row.ts';
-import { createDocument, type OpenApiDocument } from './document.ts';
-import { ASSUMED_HEADER, type CodesByStatus, codesByStatus } from './error-responses.ts';
+import {
+  ASSUMED_HEADER,
+  type CallExample,
+  createDocument,
+  type DescribedRow,
+  type DescribedSuccess,
+  type OpenApiDocument,
+} from './document.ts';
 import { deliveryPayload } from './event-schemas.ts';
 import examples from './examples.json' with { type: 'json' };
 import { type Json, jsonContent, toJsonSchema } from './json-schema.ts';
@@ -109,7 +114,7 @@ export function describeOperation(
     body,
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
-    errors: errorResponses(row, (id) => behaviours[id]),
+    errors: errorsOf(row, (id) => behaviours[id]),
     // They were recorded with the defaults.
     example: [...usedBehaviours].every(isUsual) ? EXAMPLES[id] : undefined,
   };
@@ -140,13 +145,10 @@ function successesOf(row: OperationDefinition, readBehaviour: ReadBehaviour): De
   return [usual, { status: otherStatus, schema: otherReply?.(readBehaviour), headers: ASSUMED_HEADER }];
 }
 
-/** Returns the errors that an operation can return, in the order of their status. */
-export function errorResponses(row: OperationDefinition, readBehaviour: ReadBehaviour): CodesByStatus {
-  return codesByStatus((Object.keys(ERRORS) as ErrorCode[]).filter((code) => canReturn(row, code, readBehaviour)));
-}
-
-function canReturn(row: OperationDefinition, code: ErrorCode, readBehaviour: ReadBehaviour): boolean {
-  return row.errors?.includes(code) || (CAN_RETURN[code]?.(row, readBehaviour) ?? false);
+/** Returns the errors that an operation can return. */
+export function errorsOf(row: OperationDefinition, readBehaviour: ReadBehaviour): ErrorCode[] {
+  const all = Object.keys(ERRORS) as ErrorCode[];
+  return all.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
 }
 
 /** For each code that is not specific to an operation: whether an operation can return it. */

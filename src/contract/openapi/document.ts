@@ -1,6 +1,6 @@
-import { type DescribedRow, describeRow } from './describe-row.ts';
-import { type ErrorForm, responseComponents } from './error-responses.ts';
-import { errorSchema, type Json, toJsonSchema } from './json-schema.ts';
+import type { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { errorSchema, type Json, jsonContent, toJsonSchema } from './json-schema.ts';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -41,6 +41,7 @@ export const CONTACT = { name: 'agent-mailbox-mock', url: 'https://www.npmjs.com
 export function createDocument(parts: DocumentParts): OpenApiDocument {
   const { title, description, tags, rows, securitySchemes, headers, errorForm, webhooks } = parts;
   const schemas: Record<string, Json> = {};
+  const errors = rows.flatMap((row) => groupByStatus(row.errors));
   const document = {
     openapi: '3.1.0',
     info: { title, version: '1', description, contact: CONTACT, license: { name: 'MIT', identifier: 'MIT' } },
@@ -51,10 +52,7 @@ export function createDocument(parts: DocumentParts): OpenApiDocument {
     components: {
       securitySchemes,
       ...(headers && { headers }),
-      responses: responseComponents(
-        rows.map(({ errors }) => errors),
-        errorForm,
-      ),
+      responses: Object.fromEntries(errors.map(({ name, codes }) => [name, errorResponse(codes, errorForm)])),
       schemas: { Error: toJsonSchema(errorSchema(errorForm.hasCode), 'output') },
     },
   } as const;
@@ -78,3 +76,148 @@ function createPaths(rows: readonly DescribedRow[]): OpenApiDocument['paths'] {
   for (const row of rows) paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: describeRow(row) };
   return paths;
 }
+
+/** One call, in the form that a document describes. */
+export interface DescribedRow {
+  readonly id: string;
+  readonly method: string;
+  /** The path with its parameters in braces. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly tag: string;
+  /** Alternative security requirements; an empty object means that no authentication is needed. */
+  readonly security: readonly Json[];
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+  /** Whether unknown fields in the body are refused, even if the schema accepts them. */
+  readonly isBodyStrict?: boolean;
+  readonly successes: readonly DescribedSuccess[];
+  readonly errors: readonly ErrorCode[];
+  /** A call that succeeds, and its reply. */
+  readonly example?: CallExample | undefined;
+}
+
+/** A call: the values of its path, its body, and the reply. */
+export interface CallExample {
+  readonly params?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly reply?: unknown;
+}
+
+/** One kind of successful reply. */
+export interface DescribedSuccess {
+  readonly status: 200 | 201;
+  /** The body; without a schema, there is none. */
+  readonly schema?: z.ZodType | undefined;
+  /** The media type of a body that is not JSON; the schema is then not shown. */
+  readonly content?: string | undefined;
+  readonly headers?: Json | undefined;
+}
+
+/** Describes one call as an OpenAPI operation. */
+function describeRow(row: DescribedRow): Json {
+  const { id, summary, description, tag, security, successes, errors, example = {} } = row;
+  const parameters = [...pathParameters(row), ...queryParameters(row)];
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security,
+    ...(parameters.length > 0 && { parameters }),
+    ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict, example.body) }),
+    responses: {
+      ...Object.fromEntries(
+        successes.map((success, index) => [
+          success.status,
+          describeSuccess(success, index === 0 ? example.reply : undefined),
+        ]),
+      ),
+      ...Object.fromEntries(
+        groupByStatus(errors).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
+      ),
+    },
+  };
+}
+
+function pathParameters({ params, example }: DescribedRow): Json[] {
+  return Object.entries(params?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: toJsonSchema(schema as z.ZodType, 'input'),
+    ...(example?.params?.[name] !== undefined && { example: example.params[name] }),
+  }));
+}
+
+/** Every parameter is optional, although a default makes a field of the output schema required. */
+function queryParameters({ query }: DescribedRow): Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = toJsonSchema(field as z.ZodType, 'output');
+    return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema };
+  });
+}
+
+function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Json {
+  const closed = isStrict && { additionalProperties: false };
+  return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }, example) };
+}
+
+function isOptional(schema: z.ZodType): boolean {
+  return schema.safeParse({}).success;
+}
+
+const SUCCESS = { 200: 'OK', 201: 'Created' };
+
+function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown): Json {
+  return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content, example) };
+}
+
+/** A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that way. */
+function contentOf(schema: z.ZodType | undefined, content: string | undefined, example: unknown): Json {
+  if (!schema) return {};
+  return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} } };
+}
+
+/** The form of the errors in a document. */
+interface ErrorForm {
+  /** Whether an error contains its code. */
+  readonly hasCode: boolean;
+  /** The headers that every error can have. */
+  readonly headers?: Json;
+}
+
+/** Groups error codes by their status. The name of a group is that of its response component, which calls share. */
+function groupByStatus(listed: readonly ErrorCode[]) {
+  const codes = CODES.filter((code) => listed.includes(code));
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
+  return statuses.map((status) => {
+    const group = codes.filter((code) => ERRORS[code].status === status);
+    return { status, codes: group, name: group.join('.') };
+  });
+}
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+function errorResponse(codes: readonly ErrorCode[], { headers }: ErrorForm): Json {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+    ...(headers && { headers: { ...headers, ...(codes.includes('UNAUTHORIZED') && CHALLENGE) } }),
+    content: jsonContent(ERROR),
+  };
+}
+
+const ERROR = { $ref: '#/components/schemas/Error' };
+
+/** The header that every reply of an operation can have. */
+export const ASSUMED_HEADER: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/X-Mock-Assumed' } };
+
+const CHALLENGE: Json = {
+  'WWW-Authenticate': {
+    description: 'How to send a key.',
+    required: true,
+    schema: { const: 'Bearer', type: 'string' },
+  },
+};

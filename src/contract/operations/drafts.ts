@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
-import { chosenBy, withinInbox } from '../operation.ts';
+import { chosenBy, inInboxByReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { deleteReplies, idInRequest, named, subject, timestamp, uuid } from '../schemas.ts';
 import { addressList, mailBodies, SEND_ERRORS, sentReplies } from './sending.ts';
@@ -36,15 +36,13 @@ const draft = () =>
   });
 
 export const draftOperations = {
-  createDraft: withinInbox('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
-    origin: 'reference',
+  createDraft: inInboxByReference('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
     assumes: ['sending.addresses', 'drafts.shape'],
     body,
     reply: draft,
     status: 201,
   }),
-  listDrafts: withinInbox('GET /v1/inboxes/{id}/drafts', 'List the drafts of an inbox', {
-    origin: 'reference',
+  listDrafts: inInboxByReference('GET /v1/inboxes/{id}/drafts', 'List the drafts of an inbox', {
     query: pageQuery,
     reply: chosenBy('drafts.list.reply', () => ({
       drafts: z.strictObject({ drafts: z.array(draft()) }),
@@ -52,23 +50,19 @@ export const draftOperations = {
     })),
     assumes: ['drafts.shape', 'messages.list.pagination'],
   }),
-  getDraft: withinInbox('GET /v1/inboxes/{id}/drafts/{draftId}', 'Read a draft', {
-    origin: 'reference',
+  getDraft: inInboxByReference('GET /v1/inboxes/{id}/drafts/{draftId}', 'Read a draft', {
     reply: draft,
     assumes: ['drafts.shape'],
   }),
-  updateDraft: withinInbox('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
-    origin: 'reference',
+  updateDraft: inInboxByReference('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
     assumes: ['sending.addresses', 'drafts.shape'],
     body,
     reply: draft,
   }),
-  deleteDraft: withinInbox('DELETE /v1/inboxes/{id}/drafts/{draftId}', 'Delete a draft', {
-    origin: 'reference',
+  deleteDraft: inInboxByReference('DELETE /v1/inboxes/{id}/drafts/{draftId}', 'Delete a draft', {
     reply: chosenBy('drafts.delete.body', deleteReplies),
   }),
-  sendDraft: withinInbox('POST /v1/inboxes/{id}/drafts/{draftId}/send', 'Send a draft and delete it', {
-    origin: 'reference',
+  sendDraft: inInboxByReference('POST /v1/inboxes/{id}/drafts/{draftId}/send', 'Send a draft and delete it', {
     reply: chosenBy('sending.reply', () => sentReplies('SentDraft', { draftId: uuid() })),
     assumes: ['drafts.send.reply'],
     errors: SEND_ERRORS,

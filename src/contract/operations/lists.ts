@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
-import { chosenBy, withinInbox } from '../operation.ts';
+import { chosenBy, inInbox, inInboxByReference } from '../operation.ts';
 import { deleteReplies, line, metadata, name, named, text, timestamp, uuid } from '../schemas.ts';
 
 const entry = () =>
@@ -28,43 +28,39 @@ const listed = chosenBy('lists.list.entries', () => ({
 }));
 
 export const listOperations = {
-  createList: withinInbox('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
-    origin: 'reference',
+  createList: inInboxByReference('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     reply: list,
     status: 201,
     assumes: ['lists.shape'],
   }),
-  listLists: withinInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
+  listLists: inInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
     reply: (readBehaviour) => z.strictObject({ lists: z.array(listed(readBehaviour)) }),
     assumes: ['lists.shape', 'lists.list.reply'],
   }),
-  getList: withinInbox('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
+  getList: inInbox('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
     reply: list,
     assumes: ['lists.shape'],
   }),
-  deleteList: withinInbox('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
+  deleteList: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
     reply: chosenBy('lists.delete.body', deleteReplies),
   }),
-  createListEntry: withinInbox('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
-    origin: 'reference',
+  createListEntry: inInboxByReference('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
     assumes: ['sending.addresses', 'lists.shape'],
     body: () => z.object({ email: bareEmail(), displayName: line(200).nullish(), metadata: metadata().nullish() }),
     reply: entry,
     status: 201,
     errors: ['ALREADY_EXISTS'],
   }),
-  listListEntries: withinInbox('GET /v1/inboxes/{id}/lists/{listId}/entries', 'List the entries of a list', {
+  listListEntries: inInbox('GET /v1/inboxes/{id}/lists/{listId}/entries', 'List the entries of a list', {
     reply: () => z.strictObject({ entries: z.array(entry()) }),
     assumes: ['lists.shape', 'lists.list.reply'],
   }),
-  getListEntry: withinInbox('GET /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Read an entry of a list', {
+  getListEntry: inInbox('GET /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Read an entry of a list', {
     reply: entry,
     assumes: ['lists.shape'],
   }),
-  deleteListEntry: withinInbox(
-    'DELETE /v1/inboxes/{id}/lists/{listId}/entries/{entryId}',
-    'Delete an entry of a list',
-    { reply: chosenBy('lists.entries.delete.body', deleteReplies) },
-  ),
+  deleteListEntry: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Delete an entry of a list', {
+    reply: chosenBy('lists.entries.delete.body', deleteReplies),
+  }),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { chosenBy, defineOperations, withinInbox } from '../operation.ts';
+import { chosenBy, defineOperations, inInboxByReference } from '../operation.ts';
 import { FOLDERS, pageQuery, pagination } from '../query.ts';
 import {
   bytesReply,
@@ -132,8 +132,7 @@ const ofTenant = defineOperations({
 });
 
 export const messageOperations = {
-  listMessages: withinInbox('GET /v1/inboxes/{id}/messages', 'List the messages of an inbox', {
-    origin: 'reference',
+  listMessages: inInboxByReference('GET /v1/inboxes/{id}/messages', 'List the messages of an inbox', {
     query: (readBehaviour) =>
       pageQuery(readBehaviour).extend({
         direction: z.enum(direction().options, 'must be inbound or outbound').optional(),
@@ -141,42 +140,36 @@ export const messageOperations = {
     reply: (readBehaviour) => pageOf(messageReply(readBehaviour)),
     assumes: ['messages.list.pagination'],
   }),
-  getMessage: withinInbox('GET /v1/inboxes/{id}/messages/{messageId}', 'Read a message and mark it as read', {
-    origin: 'reference',
+  getMessage: inInboxByReference('GET /v1/inboxes/{id}/messages/{messageId}', 'Read a message and mark it as read', {
     reply: messageReply,
   }),
-  updateMessage: withinInbox(
+  updateMessage: inInboxByReference(
     'PATCH /v1/inboxes/{id}/messages/{messageId}',
     'Mark a message as read, starred or archived',
     {
-      origin: 'reference',
       body: () => z.object({ isRead: flag().optional(), isStarred: flag().optional(), isArchived: flag().optional() }),
       reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('messages.update.reply')](readBehaviour),
     },
   ),
-  deleteMessage: withinInbox(
+  deleteMessage: inInboxByReference(
     'DELETE /v1/inboxes/{id}/messages/{messageId}',
     'Delete a message; its thread still shows it',
-    { origin: 'reference', reply: chosenBy('messages.delete.body', deleteReplies) },
+    { reply: chosenBy('messages.delete.body', deleteReplies) },
   ),
-  getRawMessage: withinInbox(
+  getRawMessage: inInboxByReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/raw',
     'Read the raw form of a message (RFC 5322)',
-    { origin: 'reference', reply: bytesReply, content: 'message/rfc822', assumes: ['messages.raw'] },
+    { reply: bytesReply, content: 'message/rfc822', assumes: ['messages.raw'] },
   ),
-  listAttachments: withinInbox(
+  listAttachments: inInboxByReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments',
     'List the attachments of a message',
-    {
-      origin: 'reference',
-      reply: () => z.strictObject({ attachments: z.array(attachment()) }),
-      assumes: ['messages.attachments.shape'],
-    },
+    { reply: () => z.strictObject({ attachments: z.array(attachment()) }), assumes: ['messages.attachments.shape'] },
   ),
-  getAttachment: withinInbox(
+  getAttachment: inInboxByReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
     'Read the bytes of an attachment',
-    { origin: 'reference', reply: bytesReply, content: '*/*' },
+    { reply: bytesReply, content: '*/*' },
   ),
   listAllMessages: ofTenant('GET /v1/messages', 'List the messages of every inbox within the scope of the key', {
     query: (readBehaviour) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withinInbox } from '../operation.ts';
+import { inInbox, inInboxByReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import { named, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
@@ -15,13 +15,12 @@ const listedThread = () =>
   });
 
 export const threadOperations = {
-  listThreads: withinInbox('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
+  listThreads: inInbox('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
     query: pageQuery,
     reply: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
     assumes: ['threads.list', 'messages.list.pagination'],
   }),
-  getThread: withinInbox('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
-    origin: 'reference',
+  getThread: inInboxByReference('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
     reply: (readBehaviour) => {
       const messages = z.array(messageReply(readBehaviour));
       return named('Thread', { threadId: uuid(), messageCount: z.int(), messages });

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
-import type { DescribedRow } from '../../contract/openapi/describe-row.ts';
-import { createDocument, type OpenApiDocument } from '../../contract/openapi/document.ts';
-import { codesByStatus } from '../../contract/openapi/error-responses.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { createDocument, type DescribedRow, type OpenApiDocument } from '../../contract/openapi/document.ts';
 import type { ControlRow } from './row.ts';
 
 const DESCRIPTION = `Calls for tests, which the emulated service does not have.
@@ -33,7 +31,6 @@ export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocume
 
 function describeControl(row: ControlRow): DescribedRow {
   const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, reply, content } = row;
-  const codes = controlErrors(row);
   return {
     id,
     method,
@@ -45,7 +42,7 @@ function describeControl(row: ControlRow): DescribedRow {
     query,
     body,
     successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
-    errors: codesByStatus((Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))),
+    errors: [...controlErrors(row)],
   };
 }
 
