@@ -119,8 +119,8 @@ type Completed<Section, Rows> = {
 };
 
 /**
- * Joins the behaviours of one area. A row that does not say otherwise has the section of its table, what tells it there,
- * and the first of its choices as its default.
+ * Joins the behaviours of one area. A row that does not say otherwise has the section of its table, what tells it
+ * there, and the first of its choices as its default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, Written>>>(
   section: Section,

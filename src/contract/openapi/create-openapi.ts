@@ -64,25 +64,26 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
 function describeEvents(behaviours: BehaviourValues): Json {
   const { readBehaviour } = createSilentReader(behaviours);
   const signature = readBehaviour('deliveries.signature');
-  const headers: [name: string, description: string][] = [
-    ['webhook-id', 'The id of the delivery, for idempotence.'],
-    ['webhook-timestamp', 'When the attempt was made, in seconds since 1970.'],
-    ['webhook-signature', 'The signature as Standard Webhooks defines it: v1, and base64.'],
-    [readBehaviour('deliveries.signature.header'), 'The hex HMAC-SHA256 of the body.'],
-  ];
-  const isSent = (_: unknown, index: number) =>
-    (index !== 2 || signature !== 'hex') && (index !== 3 || signature !== 'standard');
+  const headers = {
+    'webhook-id': 'The id of the delivery, for idempotence.',
+    'webhook-timestamp': 'When the attempt was made, in seconds since 1970.',
+    ...(signature !== 'hex' && {
+      'webhook-signature': 'The signature as Standard Webhooks defines it: v1, and base64.',
+    }),
+    ...(signature !== 'standard' && {
+      [readBehaviour('deliveries.signature.header')]: 'The hex HMAC-SHA256 of the body.',
+    }),
+  };
+  const parameters = Object.entries(headers).map(([name, description]) => ({
+    ...{ name, in: 'header', required: true, description },
+    schema: { type: 'string' },
+  }));
   const delivery = (kind: string) => ({
     operationId: `deliver ${kind}`.replace(/[ .](.)/g, (_, letter: string) => letter.toUpperCase()),
     summary: `Deliver ${kind} to a webhook`,
     tags: [tagOf('/v1/webhooks')],
     security: [],
-    parameters: headers
-      .filter(isSent)
-      .map(([name, description]) => ({
-        ...{ name, in: 'header', required: true, description },
-        schema: { type: 'string' },
-      })),
+    parameters,
     requestBody: { required: true, content: jsonContent(toJsonSchema(deliveryPayload(readBehaviour), 'output')) },
     responses: { '2XX': { description: 'The delivery was received; any other status is a failure.' } },
   });

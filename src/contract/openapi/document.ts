@@ -46,7 +46,7 @@ export function createDocument(parts: DocumentParts): OpenApiDocument {
     openapi: '3.1.0',
     info: { title, version: '1', description, contact: CONTACT, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
-    tags: tags.map((tag) => ({ name: tag.name, description: tag.description })),
+    tags,
     paths: createPaths(rows),
     ...(webhooks && { webhooks }),
     components: {

@@ -1,35 +1,28 @@
-/** A group of operations, with the path segments that assign an operation to it. */
-interface Tag {
-  readonly name: string;
-  readonly description: string;
-  readonly segments: readonly string[];
-}
+/** The groups of operations, most general first: a description, and the segments of paths that belong to the group. */
+const GROUPS: Readonly<Record<string, readonly [description: string, ...segments: string[]]>> = {
+  Service: ['The service itself, and the scope of a key.', 'health', 'me', 'metrics', 'verify-email'],
+  Tenants: ['The customers of the platform; they share no data.', 'tenants'],
+  Workspaces: ['The groups of inboxes of a tenant.', 'workspaces'],
+  Inboxes: ['The addresses of agents.', 'inboxes'],
+  Domains: ['The domains under which inboxes get their addresses.', 'domains'],
+  Messages: ['Reading, marking and sending mail.', 'messages', 'send', 'reply', 'reply-all', 'forward'],
+  Threads: ['Conversations.', 'threads'],
+  Drafts: ['Mail that is not sent yet.', 'drafts'],
+  Lists: ['Lists of contacts.', 'lists'],
+  Keys: ['The API keys of workspaces and inboxes.', 'keys'],
+  Webhooks: ['URLs that are notified of events.', 'webhooks'],
+};
 
-/** The groups, most general first: an operation belongs to the last one with a segment of its path. */
-export const TAGS: readonly Tag[] = [
-  {
-    name: 'Service',
-    description: 'The service itself, and the scope of a key.',
-    segments: ['health', 'me', 'metrics', 'verify-email'],
-  },
-  { name: 'Tenants', description: 'The customers of the platform; they share no data.', segments: ['tenants'] },
-  { name: 'Workspaces', description: 'The groups of inboxes of a tenant.', segments: ['workspaces'] },
-  { name: 'Inboxes', description: 'The addresses of agents.', segments: ['inboxes'] },
-  { name: 'Domains', description: 'The domains under which inboxes get their addresses.', segments: ['domains'] },
-  {
-    name: 'Messages',
-    description: 'Reading, marking and sending mail.',
-    segments: ['messages', 'send', 'reply', 'reply-all', 'forward'],
-  },
-  { name: 'Threads', description: 'Conversations.', segments: ['threads'] },
-  { name: 'Drafts', description: 'Mail that is not sent yet.', segments: ['drafts'] },
-  { name: 'Lists', description: 'Lists of contacts.', segments: ['lists'] },
-  { name: 'Keys', description: 'The API keys of workspaces and inboxes.', segments: ['keys'] },
-  { name: 'Webhooks', description: 'URLs that are notified of events.', segments: ['webhooks'] },
-];
+/** The groups, as an OpenAPI document lists them. */
+export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
 
-/** Returns the group of a path. A path without a group returns itself, which the OpenAPI linter refuses. */
+/**
+ * Returns the group of a path: the last one with a segment of it. A path without a group returns itself, which the
+ * OpenAPI linter refuses.
+ */
 export function tagOf(path: string): string {
   const parts = path.split('/');
-  return TAGS.findLast(({ segments }) => segments.some((segment) => parts.includes(segment)))?.name ?? path;
+  return (
+    Object.keys(GROUPS).findLast((name) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment))) ?? path
+  );
 }
