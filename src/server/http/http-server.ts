@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -7,9 +6,10 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
 import { wrongMethod } from './guards.ts';
 import {
   closeGracefully,
@@ -32,14 +32,7 @@ export interface TimeLimits {
 }
 
 /** A connection may be idle as long as a request may take: a client that is busy would use one that has just ended. */
-const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: 300 };
-
-/** An HTTP server with time limits: no client can block it or delay its shutdown. */
-interface HttpServer {
-  /** Starts to listen and returns the port. */
-  listen(port: number, host: string): Promise<number>;
-  close(): Promise<void>;
-}
+const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
 /** The application that an HTTP server runs. */
 export interface ServerApp extends NodeRequestHandler {
@@ -47,8 +40,8 @@ export interface ServerApp extends NodeRequestHandler {
   readonly upgrades: Upgrades;
 }
 
-/** Creates the HTTP server for an application. */
-export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMITS): HttpServer {
+/** Creates the HTTP server for an application. It has time limits: no client can block it or delay its shutdown. */
+export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMITS): Listener {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
@@ -62,35 +55,12 @@ export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMIT
   server.timeout = limits.requestMs * 2;
   // A client may end its side of the connection and still wait for replies, so Node must not close it at once.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const sockets = trackSockets(server);
-  serve(server, app);
-
-  let closing: Promise<void> | undefined;
-  return {
-    async listen(port, host) {
-      server.listen(port, host);
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    },
-    close() {
-      closing ??= closeServer(server, sockets, limits.closeMs);
-      return closing;
-    },
-  };
-}
-
-/** Tracks all open sockets, including upgraded ones that Node no longer lists, and makes each close without a reset. */
-function trackSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    // Node has no error listener while a request is queued, so an error would end the process.
-    socket.on('error', () => {});
-    socket.once('close', () => sockets.delete(socket));
     // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
     socket.destroySoon = () => closeGracefully(socket);
   });
-  return sockets;
+  serve(server, app);
+  return createListener(server, limits.closeMs);
 }
 
 function serve(server: Server, app: ServerApp): void {
@@ -130,16 +100,6 @@ function createDetachedResponse(request: IncomingMessage, socket: Socket): Serve
   response.assignSocket(socket);
   response.once('finish', () => closeGracefully(socket));
   return response;
-}
-
-async function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
-  }, graceMs);
-  await closed;
-  clearTimeout(timer);
 }
 
 /** The error of Node's HTTP parser for bytes that it cannot parse. */

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   SMTPServer,
   type SMTPServerAuthentication,
@@ -16,7 +17,8 @@ import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/pr
 import { recordCommand } from '../../service/pipeline/exchange.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import type { HeldBytes } from '../intake.ts';
-import { CLOSE_MS, createMailListener, listenAt, type MailServer, type MailServerSettings } from './mail-listener.ts';
+import type { Listener } from '../listener.ts';
+import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
 /** The limit for an idle client. */
 const IDLE_MS = 30_000;
@@ -29,13 +31,18 @@ type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxIn
  * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received. With the login of an
  * inbox, it sends mail as that inbox.
  */
-export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): MailServer {
-  const { tls, isTlsRequired } = settings;
+export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
+  const { tls, tlsRequired } = settings;
   const options = createOptions(reportFailures(internals), settings);
-  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !isTlsRequired });
-  if (!tls) return listenAlone(plain);
+  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !tlsRequired });
   const secure = createServer({ ...options, ...tls, secure: true, secured: true });
-  return createMailListener(tls, (socket, isSecure) => (isSecure ? secure : plain).connect(socket, {}));
+  const accept = (socket: Socket, isSecure: boolean) => (isSecure ? secure : plain).connect(socket, {});
+  return createMailListener(tls, accept, () => {
+    for (const client of [...plain.connections, ...secure.connections]) {
+      client.send(421, 'Server shutting down');
+      client.close();
+    }
+  });
 }
 
 function createServer(options: SMTPServerOptions): SMTPServer {
@@ -43,14 +50,6 @@ function createServer(options: SMTPServerOptions): SMTPServer {
   // An error on a connection closes that connection only; without a listener, it would end the process.
   server.on('error', () => {});
   return server;
-}
-
-/** Lets a server listen by itself, which needs no TLS. */
-function listenAlone(server: SMTPServer): MailServer {
-  return {
-    listen: (port, host) => listenAt(server.server, port, host),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
 }
 
 function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings): SMTPServerOptions {
@@ -62,7 +61,6 @@ function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings
     disableReverseLookup: true,
     logger: false,
     socketTimeout: IDLE_MS,
-    closeTimeout: CLOSE_MS,
     onAuth: (auth, _, done) => logIn(mailbox, auth, done),
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);

@@ -49,7 +49,7 @@ export class ImapClient implements Connection {
   }
 
   get refusesLogin(): boolean {
-    return this.#settings.isTlsRequired && !this.isSecure;
+    return this.#settings.tlsRequired && !this.isSecure;
   }
 
   /** Begins the session, or refuses it with a reason. */

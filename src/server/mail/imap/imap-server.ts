@@ -1,5 +1,6 @@
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
-import { CLOSE_MS, createMailListener, type MailServer, type MailServerSettings } from '../mail-listener.ts';
+import { CLOSE_MS, type Listener } from '../../listener.ts';
+import { createMailListener, type MailServerSettings } from '../mail-listener.ts';
 import { ImapClient } from './imap-client.ts';
 import { createImapContext } from './imap-context.ts';
 
@@ -7,7 +8,7 @@ import { createImapContext } from './imap-context.ts';
 const MAX_CLIENTS = 1_000;
 
 /** Creates a server at which IMAP clients read and change the mail of inboxes. */
-export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): MailServer {
+export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
   const context = createImapContext(internals);
   const clients = new Set<ImapClient>();
   const listener = createMailListener(settings.tls, (socket, isSecure) => {
