@@ -15,7 +15,7 @@ import {
   SHARED_OPTION_NAMES,
 } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
-import { createEnvironment, type EnvironmentOverrides, memoryForMail } from '../world/environment.ts';
+import { createEnvironment, memoryForMail } from '../world/environment.ts';
 import { logActivity, logRefusedWebhooks } from './activity-log.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -123,8 +123,7 @@ export async function startServer(
   const intake = new Intake(memoryForMail(internals.environment));
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
-  const log = createServerLog(settings, environment);
-  if (log) logActivity(internals.activity, log, () => `${url}${CONTROL_PATH}/`);
+  const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
     internals.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
   }
@@ -210,7 +209,9 @@ async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<Mailbo
 /** Starts the servers for SMTP and IMAP. Their code is loaded only if an option asks for them. */
 async function loadMailServers(internals: MailboxInternals, settings: MailServersSettings): Promise<MailServers> {
   const { smtpPort, imapPort, tlsCert, tlsKey } = settings;
-  if ([smtpPort, imapPort, tlsCert, tlsKey].every((value) => value === undefined)) return { close: async () => {} };
+  if ([smtpPort, imapPort, tlsCert, tlsKey].every((value) => value === undefined)) {
+    return { smtp: undefined, imap: undefined, close: async () => {} };
+  }
   return (await import('./mail/mail-servers.ts')).startMailServers(internals, settings);
 }
 
@@ -222,9 +223,12 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }
 
-/** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
-function createServerLog({ log: write, colour }: ListenOptions, environment: EnvironmentOverrides): Log | undefined {
-  return write && createLog({ write, isColoured: colour ?? false, report: createEnvironment(environment).report });
+/** Starts the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
+function startLog({ activity }: MailboxInternals, options: ServerOptions, inspector: () => string): Log | undefined {
+  const { log: write, colour = false, environment } = options;
+  const log = write && createLog({ write, isColoured: colour, report: createEnvironment(environment).report });
+  if (log) logActivity(activity, log, inspector);
+  return log;
 }
 
 /** Returns the host in a URL by which this machine reaches a server that listens on `host`. */

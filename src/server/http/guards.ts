@@ -134,18 +134,9 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '600',
 };
 
-const EXPOSED_HEADERS = [
-  ASSUMED_HEADER,
-  FAULT_HEADER,
-  'Allow',
-  'WWW-Authenticate',
-  'Content-Disposition',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'RateLimit-Policy',
-].join(',');
+const EXPOSED_HEADERS =
+  `${ASSUMED_HEADER},${FAULT_HEADER},Allow,WWW-Authenticate,Content-Disposition,Retry-After,RateLimit-Limit,` +
+  'RateLimit-Remaining,RateLimit-Reset,RateLimit-Policy';
 
 /** Sets the CORS headers of the response to a request from an allowed origin. */
 export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {

@@ -11,13 +11,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
 import { wrongMethod } from './guards.ts';
-import {
-  closeGracefully,
-  type NodeRequestHandler,
-  RequestQueue,
-  UpgradableMessage,
-  type Upgrades,
-} from './request-queue.ts';
+import { closeGracefully, type NodeRequestHandler, RequestQueue, UpgradableMessage } from './request-queue.ts';
 
 /** The time limits of a server, in milliseconds. */
 export interface TimeLimits {
@@ -34,14 +28,8 @@ export interface TimeLimits {
 /** A connection may be idle as long as a request may take: a client that is busy would use one that has just ended. */
 const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
-/** The application that an HTTP server runs. */
-export interface ServerApp extends NodeRequestHandler {
-  /** The server stores the sockets of upgrade requests here. */
-  readonly upgrades: Upgrades;
-}
-
 /** Creates the HTTP server for an application. It has time limits: no client can block it or delay its shutdown. */
-export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMITS): Listener {
+export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = TIME_LIMITS): Listener {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
@@ -63,7 +51,7 @@ export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMIT
   return createListener(server, limits.closeMs);
 }
 
-function serve(server: Server, app: ServerApp): void {
+function serve(server: Server, app: NodeRequestHandler): void {
   const queues = new WeakMap<Duplex, RequestQueue>();
   const queueOf = (duplex: Duplex): RequestQueue => {
     const known = queues.get(duplex);
@@ -85,11 +73,7 @@ function serve(server: Server, app: ServerApp): void {
     queue.enqueue(request, () => createDetachedResponse(request, socket));
   };
   server.on('connect', (request, socket) => enqueueDetached(request, socket as Socket));
-  server.on('upgrade', (request, duplex, head) => {
-    const socket = duplex as Socket;
-    app.upgrades.set(request, { socket, head });
-    enqueueDetached(request, socket);
-  });
+  server.on('upgrade', (request, socket, head) => enqueueDetached(Object.assign(request, { head }), socket as Socket));
   server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queueOf(socket)));
 }
 

@@ -10,10 +10,12 @@ export type MailServersSettings = Omit<MailServerSettings, 'tls'> &
 
 /** The servers for SMTP and IMAP that listen. */
 export interface MailServers {
-  readonly smtp?: { readonly port: number };
-  readonly imap?: { readonly port: number };
+  readonly smtp: { readonly port: number } | undefined;
+  readonly imap: { readonly port: number } | undefined;
   close(): Promise<unknown>;
 }
+
+type CreateServer = (internals: MailboxInternals, settings: MailServerSettings) => Listener;
 
 /** Starts the servers that have a port. The code of each is loaded only then. */
 export async function startMailServers(
@@ -24,20 +26,18 @@ export async function startMailServers(
   const settings = { intake, tls, tlsRequired };
   const servers: Listener[] = [];
   const close = () => Promise.all(servers.map((server) => server.close()));
-  const start = async (name: 'smtp' | 'imap', server: Listener, wantedPort: number) => {
-    const port = await server.listen(wantedPort, host);
+  const start = async (name: 'smtp' | 'imap', wanted: number | undefined, load: () => Promise<CreateServer>) => {
+    if (wanted === undefined) return undefined;
+    const server = (await load())(internals, settings);
+    const port = await server.listen(wanted, host);
     servers.push(server);
     internals.service.worlds.mailServers[name] = { host: reachableHost(host), port, hasTls: tls !== undefined };
-    return { [name]: { port } };
+    return { port };
   };
   try {
-    return {
-      ...(smtpPort !== undefined &&
-        (await start('smtp', (await import('./smtp-server.ts')).createSmtpServer(internals, settings), smtpPort))),
-      ...(imapPort !== undefined &&
-        (await start('imap', (await import('./imap/imap-server.ts')).createImapServer(internals, settings), imapPort))),
-      close,
-    };
+    const smtp = await start('smtp', smtpPort, async () => (await import('./smtp-server.ts')).createSmtpServer);
+    const imap = await start('imap', imapPort, async () => (await import('./imap/imap-server.ts')).createImapServer);
+    return { smtp, imap, close };
   } catch (error) {
     await close();
     throw error;

@@ -6,10 +6,9 @@ import type { HeldBytes } from '../../intake.ts';
 import { encrypt, type MailServerSettings } from '../mail-listener.ts';
 import { CommandReader, type ReadEvent } from './command-reader.ts';
 import { FOLDER_COMMANDS } from './folder-commands.ts';
-import type { ImapContext } from './imap-context.ts';
 import { capabilitiesOf, LOGIN_COMMANDS } from './login-commands.ts';
 import { MESSAGE_COMMANDS } from './message-commands.ts';
-import { type Connection, Session } from './session.ts';
+import { type Connection, type ImapContext, Session } from './session.ts';
 
 /** How long a client may be silent before its login and after it (RFC 3501, section 5.4). */
 const LOGIN_MS = 60_000;
@@ -19,7 +18,7 @@ const IDLE_MS = 30 * 60_000;
 const GRACE_MS = 30_000;
 const PIECE_BYTES = 64 * 1024;
 
-const COMMANDS = { ...LOGIN_COMMANDS, ...FOLDER_COMMANDS, ...MESSAGE_COMMANDS };
+const COMMANDS = [LOGIN_COMMANDS, FOLDER_COMMANDS, MESSAGE_COMMANDS];
 
 /** The connection of an IMAP client, with its session. Its commands run one after the other. */
 export class ImapClient implements Connection {

@@ -2,7 +2,7 @@ import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
 import { createMailListener, type MailServerSettings } from '../mail-listener.ts';
 import { ImapClient } from './imap-client.ts';
-import { createImapContext } from './imap-context.ts';
+import { createImapContext } from './session.ts';
 
 /** How many clients can be connected. */
 const MAX_CLIENTS = 1_000;

@@ -5,8 +5,10 @@ import { type Argument, CommandError, type Word } from '../../../service/imap/ar
 /** A command with its arguments. */
 export interface Command {
   readonly tag: string;
-  /** The name in upper case; UID is a part of it, as in `UID FETCH`. */
+  /** The name in upper case, without UID. */
   readonly name: string;
+  /** Whether UID is before the name, as in `UID FETCH`. */
+  readonly isUid: boolean;
   readonly args: readonly Argument[];
 }
 
@@ -24,12 +26,12 @@ export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBu
   const [head, tag = '*', uid, name = ''] = HEAD.exec(line) ?? [];
   if (head === undefined) throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
   const args = new ArgumentReader(line.slice(head.length), literals).readAll();
-  return { tag, name: `${uid ? 'UID ' : ''}${name.toUpperCase()}`, args };
+  return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
 }
 
-/** Returns the tag of a line that may not be a command; `*` if it has none. */
-export function tagOf(line: string): string {
-  return /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*';
+/** Returns the tag of a line that may not be a command, with `*` if it has none, and nothing else. */
+export function parseTag(line: string): Command {
+  return { tag: /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
 }
 
 class ArgumentReader {
