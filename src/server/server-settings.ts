@@ -81,7 +81,6 @@ const PORT = {
 } as const;
 
 const FILE = {
-  type: 'string',
   value: '<file>',
   expected: 'the name of a file',
   parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),

@@ -95,7 +95,7 @@ export class App implements NodeRequestHandler {
 
   /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
   async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
-    const request = this.#limit(this.#guard(message), message, response);
+    const request = this.#guard(message, response);
     if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
     if (isControlPath(request.path)) {
       return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(request));
@@ -118,21 +118,19 @@ export class App implements NodeRequestHandler {
     return internals.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
-  /** Checks the client and the target of a request, then reads the request. */
-  #guard(message: IncomingMessage): ApiRequest {
+  /**
+   * Checks the client and the target of a request, then reads the request. Its body counts towards what all clients send
+   * at once.
+   */
+  #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
     this.#guardHost(message.headers);
     guardTarget(message);
     const request = readRequest(message);
     if (isInside(request.path, CONTROL_PATH) && !isForInspector(request) && request.path !== READY_PATH) {
       guardControl(message.headers, this.#options.controlToken, request);
     }
-    return request;
-  }
-
-  /** Counts the body of a request towards what all clients send at once. */
-  #limit(request: ApiRequest, { headers }: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
-    const declaredBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     return { ...request, body: this.#options.intake.count(request.body, declaredBytes, response) };
   }
 

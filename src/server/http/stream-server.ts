@@ -25,7 +25,11 @@ export function createStreamServer({ admit }: Streams, isAllowed: OriginRule) {
       response.detachSocket(message.socket);
       server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
         connect(webSocket, accept);
-        webSocket.once('close', () => endRequest(response));
+        webSocket.once('close', () => {
+          // The log writes its line at the end of the upgrade request.
+          response.statusCode = 101;
+          response.emit('close');
+        });
       });
     },
     /** Closes every stream, because the server is closing. */
@@ -53,12 +57,6 @@ function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
     'FOREIGN_ORIGIN',
     'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',
   );
-}
-
-/** Ends the upgrade request when its stream is closed, so that the log writes its line. */
-function endRequest(response: ServerResponse): void {
-  response.statusCode = 101;
-  response.emit('close');
 }
 
 function connect(socket: WebSocket, accept: AcceptStream): void {
