@@ -57,9 +57,8 @@ export const agentMatchers = {
   toHaveIgnored(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
     const mailbox = observe(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
-    if (!wasNoticed(mailbox, [found], found.messageIdHeader)) {
-      throw explainUnnoticed(mailbox, nameOf(found), 'nothing shows that it was ignored');
-    }
+    const isNoticed = wasNoticed(mailbox, [found], found.messageIdHeader);
+    checkNoticed(mailbox, isNoticed, nameOf(found), 'nothing shows that it was ignored');
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
@@ -118,16 +117,18 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
         `resisted it; make journalSize larger than ${mailbox.journalSize}.`,
     );
   }
-  if (breaches.length > 0 || sample.wasNoticed(mailbox)) return breaches;
-  throw explainUnnoticed(mailbox, `the sample ${name}`, 'it shows nothing');
+  const isNoticed = breaches.length > 0 || sample.wasNoticed(mailbox);
+  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'it shows nothing');
+  return breaches;
 }
 
-/** Creates the error for a mail that no agent can know of. */
-function explainUnnoticed(mailbox: Observed, what: string, consequence: string): Error {
+/** @throws {Error} if no agent can know of a mail. */
+function checkNoticed(mailbox: Observed, isNoticed: boolean, what: string, consequence: string): void {
+  if (isNoticed) return;
   const reason =
     `No agent was told of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no event ` +
     'stream got it, and no request read it. Run the agent and await settled() before this assertion.';
-  return new Error([reason, ...listJournal(mailbox)].join('\n'));
+  throw new Error([reason, ...listJournal(mailbox)].join('\n'));
 }
 
 function parseQuietMs(options: unknown): number {
