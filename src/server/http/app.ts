@@ -12,13 +12,12 @@ import type { Intake } from '../intake.ts';
 import type { Log } from '../log-format.ts';
 import { isControlRead, logRequest } from '../request-log.ts';
 import {
-  createOriginRule,
   guardControl,
   guardHost,
   guardTarget,
   isForInspector,
+  isOriginAllowed,
   isPreflight,
-  type OriginRule,
   setCorsHeaders,
 } from './guards.ts';
 import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
@@ -47,7 +46,6 @@ export interface AppOptions {
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
-  readonly #isOriginAllowed: OriginRule;
   readonly #sending = { batch: new ReplyBatch() };
   /** Loaded for the first stream, because most servers have none. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
@@ -62,7 +60,6 @@ export class App implements NodeRequestHandler {
 
   constructor(options: AppOptions) {
     this.#options = options;
-    this.#isOriginAllowed = createOriginRule(options.allowedOrigins);
   }
 
   /** Handles a request; it never rejects. */
@@ -104,10 +101,10 @@ export class App implements NodeRequestHandler {
       setCorsHeaders(message, response);
       if (isPreflight(message)) return PREFLIGHT_REPLY;
     }
-    const { internals, userHandlers } = this.#options;
+    const { internals, userHandlers, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
-        createStreamServer(internals, this.#isOriginAllowed),
+        createStreamServer(internals, allowedOrigins),
       );
       return (await this.#streams).open(message, request, response);
     }
@@ -145,8 +142,9 @@ export class App implements NodeRequestHandler {
    * handlers, they may call any path.
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
-    if (origin === undefined || !this.#isOriginAllowed(origin)) return false;
-    return isInside(path, '/v1') || this.#options.userHandlers !== undefined;
+    const { allowedOrigins, userHandlers } = this.#options;
+    if (origin === undefined || !isOriginAllowed(origin, allowedOrigins)) return false;
+    return isInside(path, '/v1') || userHandlers !== undefined;
   }
 }
 

@@ -105,12 +105,9 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Returns whether pages of an origin may call the API. */
-export type OriginRule = (origin: string) => boolean;
-
-/** Creates a rule that allows loopback origins and those in `corsOrigins`; `*` allows all. */
-export function createOriginRule(corsOrigins: ReadonlySet<string>): OriginRule {
-  return (origin) => corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+/** Returns whether pages of an origin may call the API: a loopback origin, and those in `corsOrigins`; `*` allows all. */
+export function isOriginAllowed(origin: string, corsOrigins: ReadonlySet<string>): boolean {
+  return corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
 }
 
 function isLoopbackOrigin(origin: string): boolean {

@@ -43,38 +43,32 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
   server.timeout = limits.requestMs * 2;
   // A client may end its side of the connection and still wait for replies, so Node must not close it at once.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('connection', (socket: Socket) => {
-    // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
-    socket.destroySoon = () => closeGracefully(socket);
-  });
   serve(server, app);
   return createListener(server, limits.closeMs);
 }
 
 function serve(server: Server, app: NodeRequestHandler): void {
   const queues = new WeakMap<Duplex, RequestQueue>();
-  const queueOf = (duplex: Duplex): RequestQueue => {
-    const known = queues.get(duplex);
-    if (known) return known;
-    const queue = new RequestQueue(duplex as Socket, app);
-    queues.set(duplex, queue);
-    return queue;
-  };
+  server.on('connection', (socket: Socket) => {
+    // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
+    socket.destroySoon = () => closeGracefully(socket);
+    queues.set(socket, new RequestQueue(socket, app));
+  });
   const listener: RequestListener = (request, response) => {
     // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    queueOf(request.socket).enqueue(request, () => response);
+    queues.get(request.socket)?.enqueue(request, () => response);
   };
   server.on('request', listener);
   server.on('checkExpectation', listener);
   const enqueueDetached = (request: IncomingMessage, socket: Socket) => {
-    const queue = queueOf(socket);
-    queue.detach();
-    queue.enqueue(request, () => createDetachedResponse(request, socket));
+    const queue = queues.get(socket);
+    queue?.detach();
+    queue?.enqueue(request, () => createDetachedResponse(request, socket));
   };
   server.on('connect', (request, socket) => enqueueDetached(request, socket as Socket));
   server.on('upgrade', (request, socket, head) => enqueueDetached(Object.assign(request, { head }), socket as Socket));
-  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queueOf(socket)));
+  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queues.get(socket)));
 }
 
 /** Creates a response to CONNECT or an upgrade. Node has released the socket by then, so it must be assigned again. */
@@ -98,12 +92,12 @@ const ERRORS: Record<string, readonly [ErrorCode, string]> = {
 };
 
 /** Refuses bytes that Node cannot parse, such as invalid HTTP or too large headers, and closes the connection. */
-function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, queue: RequestQueue): void {
+function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, queue: RequestQueue | undefined): void {
   if (problem.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  queue.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || mayBeHeadRequest(problem, socket)));
+  queue?.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || mayBeHeadRequest(problem, socket)));
 }
 
 function toError(problem: MalformedRequest): ApiError {

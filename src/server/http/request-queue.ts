@@ -85,18 +85,13 @@ export class RequestQueue {
     response.on('finish', () => releaseRequest(request));
     response.on('close', () => {
       this.#isBusy = false;
-      if (this.#pending.length > 0 || this.#refusal !== undefined) this.#startNextLater();
+      if (this.#pending.length === 0 && this.#refusal === undefined) return;
+      // The next request starts after other connections have run, because a client may send hundreds at once. An upgrade
+      // is the last request, and must be answered before the end of the client's side is noticed.
+      if (this.#isDetached) this.#startNext();
+      else setImmediate(() => this.#startNext());
     });
     void this.#handler.handle(request, response);
-  }
-
-  /**
-   * Starts the next request after other connections have run, because a client may send hundreds of requests at once.
-   * An upgrade is the last request, and must be answered before the end of the client's side is noticed.
-   */
-  #startNextLater(): void {
-    if (this.#isDetached) this.#startNext();
-    else setImmediate(() => this.#startNext());
   }
 
   #startNext(): void {

@@ -4,14 +4,14 @@ import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
-import type { OriginRule } from './guards.ts';
+import { isOriginAllowed } from './guards.ts';
 import type { NodeRequest } from './request-queue.ts';
 
 /** `1001`, "going away" (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 
 /** Creates the part of a server that serves event streams over WebSocket, to allowed origins. */
-export function createStreamServer({ admit }: Streams, isAllowed: OriginRule) {
+export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlySet<string>) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
   return {
     /**
@@ -20,7 +20,7 @@ export function createStreamServer({ admit }: Streams, isAllowed: OriginRule) {
      */
     open(message: NodeRequest, request: StreamRequest, response: ServerResponse): undefined {
       checkHandshake(message.headers);
-      checkOrigin(message.headers.origin, isAllowed);
+      checkOrigin(message.headers.origin, allowedOrigins);
       const accept = admit(request);
       response.detachSocket(message.socket);
       server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
@@ -51,8 +51,8 @@ function checkHandshake(headers: IncomingHttpHeaders): void {
 }
 
 /** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
-function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
-  if (origin === undefined || isAllowed(origin)) return;
+function checkOrigin(origin: string | undefined, allowedOrigins: ReadonlySet<string>): void {
+  if (origin === undefined || isOriginAllowed(origin, allowedOrigins)) return;
   throw new ApiError(
     'FOREIGN_ORIGIN',
     'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',

@@ -50,8 +50,10 @@ export const matchers = {
     const unexpected = findUnexpected(this, mailbox, requests, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
-    const result = unexpected.length === 0 ? ', and there was none.' : `, but there ${countOf(unexpected, requests)}:`;
-    return createResult(this, 'toHaveNoUnexpectedRefusals', unexpected.length === 0, () => [
+    const { length } = unexpected;
+    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${count(requests.length, 'request')}`;
+    const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
+    return createResult(this, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
       ...listLines(unexpected.map(labelOf)),
     ]);
@@ -76,10 +78,6 @@ function findUnexpected(
     if (exception) exception.left -= 1;
     return !exception;
   });
-}
-
-function countOf(unexpected: readonly Candidate[], requests: readonly RequestEntry[]): string {
-  return `${unexpected.length === 1 ? 'was' : 'were'} ${unexpected.length} in ${count(requests.length, 'request')}`;
 }
 
 function labelOf({ label }: Candidate): string {
