@@ -155,8 +155,8 @@ const METADATA_ADDRESSES = new Set([
 const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
 
 /**
- * Where the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2), if the byte at 8, which is
- * none of them, is left out.
+ * Where the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2), if the byte at 8, which
+ * is none of them, is left out.
  */
 const EMBEDDED_AT = [4, 5, 6, 7, 8, 11];
 

@@ -116,8 +116,8 @@ export class App implements NodeRequestHandler {
   }
 
   /**
-   * Checks the client and the target of a request, then reads the request. Its body counts towards what all clients send
-   * at once.
+   * Checks the client and the target of a request, then reads the request. Its body counts towards what all clients
+   * send at once.
    */
   #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
     this.#guardHost(message.headers);

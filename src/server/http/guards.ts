@@ -105,7 +105,7 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Returns whether pages of an origin may call the API: a loopback origin, and those in `corsOrigins`; `*` allows all. */
+/** Returns whether pages of an origin may call the API: a loopback origin, or one in `corsOrigins`; `*` allows all. */
 export function isOriginAllowed(origin: string, corsOrigins: ReadonlySet<string>): boolean {
   return corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
 }

@@ -86,8 +86,8 @@ export class RequestQueue {
     response.on('close', () => {
       this.#isBusy = false;
       if (this.#pending.length === 0 && this.#refusal === undefined) return;
-      // The next request starts after other connections have run, because a client may send hundreds at once. An upgrade
-      // is the last request, and must be answered before the end of the client's side is noticed.
+      // The next request starts after other connections have run, because a client may send hundreds at once. An
+      // upgrade is the last request, and must be answered before the end of the client's side is noticed.
       if (this.#isDetached) this.#startNext();
       else setImmediate(() => this.#startNext());
     });
@@ -110,8 +110,8 @@ export class RequestQueue {
   }
 
   /**
-   * Stops reading: enough requests are queued. Node resumes a socket after each request and reply, so this also replaces
-   * the `resume` method of the socket. The bytes that arrive at a detached socket are kept for the WebSocket.
+   * Stops reading: enough requests are queued. Node resumes a socket after each request and reply, so this also
+   * replaces the `resume` method of the socket. The bytes that arrive at a detached socket are kept for the WebSocket.
    */
   #pause(): void {
     if (this.#isPaused) return;

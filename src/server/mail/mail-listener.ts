@@ -59,11 +59,8 @@ type Accept = (socket: Socket, isSecure: boolean) => void;
 
 /** Creates a server that accepts clients with and without TLS. `atEnd` is for the clients that do not end. */
 export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
-  return createListener(
-    createServer((socket) => acceptClient(socket, tls, accept)),
-    undefined,
-    atEnd,
-  );
+  const server = createServer((socket) => (tls ? awaitTls(socket, tls, accept) : accept(socket, false)));
+  return createListener(server, undefined, atEnd);
 }
 
 /** How long a client may take to begin with TLS. One that says nothing gets the greeting of the server. */
@@ -76,11 +73,7 @@ const HANDSHAKE = 0x16;
  * Finds out whether a client begins with TLS, and encrypts the connection if it does. So one port serves clients with
  * TLS from the start, and those that use STARTTLS or no TLS.
  */
-function acceptClient(socket: Socket, tls: MailTls | undefined, accept: Accept): void {
-  if (!tls) {
-    accept(socket, false);
-    return;
-  }
+function awaitTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
     clearTimeout(timer);
     socket.off('readable', decide);

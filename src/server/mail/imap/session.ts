@@ -77,7 +77,7 @@ export type RunCommand = ((...args: Arguments) => Outcome | Promise<Outcome>) | 
 /** `replied` for a command that has replied already, or waits for another line. */
 export type Outcome = Done | 'replied';
 
-/** The commands that can be used at any time, before the login, after it, with an open folder, and so also with UIDs. */
+/** Commands that can be used at any time, before the login, after it, with an open folder, and so also with UIDs. */
 export type CommandTable = Readonly<Partial<Record<keyof typeof CHECKS, Readonly<Record<string, RunCommand>>>>>;
 
 /** Checks that a command can be used now. */
