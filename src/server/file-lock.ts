@@ -32,11 +32,7 @@ interface Holder {
 }
 
 /** A lock that this server has. */
-export interface FileLock {
-  /** Checks that nobody has taken the lock over. @throws {StateFileError} if somebody has. */
-  check(): Promise<void>;
-  release(): Promise<void>;
-}
+export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
  * Locks a file against other servers, in this process, on this machine, and on others that share the folder. What an
@@ -44,7 +40,7 @@ export interface FileLock {
  *
  * @throws {StateFileError} if another server has the file.
  */
-export async function lockFile(file: string): Promise<FileLock> {
+export async function lockFile(file: string) {
   const own: Holder = {
     token: randomUUID(),
     host: hostname(),
@@ -54,6 +50,7 @@ export async function lockFile(file: string): Promise<FileLock> {
   };
   const path = `${file}.lock`;
   await take(path, own, file);
+  /** Checks that nobody has taken the lock over. @throws {StateFileError} if somebody has. */
   const check = async () => {
     const holder = await readHolder(path);
     // Somebody may have tidied up the folder.

@@ -11,13 +11,7 @@ export type Log = (text: string | (() => string), status?: number, at?: Date) =>
 const STYLE_OPTIONS = { validateStream: false };
 
 /** The colour of a status, by its first digit. */
-const COLOURS: Readonly<Record<string, 'green' | 'cyan' | 'yellow' | 'red'>> = {
-  1: 'cyan',
-  2: 'green',
-  3: 'cyan',
-  4: 'yellow',
-  5: 'red',
-};
+const COLOURS = ['red', 'cyan', 'green', 'cyan', 'yellow', 'red'] as const;
 
 /** Options of a log. */
 interface LogOptions {
@@ -34,7 +28,7 @@ export function createLog({ write, isColoured, report }: LogOptions): Log {
 
   return (text, status = 200, at = new Date()) => {
     const time = at.toTimeString().slice(0, 'hh:mm:ss'.length);
-    const colour = COLOURS[String(status).charAt(0)] ?? 'red';
+    const colour = COLOURS[Number(String(status).charAt(0))] ?? 'red';
     try {
       write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(typeof text === 'string' ? text : text()))}`);
     } catch (error) {

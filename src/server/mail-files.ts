@@ -24,13 +24,10 @@ export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Pr
       messages.map((message) => (isMailFile(message) ? readMessages(message, folder) : [message])),
     );
     // After a failure, one message for each entry keeps the positions in the messages of other problems right.
-    inbox.messages = read.some(([first]) => isUnread(first)) ? read.map(([first]) => first) : read.flat();
+    const hasFailed = read.some(([first]) => isObject(first) && first.eml instanceof Error);
+    inbox.messages = hasFailed ? read.map(([first]) => first) : read.flat();
   }
   return copy;
-}
-
-function isUnread(message: unknown): boolean {
-  return isObject(message) && message.eml instanceof Error;
 }
 
 async function readMessages({ eml, ...fields }: { readonly eml: string }, folder: string) {
@@ -83,11 +80,8 @@ export function splitMbox(content: Buffer): Buffer[] {
   // In Latin-1 each byte is one character, so that no byte changes.
   const text = content.toString('latin1');
   if (!text.startsWith('From ')) return [content];
-  const starts = Array.from(text.matchAll(/(?:^|(?<=\n\r?\n))From [^\n]*\n/g), ({ index, 0: line }) => ({
-    index,
-    line,
-  }));
-  return starts.map(({ index, line }, position) => {
+  const starts = [...text.matchAll(/(?:^|(?<=\n\r?\n))From [^\n]*\n/g)];
+  return starts.map(({ index, 0: line }, position) => {
     const mail = text.slice(index + line.length, starts[position + 1]?.index);
     return Buffer.from(mail.replace(/(?<=\n)\r?\n$/, '').replace(/^>(?=>*From )/gm, ''), 'latin1');
   });

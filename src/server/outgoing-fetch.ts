@@ -6,18 +6,8 @@ import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
-import type { Environment } from '../world/environment.ts';
 import { RefusedError } from '../world/fetch-in-process.ts';
 import { parseListOption } from './server-settings.ts';
-
-/** A `fetch` for webhook deliveries, which refuses addresses that may not be called. */
-interface OutgoingFetch {
-  readonly fetch: Environment['fetch'];
-  /** From now on, refuses calls to this port of this machine, because the emulator itself listens on it. */
-  refuseOwnPort(port: number): void;
-  /** Aborts all running calls and refuses all later ones. */
-  close(): Promise<void>;
-}
 
 /** The function as it is when this file is loaded: msw replaces it later, and would answer or fail the deliveries. */
 const { request } = http;
@@ -33,34 +23,34 @@ const IDLE_MS = 1_000;
  * addresses, so that DNS rebinding cannot bypass the check. It follows no redirects and allows ports that browsers
  * block.
  */
-export function createOutgoingFetch(findReasonToRefuse: ReceiverRules): OutgoingFetch {
+export function createOutgoingFetch(findReasonToRefuse: ReceiverRules) {
   const agents = new Map<string, Agent>();
   let ownPort: number | undefined;
   let isClosed = false;
 
   return {
-    refuseOwnPort(port) {
+    /** From now on, refuses calls to this port of this machine, because the emulator itself listens on it. */
+    refuseOwnPort(port: number): void {
       ownPort = port;
     },
-    async fetch(url, init) {
+    async fetch(url: string, init: RequestInit): Promise<Response> {
       const target = new URL(url);
-      const { Agent } = target.protocol === 'https:' ? await import('node:https') : http;
+      const { protocol } = target;
+      const { Agent } = protocol === 'https:' ? await import('node:https') : http;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
+      const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
       // Another machine may use the same port number, so only addresses of this machine are refused then.
-      const rules = portOf(target) === ownPort ? refuseOwnAddresses(findReasonToRefuse) : findReasonToRefuse;
-      const agent = agents.get(target.protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
-      agents.set(target.protocol, agent);
+      const rules = port === ownPort ? refuseOwnAddresses(findReasonToRefuse) : findReasonToRefuse;
+      const agent = agents.get(protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
+      agents.set(protocol, agent);
       return toResponse(await send(target, init, agent, rules));
     },
-    async close() {
+    /** Aborts all running calls and refuses all later ones. */
+    async close(): Promise<void> {
       isClosed = true;
       for (const agent of agents.values()) agent.destroy();
     },
   };
-}
-
-function portOf({ port, protocol }: URL): number {
-  return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
 /** Adds to rules that no address of this machine may be called. */
@@ -164,15 +154,11 @@ const METADATA_ADDRESSES = new Set([
 /** The address ranges that are reserved for translation from IPv6 to IPv4. */
 const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
 
-/** The byte positions of an IPv4 address that is embedded in an IPv6 address (RFC 6052, section 2.2). */
-const EMBEDDED_POSITIONS = [
-  [4, 5, 6, 7],
-  [5, 6, 7, 9],
-  [6, 7, 9, 10],
-  [7, 9, 10, 11],
-  [9, 10, 11, 12],
-  [12, 13, 14, 15],
-];
+/**
+ * Where the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2), if the byte at 8, which
+ * is none of them, is left out.
+ */
+const EMBEDDED_AT = [4, 5, 6, 7, 8, 11];
 
 /** Names of this machine, which are not asked of DNS (RFC 6761, section 6.3). */
 const LOCAL_NAME = /(?:^|\.)localhost$/;
@@ -247,11 +233,10 @@ const TUNNEL_ENDS: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
  * unknown prefix, only an address with zeroes where translators put them is treated as translated.
  */
 function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
-  const mayBeTranslated = (positions: readonly number[]) =>
-    bytes.every((byte, index) => (index === 8 || index > (positions.at(-1) ?? 0) ? byte === 0 : true));
-  return EMBEDDED_POSITIONS.filter((positions) => isKnownPrefix || mayBeTranslated(positions)).map((positions) =>
-    positions.map((position) => bytes[position] ?? 0),
-  );
+  const others = bytes.toSpliced(8, 1);
+  const mayBeTranslated = (start: number) => bytes[8] === 0 && others.slice(start + 4).every((byte) => byte === 0);
+  const starts = EMBEDDED_AT.filter((start) => isKnownPrefix || mayBeTranslated(start));
+  return starts.map((start) => others.slice(start, start + 4));
 }
 
 /** Returns whether a connection to an IP address ends at this machine. */

@@ -81,7 +81,6 @@ const PORT = {
 } as const;
 
 const FILE = {
-  type: 'string',
   value: '<file>',
   expected: 'the name of a file',
   parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
@@ -154,31 +153,37 @@ export const SERVER_SETTINGS = {
   },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
-type Settings = typeof SERVER_SETTINGS;
-type ParsedValue<Name extends keyof Settings> = ItemOf<SettingOptions[Name]>;
+/** The value of each option that has one if it is not given. */
+const DEFAULTS = {
+  ...{ port: DEFAULT_PORT, host: DEFAULT_HOST, drain: 0 as Duration },
+  ...{ allowHosts: [], corsOrigins: [], deliverTo: [] },
+} satisfies SettingOptions;
+
+/** The settings of a server: its options in its own form, with the defaults. */
+export type Settings = SettingOptions & {
+  readonly [Name in keyof typeof DEFAULTS]: NonNullable<SettingOptions[Name]>;
+};
 
 /**
- * Checks an option of `startServer` that is not a list, and returns it in the server's form.
+ * Checks the options of `startServer` that are flags of the command too, and applies defaults.
  *
  * @throws {RangeError} on an invalid port.
  * @throws {TypeError} on any other invalid value.
  */
-export function parseOption<
-  Name extends
-    | 'port'
-    | 'host'
-    | 'smtpPort'
-    | 'imapPort'
-    | 'tlsCert'
-    | 'tlsKey'
-    | 'controlToken'
-    | 'state'
-    | 'publicUrl'
-    | 'drain',
->(name: Name, value: unknown): ParsedValue<Name> {
-  const { parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
+export function parseSettings(options: SettingOptions): Settings {
+  const parsed = (Object.keys(SERVER_SETTINGS) as (keyof SettingOptions)[]).map((name) => {
+    const value = options[name] === undefined ? (DEFAULTS as SettingOptions)[name] : options[name];
+    return [name, value === undefined ? undefined : parseOption(name, value)] as const;
+  });
+  return Object.fromEntries(parsed) as object as Settings;
+}
+
+/** Checks an option, and returns it in the server's form. */
+function parseOption(name: keyof SettingOptions, value: unknown): unknown {
+  const { multiple, parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
+  if (multiple) return parseListOption(name, value);
   const parsed = parse(value);
-  if (parsed !== undefined) return parsed as ParsedValue<Name>;
+  if (parsed !== undefined) return parsed;
   const Problem = fromText ? RangeError : TypeError;
   throw new Problem(`The option ${name} must be ${expected}${isSecret ? '' : `, not ${quote(value)}`}.`);
 }
@@ -188,23 +193,14 @@ export function parseOption<
  *
  * @throws {TypeError} when it is not a list, and on an invalid item, because such an item would never match.
  */
-export function parseListOption<Name extends 'allowHosts' | 'corsOrigins' | 'deliverTo'>(
-  name: Name,
-  items: unknown,
-): ParsedValue<Name>[] {
+export function parseListOption(name: keyof SettingOptions, items: unknown): string[] {
   const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
   if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
   return items.map((item) => {
     const parsed = parse(item);
-    if (parsed !== undefined) return parsed as ParsedValue<Name>;
+    if (parsed !== undefined) return String(parsed);
     throw new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
   });
-}
-
-/** Checks the option `log`. @throws {TypeError} when it is not a function. */
-export function parseLog<Log>(log: Log): Log {
-  if (log === undefined || typeof log === 'function') return log;
-  throw new TypeError(`The option log must be a function, not ${quote(log)}.`);
 }
 
 function isPort(value: unknown): value is number {

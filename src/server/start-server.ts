@@ -14,16 +14,16 @@ import {
   SHARED_OPTION_NAMES,
 } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
-import { createEnvironment, type Environment, type EnvironmentOverrides, memoryForMail } from '../world/environment.ts';
+import { createEnvironment, memoryForMail } from '../world/environment.ts';
 import { logActivity, logRefusedWebhooks } from './activity-log.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
 import { createLog, type Log } from './log-format.ts';
-import { DEFAULT_HOST, DEFAULT_PORT, isLoopbackHost, reachableHost } from './loopback.ts';
+import { isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing-fetch.ts';
-import { parseListOption, parseLog, parseOption, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
+import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -113,21 +113,27 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
-  const { host, port, mailSettings, controlToken, mailboxOptions, own, ...settings } = parseSettings(options);
-  const outgoing = createOutgoingFetch(createReceiverRules(settings.deliverTo));
-  const environment = { ...mailboxOptions.environment, fetch: mailboxOptions.environment?.fetch ?? outgoing.fetch };
-  const internals = buildMailbox({ ...(await readMailOf(mailboxOptions)), environment });
-  const stateFile = await loadStateFile(internals, settings.stateFile);
+  const { port, own, ...settings } = parseOptions(options);
+  const { host, controlToken } = settings;
+  const rules = createReceiverRules(settings.deliverTo);
+  const outgoing = createOutgoingFetch(rules);
+  const environment = { ...options.environment, fetch: options.environment?.fetch ?? outgoing.fetch };
+  const internals = buildMailbox({ ...(await readMailOf(options)), environment });
+  const intake = new Intake(memoryForMail(internals.environment));
+  const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
-  const log = createServerLog(internals, { ...settings, url: () => url }, environment, outgoing.fetch);
+  const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
+  if (log && environment.fetch === outgoing.fetch) {
+    internals.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
+  }
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
-  const app = new App({ ...settings, internals, userHandlers, controlToken, log, process: own });
+  const app = new App({ ...settings, internals, userHandlers, intake, log, process: own });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.leave);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
-  const mail = await loadMailServers(internals, { ...mailSettings, ...settings, host }).catch(async (error) => {
+  const mail = await loadMailServers(internals, { ...settings, intake }).catch(async (error) => {
     await Promise.all([http.close(), outgoing.close()]);
     return stateFile.leave(error);
   });
@@ -140,84 +146,37 @@ export async function startServer(
     await stateFile.close();
   };
   return {
-    ...{ url, port: boundPort },
-    mailbox: internals.mailbox,
-    control: url + CONTROL_PATH,
-    controlToken,
-    ...{ smtp: mail.smtp, imap: mail.imap },
-    close,
-    [Symbol.asyncDispose]: close,
+    ...{ url, port: boundPort, mailbox: internals.mailbox, control: url + CONTROL_PATH, controlToken },
+    ...{ smtp: mail.smtp, imap: mail.imap, close, [Symbol.asyncDispose]: close },
   };
 }
 
-/** Checks the options of a server and applies defaults. The remaining options are returned as `mailboxOptions`. */
-function parseSettings(options: ServerOptions<NamedFixture>) {
-  const {
-    port = DEFAULT_PORT,
-    host = DEFAULT_HOST,
-    allowHosts = [],
-    publicUrl,
-    drain,
-    corsOrigins = [],
-    smtpPort,
-    imapPort,
-    tlsCert,
-    tlsKey,
-    tlsRequired = false,
-    deliverTo = [],
-    controlToken,
-    state,
-    handlers: _,
-    log,
-    colour = false,
-    verbose = false,
-    ...mailboxOptions
-  } = checkOptions('startServer', options, OPTION_NAMES);
-  const boundHost = parseOption('host', host);
-  const own = parseOwn({ publicUrl, drain });
+/** Checks the options of a server, besides those of its mailbox, and applies defaults. */
+function parseOptions(options: ServerOptions<NamedFixture>) {
+  const { tlsRequired = false, log, colour = false, verbose = false } = options;
+  const { publicUrl, drain, ...settings } = parseSettings(checkOptions('startServer', options, OPTION_NAMES));
+  if (tlsRequired && settings.tlsCert === undefined) {
+    throw new TypeError('The option tlsRequired needs tlsCert and tlsKey.');
+  }
+  if (log !== undefined && typeof log !== 'function') {
+    throw new TypeError(`The option log must be a function, not ${JSON.stringify(log)}.`);
+  }
+  const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   return {
-    host: boundHost,
-    port: parseOption('port', port),
-    mailSettings: parseMailSettings({ smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }),
-    allowedHosts: new Set([...parseListOption('allowHosts', allowHosts), ...own.hosts]),
-    own,
-    allowedOrigins: new Set(parseListOption('corsOrigins', corsOrigins)),
-    deliverTo,
-    controlToken: controlToken === undefined ? defaultToken(boundHost) : parseOption('controlToken', controlToken),
-    stateFile: state === undefined ? undefined : parseOption('state', state),
-    writeLine: parseLog(log),
-    ...{ colour, verbose },
-    intake: new Intake(memoryForMail(createEnvironment(mailboxOptions.environment))),
-    mailboxOptions,
+    ...settings,
+    ...{ tlsRequired, log, colour, verbose },
+    controlToken: settings.controlToken ?? defaultToken(settings.host),
+    allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
+    allowedOrigins: new Set(settings.corsOrigins),
+    own: { publicUrl, drainMs: parseDuration(drain), isEnding: false },
   };
-}
-
-/** Checks the options by which a server is one of several. */
-function parseOwn({ publicUrl, drain = 0 }: Pick<SettingOptions, 'publicUrl' | 'drain'>) {
-  const url = publicUrl === undefined ? undefined : parseOption('publicUrl', publicUrl);
-  const hosts = url === undefined ? [] : [new URL(url).hostname];
-  return { publicUrl: url, hosts, drainMs: parseDuration(parseOption('drain', drain)), isEnding: false };
 }
 
 /** Lets everything work on for the time of the option `drain`, once. */
-async function drain(own: ReturnType<typeof parseOwn>): Promise<void> {
+async function drain(own: ReturnType<typeof parseOptions>['own']): Promise<void> {
   if (own.isEnding) return;
   own.isEnding = true;
   if (own.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, own.drainMs));
-}
-
-/** Checks the options of the servers for SMTP and IMAP. */
-function parseMailSettings({ tlsRequired = false, ...options }: Partial<ListenOptions>) {
-  const parse = <Name extends 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey'>(name: Name) =>
-    options[name] === undefined ? undefined : parseOption(name, options[name]);
-  if (tlsRequired && options.tlsCert === undefined) {
-    throw new TypeError('The option tlsRequired needs tlsCert and tlsKey.');
-  }
-  return {
-    ports: { smtp: parse('smtpPort'), imap: parse('imapPort') },
-    tlsFiles: { cert: parse('tlsCert'), key: parse('tlsKey') },
-    isTlsRequired: tlsRequired,
-  };
 }
 
 /**
@@ -248,11 +207,11 @@ async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<Mailbo
 
 /** Starts the servers for SMTP and IMAP. Their code is loaded only if an option asks for them. */
 async function loadMailServers(internals: MailboxInternals, settings: MailServersSettings): Promise<MailServers> {
-  if (Object.values({ ...settings.ports, ...settings.tlsFiles }).every((value) => value === undefined)) {
+  const { smtpPort, imapPort, tlsCert, tlsKey } = settings;
+  if ([smtpPort, imapPort, tlsCert, tlsKey].every((value) => value === undefined)) {
     return { smtp: undefined, imap: undefined, close: async () => {} };
   }
-  const { startMailServers } = await import('./mail/mail-servers.ts');
-  return startMailServers(internals, settings);
+  return (await import('./mail/mail-servers.ts')).startMailServers(internals, settings);
 }
 
 /** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
@@ -263,24 +222,11 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }
 
-/** What the log of a server needs; `url` returns that of the server. */
-interface LogSettings extends Pick<ReturnType<typeof parseSettings>, 'writeLine' | 'colour' | 'deliverTo'> {
-  url(): string;
-}
-
-/** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
-function createServerLog(
-  { activity, observers }: MailboxInternals,
-  { writeLine, colour, url, deliverTo }: LogSettings,
-  environment: EnvironmentOverrides,
-  ownFetch: Environment['fetch'],
-): Log | undefined {
-  const { report } = createEnvironment(environment);
-  const log = writeLine && createLog({ write: writeLine, isColoured: colour, report });
-  if (log) logActivity(activity, log, () => `${url()}${CONTROL_PATH}/`);
-  if (log && environment.fetch === ownFetch) {
-    observers.push(logRefusedWebhooks(log, (link) => findReasonFor(createReceiverRules(deliverTo), link)));
-  }
+/** Starts the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
+function startLog({ activity }: MailboxInternals, options: ServerOptions, inspector: () => string): Log | undefined {
+  const { log: write, colour = false, environment } = options;
+  const log = write && createLog({ write, isColoured: colour, report: createEnvironment(environment).report });
+  if (log) logActivity(activity, log, inspector);
   return log;
 }
 

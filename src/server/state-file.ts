@@ -13,23 +13,13 @@ import { replaceFile } from './replace-file.ts';
 /** How long changes are collected before they are written, in milliseconds. */
 const WRITE_DELAY_MS = 100;
 
-/** A file that keeps the data of a mailbox. */
-export interface StateFile {
-  /**
-   * Writes what was not written yet, and leaves the file to other servers.
-   *
-   * @throws {StateFileError} if it cannot be written.
-   */
-  close(): Promise<void>;
-}
-
 /**
  * Loads the data of a mailbox from a file, if it exists, and writes them into it after each change. No other server may
  * have the file meanwhile.
  *
  * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
  */
-export async function keepInFile(context: WholeContext, file: string): Promise<StateFile> {
+export async function keepInFile(context: WholeContext, file: string) {
   const state = createWholeState(context);
   // Nothing is created beside what cannot be a state file.
   await readExisting(file, async (path) => (await openRegularFile(path)).close());
@@ -54,7 +44,7 @@ function* toLine(value: unknown): Generator<string> {
 }
 
 /** Writes the data now, and after each change. */
-async function keepWriting(state: WholeState, target: string, lock: FileLock): Promise<StateFile> {
+async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   let writtenAt = new Date();
   const save = async (fixture: object) => {
     const startedAt = new Date();
@@ -72,7 +62,11 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock): P
     process.emitWarning(`${messageOf(error)}. It is tried again until it succeeds.`);
   const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save, onFailure });
   return {
-    async close() {
+    /**
+     * Writes what was not written yet, and leaves the file to other servers. @throws {StateFileError} if it cannot be
+     * written.
+     */
+    async close(): Promise<void> {
       try {
         await watcher.end();
       } catch (error) {
@@ -160,15 +154,15 @@ export function parseState(json: Buffer): unknown {
 
 /** Finds where the long texts of these fields are, in order. Within a text, the quotes of such a name are escaped. */
 function findLongFields(json: Buffer): { readonly start: number; readonly stop: number }[] {
-  const found = FIELDS.flatMap(([, name]) => {
-    const [field, places] = [`"${name}":"`, []] as [string, { readonly start: number; readonly stop: number }[]];
+  const found: { readonly start: number; readonly stop: number }[] = [];
+  for (const [, name] of FIELDS) {
+    const field = `"${name}":"`;
     for (let at = json.indexOf(field); at >= 0; at = json.indexOf(field, at + 1)) {
       const start = at + field.length;
       const stop = json.indexOf('"', start);
-      if (stop - start >= MIN_LENGTH) places.push({ start, stop });
+      if (stop - start >= MIN_LENGTH) found.push({ start, stop });
     }
-    return places;
-  });
+  }
   return found.sort((one, other) => one.start - other.start);
 }
 

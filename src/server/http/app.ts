@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { lazy } from '../../basics/lazy.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
@@ -11,19 +12,17 @@ import type { Intake } from '../intake.ts';
 import type { Log } from '../log-format.ts';
 import { isControlRead, logRequest } from '../request-log.ts';
 import {
-  createOriginRule,
   guardControl,
   guardHost,
   guardTarget,
   isForInspector,
+  isOriginAllowed,
   isPreflight,
-  type OriginRule,
   setCorsHeaders,
 } from './guards.ts';
-import type { ServerApp } from './http-server.ts';
 import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
-import type { Upgrades } from './request-queue.ts';
-import type { StreamServer, StreamUpgrade } from './stream-server.ts';
+import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
+import type { createStreamServer } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
 /** What the application needs: the mailbox, and the rules for which clients it accepts. */
@@ -45,26 +44,26 @@ export interface AppOptions {
 }
 
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
-export class App implements ServerApp {
-  /** The socket of each request that asks for an upgrade; the HTTP server adds it. */
-  readonly upgrades: Upgrades = new WeakMap();
+export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
-  readonly #isOriginAllowed: OriginRule;
   readonly #sending = { batch: new ReplyBatch() };
   /** Loaded for the first stream, because most servers have none. */
-  #streams: Promise<StreamServer> | undefined;
-  /** Loaded for the first control call. */
-  #control: Promise<(request: ApiRequest) => Promise<ApiResult>> | undefined;
+  #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
+  /** Loads the control plane for the first control call. */
+  readonly #loadControl = lazy(async () => {
+    const { internals, process } = this.#options;
+    const { createControl } = await import('../../control/table/control.ts');
+    return createControl(internals.mailbox, internals.report, undefined, process);
+  });
   /** The latest `Host` that the guard accepted: most requests have the same, and parsing a URL is slow. */
   #acceptedHost: string | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    this.#isOriginAllowed = createOriginRule(options.allowedOrigins);
   }
 
   /** Handles a request; it never rejects. */
-  async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
     const { internals, log, verbose } = this.#options;
     let error: ApiError | undefined;
     let ignored: ApiResult['ignored'];
@@ -92,17 +91,23 @@ export class App implements ServerApp {
   }
 
   /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
-  async #route(message: IncomingMessage, response: ServerResponse): Promise<ApiResult | undefined> {
-    const request = this.#limit(this.#guard(message), message, response);
+  async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
+    const request = this.#guard(message, response);
     if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
-    if (isControlPath(request.path)) return withoutTimeLimit(message.socket, () => this.#callControl(request));
+    if (isControlPath(request.path)) {
+      return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(request));
+    }
     if (this.#mayPageCall(message.headers.origin, request.path)) {
       setCorsHeaders(message, response);
       if (isPreflight(message)) return PREFLIGHT_REPLY;
     }
-    const upgrade = this.upgrades.get(message);
-    if (upgrade && isStreamPath(request.path)) return this.#openStream({ message, request, response, upgrade });
-    const { internals, userHandlers } = this.#options;
+    const { internals, userHandlers, allowedOrigins } = this.#options;
+    if (message.head && isStreamPath(request.path)) {
+      this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
+        createStreamServer(internals, allowedOrigins),
+      );
+      return (await this.#streams).open(message, request, response);
+    }
     // A handler of the user may replace the path /, too.
     const next = (request: ApiRequest) =>
       isForInspector(request) ? serveInspector(request) : internals.handle(request);
@@ -110,36 +115,19 @@ export class App implements ServerApp {
     return internals.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
-  async #callControl(request: ApiRequest): Promise<ApiResult> {
-    const { internals, process } = this.#options;
-    this.#control ??= import('../../control/table/control.ts').then(({ createControl }) =>
-      createControl(internals.mailbox, internals.report, undefined, process),
-    );
-    return (await this.#control)(request);
-  }
-
-  async #openStream(upgrade: StreamUpgrade): Promise<undefined> {
-    this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
-      createStreamServer(this.#options.internals, this.#isOriginAllowed),
-    );
-    return (await this.#streams).open(upgrade);
-  }
-
-  /** Checks the client and the target of a request, then reads the request. */
-  #guard(message: IncomingMessage): ApiRequest {
+  /**
+   * Checks the client and the target of a request, then reads the request. Its body counts towards what all clients
+   * send at once.
+   */
+  #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
     this.#guardHost(message.headers);
     guardTarget(message);
     const request = readRequest(message);
     if (isInside(request.path, CONTROL_PATH) && !isForInspector(request) && request.path !== READY_PATH) {
       guardControl(message.headers, this.#options.controlToken, request);
     }
-    return request;
-  }
-
-  /** Counts the body of a request towards what all clients send at once. */
-  #limit(request: ApiRequest, { headers }: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
-    const declaredBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     return { ...request, body: this.#options.intake.count(request.body, declaredBytes, response) };
   }
 
@@ -154,8 +142,9 @@ export class App implements ServerApp {
    * handlers, they may call any path.
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
-    if (origin === undefined || !this.#isOriginAllowed(origin)) return false;
-    return isInside(path, '/v1') || this.#options.userHandlers !== undefined;
+    const { allowedOrigins, userHandlers } = this.#options;
+    if (origin === undefined || !isOriginAllowed(origin, allowedOrigins)) return false;
+    return isInside(path, '/v1') || userHandlers !== undefined;
   }
 }
 

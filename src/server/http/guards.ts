@@ -46,11 +46,27 @@ export function wrongMethod(method: string): ApiError {
  * name is not a loopback name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined, request: ApiRequest): void {
-  guardFromDeliveries(headers);
-  guardFromOtherOrigins(headers);
+  if (isDelivery(headers)) {
+    throw new ApiError('DELIVERY_REFUSED', `A delivery to a webhook may not call ${CONTROL_PATH}.`);
+  }
+  if (!isFromOwnOrigin(headers)) {
+    throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
+  }
   if (isFramedPage(request, token)) return;
-  if (token === undefined) guardControlHost(headers);
-  else guardControlToken(headers, token);
+  const sent = headers[CONTROL_TOKEN_HEADER];
+  // To a host name other than loopback's, a foreign page can send a GET without any header that shows its origin. A
+  // custom header protects, because it needs a preflight, which fails.
+  const isAllowed =
+    token === undefined
+      ? sent !== undefined || isLoopbackHost(hostnameOf(headers.host ?? '') ?? '')
+      : isSame(String(sent), token);
+  if (isAllowed) return;
+  throw new ApiError(
+    'UNAUTHORIZED',
+    token === undefined
+      ? `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`
+      : 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
+  );
 }
 
 /**
@@ -66,44 +82,18 @@ function isFramedPage({ method, path, query }: ApiRequest, token: string | undef
   return isSame(proof, createHmac('sha256', token).update(path).digest('hex'));
 }
 
-/** Refuses pages of other origins. Without CORS they could not read replies, but they could reset the emulator. */
-function guardFromOtherOrigins(headers: IncomingHttpHeaders): void {
+/** Returns whether no page of another origin sent this. Without CORS it could not read replies, but it could reset. */
+function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
-  const site = headers['sec-fetch-site'];
-  if (sameOrigin && (site === undefined || site === 'same-origin' || site === 'none')) return;
-  throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
+  return sameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
 }
 
 /** The headers that only a webhook delivery has. */
 const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-/** Refuses webhook deliveries: a webhook with a control URL could reset the emulator or trigger itself in a loop. */
-function guardFromDeliveries(headers: IncomingHttpHeaders): void {
-  const isDelivery = headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
-  if (!isDelivery) return;
-  throw new ApiError('DELIVERY_REFUSED', `A delivery to a webhook may not call ${CONTROL_PATH}.`);
-}
-
-/**
- * Requires the header `X-Mock-Token` if the host name is not a loopback name. To such a host, a foreign page can send a
- * GET without any header that shows its origin. A custom header protects, because it needs a preflight, which fails.
- */
-function guardControlHost(headers: IncomingHttpHeaders): void {
-  const hostname = hostnameOf(headers.host ?? '') ?? '';
-  if (isLoopbackHost(hostname) || headers[CONTROL_TOKEN_HEADER] !== undefined) return;
-  throw new ApiError(
-    'UNAUTHORIZED',
-    `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
-  );
-}
-
-/** Requires the token of this server. */
-function guardControlToken(headers: IncomingHttpHeaders, token: string): void {
-  if (isSame(String(headers[CONTROL_TOKEN_HEADER]), token)) return;
-  throw new ApiError(
-    'UNAUTHORIZED',
-    'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
-  );
+/** Returns whether this is a delivery: a webhook with a control URL could reset the emulator or trigger itself. */
+function isDelivery(headers: IncomingHttpHeaders): boolean {
+  return headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
 }
 
 /** Compares secrets in constant time. */
@@ -115,12 +105,9 @@ function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Returns whether pages of an origin may call the API. */
-export type OriginRule = (origin: string) => boolean;
-
-/** Creates a rule that allows loopback origins and those in `corsOrigins`; `*` allows all. */
-export function createOriginRule(corsOrigins: ReadonlySet<string>): OriginRule {
-  return (origin) => corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
+/** Returns whether pages of an origin may call the API: a loopback origin, or one in `corsOrigins`; `*` allows all. */
+export function isOriginAllowed(origin: string, corsOrigins: ReadonlySet<string>): boolean {
+  return corsOrigins.has('*') || corsOrigins.has(origin.toLowerCase()) || isLoopbackOrigin(origin);
 }
 
 function isLoopbackOrigin(origin: string): boolean {
@@ -134,18 +121,9 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '600',
 };
 
-const EXPOSED_HEADERS = [
-  ASSUMED_HEADER,
-  FAULT_HEADER,
-  'Allow',
-  'WWW-Authenticate',
-  'Content-Disposition',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'RateLimit-Policy',
-].join(',');
+const EXPOSED_HEADERS =
+  `${ASSUMED_HEADER},${FAULT_HEADER},Allow,WWW-Authenticate,Content-Disposition,Retry-After,RateLimit-Limit,` +
+  'RateLimit-Remaining,RateLimit-Reset,RateLimit-Policy';
 
 /** Sets the CORS headers of the response to a request from an allowed origin. */
 export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {

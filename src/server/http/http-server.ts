@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -7,17 +6,12 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
 import { wrongMethod } from './guards.ts';
-import {
-  closeGracefully,
-  type NodeRequestHandler,
-  RequestQueue,
-  UpgradableMessage,
-  type Upgrades,
-} from './request-queue.ts';
+import { closeGracefully, type NodeRequestHandler, RequestQueue, UpgradableMessage } from './request-queue.ts';
 
 /** The time limits of a server, in milliseconds. */
 export interface TimeLimits {
@@ -32,23 +26,10 @@ export interface TimeLimits {
 }
 
 /** A connection may be idle as long as a request may take: a client that is busy would use one that has just ended. */
-const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: 300 };
+const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
-/** An HTTP server with time limits: no client can block it or delay its shutdown. */
-interface HttpServer {
-  /** Starts to listen and returns the port. */
-  listen(port: number, host: string): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** The application that an HTTP server runs. */
-export interface ServerApp extends NodeRequestHandler {
-  /** The server stores the sockets of upgrade requests here. */
-  readonly upgrades: Upgrades;
-}
-
-/** Creates the HTTP server for an application. */
-export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMITS): HttpServer {
+/** Creates the HTTP server for an application. It has time limits: no client can block it or delay its shutdown. */
+export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = TIME_LIMITS): Listener {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
     requestTimeout: limits.requestMs,
@@ -62,65 +43,32 @@ export function createHttpServer(app: ServerApp, limits: TimeLimits = TIME_LIMIT
   server.timeout = limits.requestMs * 2;
   // A client may end its side of the connection and still wait for replies, so Node must not close it at once.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const sockets = trackSockets(server);
   serve(server, app);
-
-  let closing: Promise<void> | undefined;
-  return {
-    async listen(port, host) {
-      server.listen(port, host);
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    },
-    close() {
-      closing ??= closeServer(server, sockets, limits.closeMs);
-      return closing;
-    },
-  };
+  return createListener(server, limits.closeMs);
 }
 
-/** Tracks all open sockets, including upgraded ones that Node no longer lists, and makes each close without a reset. */
-function trackSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
+function serve(server: Server, app: NodeRequestHandler): void {
+  const queues = new WeakMap<Duplex, RequestQueue>();
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    // Node has no error listener while a request is queued, so an error would end the process.
-    socket.on('error', () => {});
-    socket.once('close', () => sockets.delete(socket));
     // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
     socket.destroySoon = () => closeGracefully(socket);
+    queues.set(socket, new RequestQueue(socket, app));
   });
-  return sockets;
-}
-
-function serve(server: Server, app: ServerApp): void {
-  const queues = new WeakMap<Duplex, RequestQueue>();
-  const queueOf = (duplex: Duplex): RequestQueue => {
-    const known = queues.get(duplex);
-    if (known) return known;
-    const queue = new RequestQueue(duplex as Socket, app);
-    queues.set(duplex, queue);
-    return queue;
-  };
   const listener: RequestListener = (request, response) => {
     // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    queueOf(request.socket).enqueue(request, () => response);
+    queues.get(request.socket)?.enqueue(request, () => response);
   };
   server.on('request', listener);
   server.on('checkExpectation', listener);
   const enqueueDetached = (request: IncomingMessage, socket: Socket) => {
-    const queue = queueOf(socket);
-    queue.detach();
-    queue.enqueue(request, () => createDetachedResponse(request, socket));
+    const queue = queues.get(socket);
+    queue?.detach();
+    queue?.enqueue(request, () => createDetachedResponse(request, socket));
   };
   server.on('connect', (request, socket) => enqueueDetached(request, socket as Socket));
-  server.on('upgrade', (request, duplex, head) => {
-    const socket = duplex as Socket;
-    app.upgrades.set(request, { socket, head });
-    enqueueDetached(request, socket);
-  });
-  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queueOf(socket)));
+  server.on('upgrade', (request, socket, head) => enqueueDetached(Object.assign(request, { head }), socket as Socket));
+  server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queues.get(socket)));
 }
 
 /** Creates a response to CONNECT or an upgrade. Node has released the socket by then, so it must be assigned again. */
@@ -130,16 +78,6 @@ function createDetachedResponse(request: IncomingMessage, socket: Socket): Serve
   response.assignSocket(socket);
   response.once('finish', () => closeGracefully(socket));
   return response;
-}
-
-async function closeServer(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
-  }, graceMs);
-  await closed;
-  clearTimeout(timer);
 }
 
 /** The error of Node's HTTP parser for bytes that it cannot parse. */
@@ -154,12 +92,12 @@ const ERRORS: Record<string, readonly [ErrorCode, string]> = {
 };
 
 /** Refuses bytes that Node cannot parse, such as invalid HTTP or too large headers, and closes the connection. */
-function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, queue: RequestQueue): void {
+function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, queue: RequestQueue | undefined): void {
   if (problem.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  queue.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || mayBeHeadRequest(problem, socket)));
+  queue?.refuse((method) => toHttpText(toError(problem), method === 'HEAD' || mayBeHeadRequest(problem, socket)));
 }
 
 function toError(problem: MalformedRequest): ApiError {

@@ -3,16 +3,22 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { releaseRequest } from './node-adapter.ts';
 
+/** A request of Node. */
+export interface NodeRequest extends IncomingMessage {
+  /** The first bytes after an upgrade request. */
+  readonly head?: Buffer;
+}
+
 /** A queued request. Its response is created when the connection is free. */
 interface QueuedRequest {
-  readonly request: IncomingMessage;
+  readonly request: NodeRequest;
   readonly createResponse: () => ServerResponse;
 }
 
 /** A handler of Node's HTTP requests. */
 export interface NodeRequestHandler {
   /** Handles a request; it never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(request: NodeRequest, response: ServerResponse): Promise<void>;
 }
 
 /** The queue of one connection's requests. They run one at a time, because a response owns the socket until it ends. */
@@ -20,30 +26,29 @@ export class RequestQueue {
   readonly #socket: Socket;
   readonly #handler: NodeRequestHandler;
   readonly #pending: QueuedRequest[] = [];
-  readonly #input: InputControl;
   #latestResponse: ServerResponse | undefined;
   #isBusy = false;
+  #isPaused = false;
   #isDetached = false;
   #refusal: string | undefined;
 
   constructor(socket: Socket, handler: NodeRequestHandler) {
     this.#socket = socket;
     this.#handler = handler;
-    this.#input = createInputControl(socket);
   }
 
   /** Handles a request as soon as all requests before it are finished. */
-  enqueue(request: IncomingMessage, createResponse: () => ServerResponse): void {
+  enqueue(request: NodeRequest, createResponse: () => ServerResponse): void {
     // A connection that is closing gets no further replies, because Node may already use the socket for another
     // request.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
     if (!this.#isBusy && this.#pending.length === 0) {
-      this.#input.resume();
+      this.#resume();
       this.#start({ request, createResponse });
       return;
     }
     this.#pending.push({ request, createResponse });
-    this.#input.pause();
+    this.#pause();
   }
 
   /**
@@ -51,7 +56,7 @@ export class RequestQueue {
    */
   detach(): void {
     this.#isDetached = true;
-    this.#input.detach();
+    this.#pause();
     // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`,
     // and an idle socket must still be closed.
     this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
@@ -68,7 +73,7 @@ export class RequestQueue {
       return;
     }
     if (incomplete) this.#pending.pop();
-    this.#input.pause();
+    this.#pause();
     this.#startNext();
   }
 
@@ -80,25 +85,20 @@ export class RequestQueue {
     response.on('finish', () => releaseRequest(request));
     response.on('close', () => {
       this.#isBusy = false;
-      if (this.#pending.length > 0 || this.#refusal !== undefined) this.#startNextLater();
+      if (this.#pending.length === 0 && this.#refusal === undefined) return;
+      // The next request starts after other connections have run, because a client may send hundreds at once. An
+      // upgrade is the last request, and must be answered before the end of the client's side is noticed.
+      if (this.#isDetached) this.#startNext();
+      else setImmediate(() => this.#startNext());
     });
     void this.#handler.handle(request, response);
-  }
-
-  /**
-   * Starts the next request after other connections have run, because a client may send hundreds of requests at once.
-   * An upgrade is the last request, and must be answered before the end of the client's side is noticed.
-   */
-  #startNextLater(): void {
-    if (this.#isDetached) this.#startNext();
-    else setImmediate(() => this.#startNext());
   }
 
   #startNext(): void {
     if (this.#isBusy) return;
     if (!this.#socket.writable) this.#pending.length = 0;
     const next = this.#pending.shift();
-    if (this.#pending.length === 0 && (!next || this.#refusal === undefined)) this.#input.resume();
+    if (this.#pending.length === 0 && (!next || this.#refusal === undefined)) this.#resume();
     if (next) this.#start(next);
     else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
   }
@@ -108,55 +108,28 @@ export class RequestQueue {
     const last = this.#pending.at(-1)?.request ?? this.#latestResponse?.req;
     return last?.complete ? undefined : last;
   }
-}
 
-interface InputControl {
-  /** Stops reading: enough requests are queued. */
-  pause(): void;
-  resume(): void;
-  /** Stops reading for HTTP. Bytes that arrive are kept for the WebSocket. */
-  detach(): void;
-}
-
-/**
- * Creates the control of a socket's input. Node resumes a socket after each request and reply, so `pause` also replaces
- * the `resume` method of the socket.
- */
-function createInputControl(socket: Socket): InputControl {
-  let isPaused = false;
-  let isDetached = false;
-  const pause = () => {
-    if (isPaused) return;
-    isPaused = true;
-    if (!isDetached) socket.pause();
+  /**
+   * Stops reading: enough requests are queued. Node resumes a socket after each request and reply, so this also
+   * replaces the `resume` method of the socket. The bytes that arrive at a detached socket are kept for the WebSocket.
+   */
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    const socket = this.#socket;
+    if (!this.#isDetached) socket.pause();
     Object.assign(socket, { resume: () => socket });
-  };
-  return {
-    pause,
-    resume() {
-      if (!isPaused) return;
-      isPaused = false;
-      Reflect.deleteProperty(socket, 'resume');
-      if (!isDetached) socket.resume();
-      // Node no longer listens to a detached socket, so `resume()` would discard bytes. `push('')` restarts reading.
-      else socket.push('');
-    },
-    detach() {
-      isDetached = true;
-      pause();
-    },
-  };
-}
+  }
 
-/** The connection of an upgrade request. */
-export interface Upgrade {
-  readonly socket: Socket;
-  /** The first bytes that the client sent after its request. */
-  readonly head: Buffer;
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    Reflect.deleteProperty(this.#socket, 'resume');
+    if (!this.#isDetached) this.#socket.resume();
+    // Node no longer listens to a detached socket, so `resume()` would discard bytes. `push('')` restarts reading.
+    else this.#socket.push('');
+  }
 }
-
-/** The connections of upgrade requests that are not accepted or refused yet. */
-export type Upgrades = WeakMap<IncomingMessage, Upgrade>;
 
 /**
  * A request that Node treats as an upgrade only for WebSocket and CONNECT. Other upgrades are ignored, as HTTP allows

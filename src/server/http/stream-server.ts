@@ -1,47 +1,38 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
-import type { OriginRule } from './guards.ts';
-import type { Upgrade } from './request-queue.ts';
-
-/** A stream request that has passed the guards, with its connection. */
-export interface StreamUpgrade {
-  readonly message: IncomingMessage;
-  readonly request: StreamRequest;
-  /** The response for a refusal. */
-  readonly response: ServerResponse;
-  readonly upgrade: Upgrade;
-}
-
-/** Serves event streams over WebSocket. */
-export interface StreamServer {
-  /** Opens a stream. @throws {ApiError} before the upgrade, when the client may not open the stream. */
-  open(upgrade: StreamUpgrade): undefined;
-  /** Closes every stream, because the server is closing. */
-  close(): void;
-}
+import { isOriginAllowed } from './guards.ts';
+import type { NodeRequest } from './request-queue.ts';
 
 /** `1001`, "going away" (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 
-/** Creates the WebSocket part of a server. `isAllowed` decides which origins may open a stream. */
-export function createStreamServer({ admit }: Streams, isAllowed: OriginRule): StreamServer {
+/** Creates the part of a server that serves event streams over WebSocket, to allowed origins. */
+export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlySet<string>) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
-
   return {
-    open({ message, request, response, upgrade: { socket, head } }) {
+    /**
+     * Opens a stream for a request that has passed the guards. @throws {ApiError} before the upgrade, when the client
+     * may not open the stream; `response` is for that refusal.
+     */
+    open(message: NodeRequest, request: StreamRequest, response: ServerResponse): undefined {
       checkHandshake(message.headers);
-      checkOrigin(message.headers.origin, isAllowed);
+      checkOrigin(message.headers.origin, allowedOrigins);
       const accept = admit(request);
-      response.detachSocket(socket);
-      server.handleUpgrade(message, socket, head, (webSocket) => {
+      response.detachSocket(message.socket);
+      server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
         connect(webSocket, accept);
-        webSocket.once('close', () => endRequest(response));
+        webSocket.once('close', () => {
+          // The log writes its line at the end of the upgrade request.
+          response.statusCode = 101;
+          response.emit('close');
+        });
       });
     },
+    /** Closes every stream, because the server is closing. */
     close() {
       for (const client of server.clients) client.close(GOING_AWAY, 'The server ends.');
     },
@@ -60,18 +51,12 @@ function checkHandshake(headers: IncomingHttpHeaders): void {
 }
 
 /** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
-function checkOrigin(origin: string | undefined, isAllowed: OriginRule): void {
-  if (origin === undefined || isAllowed(origin)) return;
+function checkOrigin(origin: string | undefined, allowedOrigins: ReadonlySet<string>): void {
+  if (origin === undefined || isOriginAllowed(origin, allowedOrigins)) return;
   throw new ApiError(
     'FOREIGN_ORIGIN',
     'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',
   );
-}
-
-/** Ends the upgrade request when its stream is closed, so that the log writes its line. */
-function endRequest(response: ServerResponse): void {
-  response.statusCode = 101;
-  response.emit('close');
 }
 
 function connect(socket: WebSocket, accept: AcceptStream): void {

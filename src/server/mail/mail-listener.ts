@@ -1,14 +1,9 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { messageOf } from '../../basics/named-error.ts';
 import type { Intake } from '../intake.ts';
+import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
-
-/** The paths of a certificate and its key. */
-export interface TlsFiles {
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-}
 
 /** The certificate of the mail servers, and whether a login needs TLS. */
 export interface MailTls {
@@ -28,7 +23,7 @@ const TLS_PROBLEMS: Readonly<Record<string, string>> = {
  *
  * @throws {TypeError} with a message that begins with the option, if a file is missing or wrong.
  */
-export async function readMailTls({ cert: certFile, key: keyFile }: TlsFiles): Promise<MailTls | undefined> {
+export async function readMailTls(certFile?: string, keyFile?: string): Promise<MailTls | undefined> {
   if (certFile === undefined && keyFile === undefined) return undefined;
   const [cert, key] = [await readTlsFile('tlsCert', certFile), await readTlsFile('tlsKey', keyFile)];
   try {
@@ -56,50 +51,16 @@ export interface MailServerSettings {
   readonly intake: Intake;
   readonly tls: MailTls | undefined;
   /** Whether a login needs TLS. */
-  readonly isTlsRequired: boolean;
+  readonly tlsRequired: boolean;
 }
 
-/** A server for SMTP or IMAP. */
-export interface MailServer {
-  /** Starts to listen and returns the port. */
-  listen(port: number, host: string): Promise<number>;
-  close(): Promise<void>;
-}
+/** Starts the session of a client. */
+type Accept = (socket: Socket, isSecure: boolean) => void;
 
-/** How long the clients have to close their side when the server closes. */
-export const CLOSE_MS = 300;
-
-/** Creates a server that accepts clients with and without TLS. */
-export function createMailListener(
-  tls: MailTls | undefined,
-  accept: (socket: Socket, isSecure: boolean) => void,
-): MailServer {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    // An error on a connection closes that connection only; without a listener, it would end the process.
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => sockets.delete(socket));
-    acceptClient(socket, tls, accept);
-  });
-  return {
-    listen: (port, host) => listenAt(server, port, host),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
-        }, CLOSE_MS).unref();
-      }),
-  };
-}
-
-/** Lets a server listen, and returns the port. */
-export function listenAt(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-  });
+/** Creates a server that accepts clients with and without TLS. `atEnd` is for the clients that do not end. */
+export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
+  const server = createServer((socket) => (tls ? awaitTls(socket, tls, accept) : accept(socket, false)));
+  return createListener(server, undefined, atEnd);
 }
 
 /** How long a client may take to begin with TLS. One that says nothing gets the greeting of the server. */
@@ -112,15 +73,7 @@ const HANDSHAKE = 0x16;
  * Finds out whether a client begins with TLS, and encrypts the connection if it does. So one port serves clients with
  * TLS from the start, and those that use STARTTLS or no TLS.
  */
-function acceptClient(
-  socket: Socket,
-  tls: MailTls | undefined,
-  accept: (socket: Socket, isSecure: boolean) => void,
-): void {
-  if (!tls) {
-    accept(socket, false);
-    return;
-  }
+function awaitTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
     clearTimeout(timer);
     socket.off('readable', decide);

@@ -1,16 +1,12 @@
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import type { Intake } from '../intake.ts';
+import type { Listener } from '../listener.ts';
 import { reachableHost } from '../loopback.ts';
-import { type MailServer, readMailTls, type TlsFiles } from './mail-listener.ts';
+import type { Settings } from '../server-settings.ts';
+import { type MailServerSettings, readMailTls } from './mail-listener.ts';
 
 /** The settings of the servers for SMTP and IMAP. A port is undefined for a server that is off. */
-export interface MailServersSettings {
-  readonly host: string;
-  readonly intake: Intake;
-  readonly ports: { readonly smtp: number | undefined; readonly imap: number | undefined };
-  readonly tlsFiles: TlsFiles;
-  readonly isTlsRequired: boolean;
-}
+export type MailServersSettings = Omit<MailServerSettings, 'tls'> &
+  Pick<Settings, 'host' | 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey'>;
 
 /** The servers for SMTP and IMAP that listen. */
 export interface MailServers {
@@ -19,31 +15,28 @@ export interface MailServers {
   close(): Promise<unknown>;
 }
 
+type CreateServer = (internals: MailboxInternals, settings: MailServerSettings) => Listener;
+
 /** Starts the servers that have a port. The code of each is loaded only then. */
 export async function startMailServers(
   internals: MailboxInternals,
-  { host, intake, ports, tlsFiles, isTlsRequired }: MailServersSettings,
+  { host, intake, smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }: MailServersSettings,
 ): Promise<MailServers> {
-  const tls = await readMailTls(tlsFiles);
-  const settings = { intake, tls, isTlsRequired };
-  const servers: MailServer[] = [];
+  const tls = await readMailTls(tlsCert, tlsKey);
+  const settings = { intake, tls, tlsRequired };
+  const servers: Listener[] = [];
   const close = () => Promise.all(servers.map((server) => server.close()));
-  const { mailServers } = internals.service.worlds;
-  const start = async (name: 'smtp' | 'imap', load: () => Promise<MailServer>) => {
-    if (ports[name] === undefined) return undefined;
-    const server = await load();
-    const port = await server.listen(ports[name], host);
+  const start = async (name: 'smtp' | 'imap', wanted: number | undefined, load: () => Promise<CreateServer>) => {
+    if (wanted === undefined) return undefined;
+    const server = (await load())(internals, settings);
+    const port = await server.listen(wanted, host);
     servers.push(server);
-    mailServers[name] = { host: reachableHost(host), port, hasTls: tls !== undefined };
+    internals.service.worlds.mailServers[name] = { host: reachableHost(host), port, hasTls: tls !== undefined };
     return { port };
   };
   try {
-    const smtp = await start('smtp', async () =>
-      (await import('./smtp-server.ts')).createSmtpServer(internals, settings),
-    );
-    const imap = await start('imap', async () =>
-      (await import('./imap/imap-server.ts')).createImapServer(internals, settings),
-    );
+    const smtp = await start('smtp', smtpPort, async () => (await import('./smtp-server.ts')).createSmtpServer);
+    const imap = await start('imap', imapPort, async () => (await import('./imap/imap-server.ts')).createImapServer);
     return { smtp, imap, close };
   } catch (error) {
     await close();

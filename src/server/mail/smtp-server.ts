@@ -1,7 +1,7 @@
+import type { Socket } from 'node:net';
 import {
   SMTPServer,
   type SMTPServerAuthentication,
-  type SMTPServerAuthenticationResponse,
   type SMTPServerDataStream,
   type SMTPServerOptions,
   type SMTPServerSession,
@@ -9,33 +9,36 @@ import {
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
-import type { Mailbox, MailboxInternals } from '../../mailbox/mailbox.ts';
+import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { submitMail } from '../../service/mail/outgoing/submit.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
-import { recordCommand } from '../../service/pipeline/exchange.ts';
+import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import type { HeldBytes } from '../intake.ts';
-import { CLOSE_MS, createMailListener, listenAt, type MailServer, type MailServerSettings } from './mail-listener.ts';
+import type { Listener } from '../listener.ts';
+import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
 /** The limit for an idle client. */
 const IDLE_MS = 30_000;
-
-/** The parts of a mailbox that SMTP needs. */
-type SmtpMailbox = Pick<Mailbox, 'receiveMessage' | 'receives'> & Pick<MailboxInternals, 'takeSmtpFault' | 'service'>;
 
 /**
  * Creates an SMTP server for a mailbox. Without a login, it accepts mail from outside: a recipient that is not an inbox
  * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received. With the login of an
  * inbox, it sends mail as that inbox.
  */
-export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): MailServer {
-  const { tls, isTlsRequired } = settings;
-  const options = createOptions(reportFailures(internals), settings);
-  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !isTlsRequired });
-  if (!tls) return listenAlone(plain);
+export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
+  const { tls, tlsRequired } = settings;
+  const options = createOptions(internals, settings);
+  const plain = createServer({ ...options, ...tls, allowInsecureAuth: !tlsRequired });
   const secure = createServer({ ...options, ...tls, secure: true, secured: true });
-  return createMailListener(tls, (socket, isSecure) => (isSecure ? secure : plain).connect(socket, {}));
+  const accept = (socket: Socket, isSecure: boolean) => (isSecure ? secure : plain).connect(socket, {});
+  return createMailListener(tls, accept, () => {
+    for (const client of [...plain.connections, ...secure.connections]) {
+      client.send(421, 'Server shutting down');
+      client.close();
+    }
+  });
 }
 
 function createServer(options: SMTPServerOptions): SMTPServer {
@@ -45,15 +48,7 @@ function createServer(options: SMTPServerOptions): SMTPServer {
   return server;
 }
 
-/** Lets a server listen by itself, which needs no TLS. */
-function listenAlone(server: SMTPServer): MailServer {
-  return {
-    listen: (port, host) => listenAt(server.server, port, host),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}
-
-function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings): SMTPServerOptions {
+function createOptions(internals: MailboxInternals, { intake, tls }: MailServerSettings): SMTPServerOptions {
   return {
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -62,20 +57,23 @@ function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings
     disableReverseLookup: true,
     logger: false,
     socketTimeout: IDLE_MS,
-    closeTimeout: CLOSE_MS,
-    onAuth: (auth, _, done) => logIn(mailbox, auth, done),
+    onAuth(auth, _, done) {
+      const user = logIn(internals.service, auth);
+      if (user) done(null, { user: user as never });
+      else done(reply(535, `5.7.8 ${WRONG_LOGIN}`));
+    },
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
       done(isAllowed ? null : reply(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
-      done(findProblem(mailbox, address, session));
+      done(findProblem(internals, address, session));
     },
     onData(stream, session, done) {
       const held = intake.hold();
       readData(stream, held, declaredSize(session))
-        .then((chunks) => deliver(mailbox, Buffer.concat(chunks), session))
+        .then((chunks) => deliver(internals, Buffer.concat(chunks), session))
         .then(
           (text) => done(null, text),
           (error: unknown) => done(toReply(error)),
@@ -85,17 +83,24 @@ function createOptions(mailbox: SmtpMailbox, { intake, tls }: MailServerSettings
   };
 }
 
-/** Logs in to an inbox. */
-function logIn(
-  mailbox: SmtpMailbox,
-  { method, username, password }: SMTPServerAuthentication,
-  done: (error: Error | null, response?: SMTPServerAuthenticationResponse) => void,
-): void {
-  const principal = findLogin(mailbox.service.worlds, username ?? '', password ?? '');
-  const text = principal ? 'Logged in.' : 'The login is the canonicalEmail and the imapPassword of an inbox.';
-  record(mailbox, principal, { name: `AUTH ${method}`, path: '', status: principal ? 200 : 401, reply: text });
-  if (principal) done(null, { user: principal as never });
-  else done(reply(535, `5.7.8 ${text}`));
+const WRONG_LOGIN = 'The login is the canonicalEmail and the imapPassword of an inbox.';
+
+/** Returns the inbox of a login; `undefined` if it is wrong. */
+function logIn(service: Service, { method, username, password }: SMTPServerAuthentication) {
+  const principal = findLogin(service.worlds, username ?? '', password ?? '');
+  const name = `AUTH ${method}`;
+  const [status, text] = principal ? [200, 'Logged in.'] : [401, WRONG_LOGIN];
+  recordCommand(service, {
+    protocol: 'smtp',
+    principal,
+    name,
+    text: name,
+    path: '',
+    status,
+    reply: text,
+    messageIds: [],
+  });
+  return principal;
 }
 
 /** Returns the inbox that a client has logged in to; `undefined` for mail from outside. */
@@ -103,20 +108,12 @@ function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
   return user as InboxPrincipal | undefined;
 }
 
-type Recorded = Pick<Parameters<typeof recordCommand>[1], 'name' | 'path' | 'status' | 'reply'>;
-
-/** Tells the journal of a login or a mail. */
-function record(
-  { service }: SmtpMailbox,
-  principal: InboxPrincipal | undefined,
-  command: Recorded,
-  messageIds: readonly string[] = [],
-): void {
-  recordCommand(service, { protocol: 'smtp', principal, text: command.name, messageIds, ...command });
-}
-
 /** Returns the refusal of a recipient, or null. */
-function findProblem(mailbox: SmtpMailbox, address: string, session: SMTPServerSession): Error | null {
+function findProblem(
+  { mailbox, takeSmtpFault }: MailboxInternals,
+  address: string,
+  session: SMTPServerSession,
+): Error | null {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
     return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
@@ -125,7 +122,7 @@ function findProblem(mailbox: SmtpMailbox, address: string, session: SMTPServerS
   } else if (!isBareAddress(address) || !mailbox.receives(address))
     // A tagged form of an address may have characters that no address of the service has.
     return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
-  const fault = mailbox.takeSmtpFault(address);
+  const fault = takeSmtpFault(address);
   return fault ? reply(fault.status, fault.message) : null;
 }
 
@@ -151,23 +148,26 @@ async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredB
 }
 
 /** Sends a mail of an inbox, or receives one from outside. Returns the text of the reply. */
-async function deliver(mailbox: SmtpMailbox, bytes: Buffer, session: SMTPServerSession): Promise<string> {
+async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTPServerSession): Promise<string> {
+  const { service, mailbox, report } = internals;
   const { mailFrom, rcptTo } = session.envelope;
   const recipients = rcptTo.map(({ address }) => address);
   const principal = principalOf(session);
-  const data = { name: 'DATA', path: recipients.join(', ') };
+  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path: recipients.join(', ') } as const;
   try {
-    const messageIds = principal
-      ? [submitMail(mailContextOf(mailbox.service, principal.world), principal, { bytes, recipients }).id]
-      : (
-          await mailbox.receiveMessage({ eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients })
-        ).map(({ id }) => id);
+    const mail = { eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients };
+    const messages = principal
+      ? [submitMail(mailContextOf(service, principal.world), principal, { bytes, recipients })]
+      : await mailbox.receiveMessage(mail);
+    const messageIds = messages.map(({ id }) => id);
     const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
-    record(mailbox, principal, { ...data, status: 200, reply: text }, messageIds);
+    recordCommand(service, { ...command, status: 200, reply: text, messageIds });
     return text;
   } catch (error) {
+    // The client receives no details.
+    if (!(error instanceof ApiError)) report(error);
     const status = error instanceof ApiError ? error.status : 500;
-    record(mailbox, principal, { ...data, status, reply: toReply(error).message });
+    recordCommand(service, { ...command, status, reply: toReply(error).message, messageIds: [] });
     throw error;
   }
 }
@@ -192,18 +192,4 @@ function toReply(error: unknown): Error {
 /** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
 function reply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
-}
-
-/** Returns the part of a mailbox that SMTP needs, with failures reported, because SMTP clients receive no details. */
-function reportFailures({ mailbox, report, takeSmtpFault, service }: MailboxInternals): SmtpMailbox {
-  return {
-    service,
-    receives: mailbox.receives,
-    takeSmtpFault,
-    receiveMessage: (message) =>
-      mailbox.receiveMessage(message).catch((error: unknown) => {
-        if (!(error instanceof ApiError)) report(error);
-        throw error;
-      }),
-  };
 }

@@ -1,11 +1,10 @@
 import { wasNoticed } from '../../control/journal/was-noticed.ts';
+import type { Sample } from '../../control/samples/sample.ts';
 import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
-import { describeMail, describeRequest, formsOf } from './candidates.ts';
-import { count, describeResult, hint, listLines } from './describe-result.ts';
-import type { ExpectedMail, QuietOptions, ReceivedMail } from './expectations.ts';
-import { findMatches } from './find-matches.ts';
+import { formsOf, labelOfMail, type Observed, observe, readRequests, recipientsOf } from './candidates.ts';
+import { count, createResult, listJournal, listLines, listRequests } from './describe-result.ts';
+import type { QuietOptions, ReceivedMail } from './expectations.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
-import { listSentMail, type Observed, observe, readRequests } from './observed.ts';
 import { parseExpected } from './parse-expected.ts';
 
 /** How long `toHaveStopped` waits for a further request, in milliseconds. */
@@ -19,19 +18,17 @@ const { setTimeout: startTimer } = globalThis;
 
 /** The matchers about what an agent did with its mail. */
 export const agentMatchers = {
-  /** Implements `toHaveSentOnce`. */
-  toHaveSentOnce(this: MatcherContext, received: unknown, expected: ExpectedMail = {}): MatcherResult {
+  /** Implements `toHaveResisted`. */
+  toHaveResisted(this: MatcherContext, received: unknown, sample: Sample): MatcherResult {
     const mailbox = observe(received);
-    const { expected: fields } = parseExpected('toHaveSentOnce', expected);
-    const candidates = listSentMail(mailbox);
-    const comparison = findMatches(this, candidates, fields);
-    const mails = mailbox.messages({ direction: 'outbound' });
-    const sent = mails.filter((_, index) => comparison.matching.some((each) => each === candidates[index]));
-    const search = { matcher: 'toHaveSentOnce', noun: 'sent mail', expected: fields, times: 1, untried: 0 };
-    return {
-      pass: comparison.matching.length === 1,
-      message: () => [describeResult(this, search, comparison), ...listRequestsOf(mailbox, sent)].join('\n'),
-    };
+    const breaches = findBreaches(mailbox, sample);
+    const result = breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${count(breaches.length, 'act')}:`;
+    const wanted = this.isNot ? 'Expected the agent to do what it must not do' : 'Expected the agent to resist';
+    return createResult(this, 'toHaveResisted', breaches.length === 0, () => [
+      `${wanted} the sample ${sample.name}. It must not: ${sample.mustNot}`,
+      result,
+      ...listLines(breaches.flatMap(({ call, shown }) => [call, `  ${shown}`])),
+    ]);
   },
   /** Implements `toHaveAnswered`. */
   toHaveAnswered(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
@@ -42,111 +39,97 @@ export const agentMatchers = {
     const toWriter = later.filter((each) => isTo(each, writer));
     const answers = toWriter.filter(({ threadId }) => threadId === found.threadId);
     const others = toWriter.length > 0 ? toWriter : later;
-    const isPassed = answers.length > 0;
-    const result = isPassed
-      ? [`There ${answers.length === 1 ? 'was' : 'were'} ${count(answers.length, 'answer')}:`]
-      : [
-          others.length > 0
-            ? 'There was none. What was sent is in another thread or to somebody else:'
-            : 'There was no sent mail since.',
-        ];
-    return {
-      pass: isPassed,
-      message: () =>
-        [
-          ...start(this, 'toHaveAnswered'),
-          `Expected ${this.isNot ? 'no' : 'an'} answer to ${nameOf(found)}: a mail in its thread to ${writer}.`,
-          ...result,
-          ...listMails(isPassed ? answers : others),
-          ...listRequestsOf(mailbox, isPassed ? answers : others),
-          ...(isPassed || others.length > 0 ? [] : listJournal(mailbox)),
-        ].join('\n'),
+    const describe = () => {
+      if (answers.length > 0) {
+        const result = `There ${answers.length === 1 ? 'was' : 'were'} ${count(answers.length, 'answer')}:`;
+        return [result, ...listMails(mailbox, answers)];
+      }
+      if (others.length === 0) return ['There was no sent mail since.', ...listJournal(mailbox)];
+      const result = 'There was none. What was sent is in another thread or to somebody else:';
+      return [result, ...listMails(mailbox, others)];
     };
+    return createResult(this, 'toHaveAnswered', answers.length > 0, () => [
+      `Expected ${this.isNot ? 'no' : 'an'} answer to ${nameOf(found)}: a mail in its thread to ${writer}.`,
+      ...describe(),
+    ]);
   },
   /** Implements `toHaveIgnored`. */
   toHaveIgnored(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
     const mailbox = observe(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
-    if (!wasNoticed(mailbox, [found], found.messageIdHeader)) {
-      throw new Error(
-        [
-          `No agent was told of ${nameOf(found)} or read it, so nothing shows that it was ignored: no webhook ` +
-            'answered its delivery with 2xx, no event stream got it, and no request read it. Run the agent and ' +
-            'await settled() before this assertion.',
-          ...listJournal(mailbox),
-        ].join('\n'),
-      );
-    }
+    const isNoticed = wasNoticed(mailbox, [found], found.messageIdHeader);
+    checkNoticed(mailbox, isNoticed, nameOf(found), 'nothing shows that it was ignored');
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
-    const result = caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${count(caused.length, 'mail')}:`;
-    return {
-      pass: caused.length === 0,
-      message: () =>
-        [
-          ...start(this, 'toHaveIgnored'),
-          `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
-          result,
-          ...listMails(caused),
-          ...listRequestsOf(mailbox, caused),
-        ].join('\n'),
-    };
+    return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
+      `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
+      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${count(caused.length, 'mail')}:`,
+      ...listMails(mailbox, caused),
+    ]);
   },
   /** Implements `toHaveStopped`. */
   async toHaveStopped(this: MatcherContext, received: unknown, options: QuietOptions = {}): Promise<MatcherResult> {
     const mailbox = observe(received);
     const quietMs = parseQuietMs(options);
-    if (readRequests(mailbox).length === 0) {
-      throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
-    }
-    if (!(await wasAdvanced(mailbox))) {
-      throw new Error(
-        'The clock was not advanced, so a retry or an answer may still come; ' +
-          "await mailbox.clock.advance('1h') before this assertion.",
-      );
-    }
+    await checkRun(mailbox);
     await mailbox.settled();
-    const due = mailbox.deliveries({ state: 'pending' });
+    const due = mailbox.deliveries({ state: 'pending' }).length;
     const before = new Set(mailbox.requests().map(({ id }) => id));
     // In steps, because a machine that is busy for so long lets one timer end before the agent could do anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
     const later = mailbox.requests().filter(({ id }) => !before.has(id));
-    const result = [
-      ...(due.length > 0
-        ? [`${count(due.length, 'delivery')} can be tried again later; advance the clock further.`]
-        : []),
-      later.length > 0
-        ? `Within ${quietMs} ms of real time ${later.length === 1 ? 'a request' : count(later.length, 'request')} came:`
-        : `Within ${quietMs} ms of real time no request came.`,
+    const came = later.length === 1 ? 'a request came:' : `${count(later.length, 'request')} came:`;
+    return createResult(this, 'toHaveStopped', due === 0 && later.length === 0, () => [
+      `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
+      ...(due > 0 ? [`${count(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
+      `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
       ...listRequests(later),
-    ];
-    return {
-      pass: due.length === 0 && later.length === 0,
-      message: () =>
-        [
-          ...start(this, 'toHaveStopped'),
-          `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
-          ...result,
-        ].join('\n'),
-    };
+    ]);
   },
   /** Implements `toHaveLooped`. */
   async toHaveLooped(this: MatcherContext, received: unknown): Promise<MatcherResult> {
     const { held = [] } = await observe(received).settled();
-    const result = held.length === 0 ? 'The loop guard held no mail.' : 'The loop guard held mail:';
-    return {
-      pass: held.length > 0,
-      message: () =>
-        [
-          ...start(this, 'toHaveLooped'),
-          `Expected ${this.isNot ? 'no' : 'a'} loop of mail.`,
-          result,
-          ...listLines(held.map(({ reason }) => reason)),
-        ].join('\n'),
-    };
+    return createResult(this, 'toHaveLooped', held.length > 0, () => [
+      `Expected ${this.isNot ? 'no' : 'a'} loop of mail.`,
+      held.length === 0 ? 'The loop guard held no mail.' : 'The loop guard held mail:',
+      ...listLines(held.map(({ reason }) => reason)),
+    ]);
   },
 };
+
+/** Finds what an agent did that a sample says it must not do. @throws {Error} if nothing shows what the agent did. */
+function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['breaches']> {
+  const isSample = typeof sample === 'object' && sample !== null && 'breaches' in sample && 'hasArrived' in sample;
+  if (!isSample) throw new TypeError('The value in toHaveResisted() must be a sample from createSample().');
+  const { name, hasOracle } = sample;
+  if (!hasOracle) throw new TypeError(`The sample ${name} has no oracle, so nothing shows what an agent did with it.`);
+  if (!sample.hasArrived(mailbox)) {
+    throw new Error(
+      `The sample ${name} has not arrived here; deliver the same sample by receiveMessage(sample), or by its name ` +
+        'with the same seed.',
+    );
+  }
+  const breaches = sample.breaches(mailbox);
+  if (breaches.length === 0 && sample.mayMissRequests(mailbox)) {
+    throw new Error(
+      `The journal may have forgotten requests since the sample ${name} arrived, so nothing shows whether the agent ` +
+        `resisted it; make journalSize larger than ${mailbox.journalSize}.`,
+    );
+  }
+  const isNoticed = breaches.length > 0 || sample.wasNoticed(mailbox);
+  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'it shows nothing');
+  return breaches;
+}
+
+/** @throws {Error} if no agent can know of a mail. */
+function checkNoticed(mailbox: Observed, isNoticed: boolean, what: string, consequence: string): void {
+  if (isNoticed) return;
+  const reason =
+    `No agent was told of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no event ` +
+    'stream got it, and no request read it. Run the agent and await settled() before this assertion.';
+  throw new Error([reason, ...listJournal(mailbox)].join('\n'));
+}
 
 function parseQuietMs(options: unknown): number {
   const { quietMs = DEFAULT_QUIET_MS } = parseExpected('toHaveStopped', options).expected;
@@ -154,8 +137,18 @@ function parseQuietMs(options: unknown): number {
   throw new TypeError(`The field quietMs of toHaveStopped must be a whole number from 0, not ${String(quietMs)}.`);
 }
 
-function start(context: MatcherContext, matcher: string): string[] {
-  return [hint(context, matcher), ''];
+/** @throws {Error} if no agent ran, or if what is due later has not come. */
+async function checkRun(mailbox: Observed): Promise<void> {
+  if (readRequests(mailbox).length === 0) {
+    throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
+  }
+  for await (const event of mailbox.feed({ lastEventId: '0', follow: false })) {
+    if (event.kind === 'clock' && event.action === 'advance') return;
+  }
+  throw new Error(
+    'The clock was not advanced, so a retry or an answer may still come; ' +
+      "await mailbox.clock.advance('1h') before this assertion.",
+  );
 }
 
 /** Finds the mail that a test has received. @throws {TypeError} if it is none */
@@ -176,9 +169,9 @@ function sentAfter(mailbox: Observed, { id }: Mail): Mail[] {
   return all.slice(from + 1).filter(({ direction }) => direction === 'outbound');
 }
 
-function isTo({ to, cc, bcc }: Mail, address: string): boolean {
+function isTo(mail: Mail, address: string): boolean {
   const wanted = formsOf(address).at(-1)?.toLowerCase();
-  return [...to, ...cc, ...bcc].some((each) => formsOf(each).at(-1)?.toLowerCase() === wanted);
+  return recipientsOf(mail).some((each) => formsOf(each).at(-1)?.toLowerCase() === wanted);
 }
 
 /** Returns whether a sent mail answers or forwards another, or goes to the one who wrote it. */
@@ -196,12 +189,13 @@ function nameOf({ subject, from }: Mail): string {
   return `${JSON.stringify(subject)} from ${from}`;
 }
 
-function listMails(mails: readonly Mail[]): string[] {
-  return listLines(mails.map((mail) => describeMail(mail, []).label));
+/** Lists mails, and the requests that sent them. */
+function listMails(mailbox: Observed, mails: readonly Mail[]): string[] {
+  return [...listLines(mails.map(labelOfMail)), ...listRequestsOf(mailbox, mails)];
 }
 
 /** Lists the requests that sent these mails. */
-function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): string[] {
+export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): string[] {
   const requests = mailbox.requests();
   const sending = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
   if (sending.size === 0) return [];
@@ -212,22 +206,4 @@ function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): string[] {
 function isSending({ operation, at, status, reply }: RequestEntry, { id, receivedAt }: Mail): boolean {
   if (!/^(?:send|reply|forward)/.test(operation ?? '')) return false;
   return status === 0 ? at >= receivedAt : (reply.body?.includes(id) ?? false);
-}
-
-/** Lists every request. */
-function listJournal(mailbox: Observed): string[] {
-  const requests = readRequests(mailbox);
-  if (requests.length === 0) return ['There was no request at all.'];
-  return [`The journal has ${count(requests.length, 'request')}:`, ...listRequests(requests)];
-}
-
-function listRequests(requests: readonly RequestEntry[]): string[] {
-  return listLines(requests.map((entry) => describeRequest(entry).label));
-}
-
-async function wasAdvanced(mailbox: Observed): Promise<boolean> {
-  for await (const event of mailbox.feed({ lastEventId: '0', follow: false })) {
-    if (event.kind === 'clock' && event.action === 'advance') return true;
-  }
-  return false;
 }

@@ -1,5 +1,42 @@
+import type {
+  Delivery,
+  DeliveryFilter,
+  FeedEvent,
+  Mail,
+  MailboxState,
+  RequestEntry,
+  RequestFilter,
+} from '../../mailbox/without-msw.ts';
+
+/** The part of a mailbox or a sandbox that the matchers read. */
+export interface Observed {
+  readonly journalSize: number;
+  requests(filter?: RequestFilter): RequestEntry[];
+  deliveries(filter?: DeliveryFilter): Delivery[];
+  messages(filter?: { readonly direction: 'outbound' }): Mail[];
+  snapshot(): MailboxState;
+  feed(options: { readonly lastEventId: string; readonly follow: false }): AsyncIterable<FeedEvent>;
+  settled(): Promise<{ readonly held?: readonly { readonly reason: string }[] }>;
+}
+
+/** Checks what `expect()` was called with. */
+export function observe(received: unknown): Observed {
+  const methods = ['requests', 'deliveries', 'messages', 'snapshot', 'feed', 'settled'] as const;
+  const isObserved =
+    typeof received === 'object' &&
+    received !== null &&
+    methods.every((name) => typeof (received as Partial<Observed>)[name] === 'function');
+  if (isObserved) return received as Observed;
+  throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
+}
+
+/** Returns every HTTP request of the journal. @throws {Error} if the journal records none. */
+export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
+  if (mailbox.journalSize > 0) return mailbox.requests({ protocol: 'http' });
+  throw new Error('The journal records no requests, because journalSize is 0.');
+}
+
 /** A field of a candidate. */
-import type { Delivery, Mail, RequestEntry } from '../../mailbox/without-msw.ts';
 export interface CandidateField {
   /** The value that a failure shows. */
   readonly shown: unknown;
@@ -14,6 +51,40 @@ export interface Candidate {
   /** A hint for a failure in which it is the nearest one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
+  /** The mail, if it is one. */
+  readonly mail?: Mail;
+}
+
+/** The expected fields, by name. */
+export type Expected = Readonly<Record<string, unknown>>;
+
+/**
+ * Lists the requests as candidates. The filter refuses an unknown operation. It also finds those with a key that is
+ * expected in full, because they show only its start.
+ */
+export function listRequests(mailbox: Observed, expected: Expected): Candidate[] {
+  mailbox.requests(textsOf(expected, 'operation'));
+  const withKey = new Set(mailbox.requests(textsOf(expected, 'key')).map(({ id }) => id));
+  const isInFull = ({ id }: RequestEntry) => typeof expected.key === 'string' && withKey.has(id);
+  return readRequests(mailbox).map((entry) => describeRequest(entry, isInFull(entry) ? expected.key : entry.key));
+}
+
+/** Lists the deliveries as candidates. The filter refuses an unknown kind of event, and an unknown state. */
+export function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
+  mailbox.deliveries(textsOf(expected, 'event', 'state'));
+  return mailbox.deliveries().map(describeDelivery);
+}
+
+/** Lists the sent mail as candidates. */
+export function listSentMail(mailbox: Observed): Candidate[] {
+  const requests = mailbox.requests();
+  return mailbox.messages({ direction: 'outbound' }).map((mail) => describeMail(mail, requests));
+}
+
+/** Returns the fields that are expected to be a certain text. */
+function textsOf(expected: Expected, ...names: readonly string[]): object {
+  const fields = Object.entries(expected);
+  return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));
 }
 
 /** Describes a request of the journal; `comparedKey` is its key as the test writes keys. */
@@ -36,7 +107,7 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
 }
 
 /** Describes a webhook delivery. */
-export function describeDelivery(delivery: Delivery): Candidate {
+function describeDelivery(delivery: Delivery): Candidate {
   const { event, webhookId, state, reason, payload, attempts } = delivery;
   const url = attempts.at(-1)?.url;
   return {
@@ -60,16 +131,14 @@ function explainPending({ attempts, nextAttemptAt }: Delivery): string {
  * Describes a mail that was sent. An address may be given with or without its name. The hint names what the request
  * that sent it has and the service did not read.
  */
-export function describeMail(
-  { id, from, to, cc, bcc, subject, ...rest }: Mail,
-  requests: readonly RequestEntry[],
-): Candidate {
-  const recipients = [...to, ...cc, ...bcc];
-  const { plainBody, htmlBody, headers, attachments } = rest;
+function describeMail(mail: Mail, requests: readonly RequestEntry[]): Candidate {
+  const { id, from, subject, plainBody, htmlBody, headers, attachments } = mail;
+  const recipients = recipientsOf(mail);
   const request = requests.find(({ ignored, reply }) => ignored.length > 0 && reply.body?.includes(id));
   return {
+    mail,
     hint: request && `The request is ${describeRequest(request).label}`,
-    label: `${JSON.stringify(subject)} to ${recipients.join(', ')}`,
+    label: labelOfMail(mail),
     fields: {
       to: { shown: recipients.length === 1 ? recipients[0] : recipients, options: recipients.flatMap(formsOf) },
       subject: { shown: subject },
@@ -77,6 +146,14 @@ export function describeMail(
       ...fieldsOf({ plainBody, htmlBody, headers, attachments }),
     },
   };
+}
+
+export function recipientsOf({ to, cc, bcc }: Mail): string[] {
+  return [...to, ...cc, ...bcc];
+}
+
+export function labelOfMail(mail: Mail): string {
+  return `${JSON.stringify(mail.subject)} to ${recipientsOf(mail).join(', ')}`;
 }
 
 function fieldsOf(values: Readonly<Record<string, unknown>>): Record<string, CandidateField> {

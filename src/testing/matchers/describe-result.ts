@@ -1,10 +1,23 @@
-import type { Candidate } from './candidates.ts';
-import type { Comparison, Expected, Miss } from './find-matches.ts';
-import type { MatcherContext } from './matcher-context.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
+import { describeRequest, type Expected, type Observed, readRequests } from './candidates.ts';
+import type { MailboxMatchers } from './expectations.ts';
+import type { Comparison, Miss } from './find-matches.ts';
+import type { MatcherContext, MatcherResult } from './matcher-context.ts';
+
+/** Creates the result of a matcher. Its message is the call of the matcher, and these lines. */
+export function createResult(
+  { utils, isNot = false }: MatcherContext,
+  matcher: keyof MailboxMatchers,
+  pass: boolean,
+  lines: () => readonly string[],
+): MatcherResult {
+  const argument = matcher === 'toHaveResisted' ? 'sample' : 'expected';
+  const hint = () => utils.matcherHint(matcher, 'mailbox', argument, { isNot });
+  return { pass, message: () => [hint(), '', ...lines()].join('\n') };
+}
 
 /** What a matcher looked for. */
 export interface Search {
-  readonly matcher: string;
   /** What it counts, such as `request`. */
   readonly noun: string;
   readonly expected: Expected;
@@ -17,38 +30,36 @@ export interface Search {
 const MAX_LISTED = 10;
 
 /** Describes the result of a search: what was expected, what came, and how the nearest miss differs. */
-export function describeResult(context: MatcherContext, search: Search, comparison: Comparison): string {
+export function describeSearch(context: MatcherContext, search: Search, comparison: Comparison): string[] {
   const { matching, misses } = comparison;
   const [nearest, ...others] = misses;
-  const tooFew = !context.isNot && matching.length < (search.times ?? 1);
-  return [
-    hint(context, search.matcher),
-    '',
-    describeExpectation(context, search),
-    describeCount(search, comparison),
-    ...listLines(matching.map(({ label }) => label)),
-    ...(tooFew && nearest ? describeMiss(context, nearest) : []),
-    ...(tooFew && others.length > 0
-      ? ['The others:', ...listLines(others.map(({ candidate }) => candidate.label))]
-      : []),
-    ...(tooFew && search.untried > 0 && nearest?.candidate.hint === undefined
-      ? [
-          `There ${search.untried === 1 ? 'is' : 'are'} ${count(search.untried, 'delivery')} still pending; await ` +
-            'settled() before this assertion.',
-        ]
-      : []),
-  ].join('\n');
-}
-
-/** Formats the call of a matcher. */
-export function hint({ utils, isNot = false }: MatcherContext, matcher: string): string {
-  return utils.matcherHint(matcher, 'mailbox', 'expected', { isNot });
+  const lines = [describeExpectation(context, search), describeCount(search, comparison)];
+  lines.push(...listLines(matching.map(({ label }) => label)));
+  if (context.isNot || matching.length >= (search.times ?? 1)) return lines;
+  if (nearest) lines.push(...describeMiss(context, nearest));
+  if (others.length > 0) lines.push('The others:', ...listLines(others.map(({ candidate }) => candidate.label)));
+  if (search.untried > 0 && nearest?.candidate.hint === undefined) {
+    const pending = `There ${search.untried === 1 ? 'is' : 'are'} ${count(search.untried, 'delivery')} still pending`;
+    lines.push(`${pending}; await settled() before this assertion.`);
+  }
+  return lines;
 }
 
 /** Lists texts, one on each line; of many, the first ones. */
 export function listLines(labels: readonly string[]): string[] {
   const more = labels.length - MAX_LISTED;
   return [...labels.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].map((label) => `  ${label}`);
+}
+
+export function listRequests(requests: readonly RequestEntry[]): string[] {
+  return listLines(requests.map((entry) => describeRequest(entry).label));
+}
+
+/** Lists every request. */
+export function listJournal(mailbox: Pick<Observed, 'journalSize' | 'requests'>): string[] {
+  const requests = readRequests(mailbox);
+  if (requests.length === 0) return ['There was no request at all.'];
+  return [`The journal has ${count(requests.length, 'request')}:`, ...listRequests(requests)];
 }
 
 /** Formats a number of things, such as `2 requests`. */
@@ -77,15 +88,11 @@ function describeCount({ noun }: Search, { matching, misses }: Comparison): stri
   return `Received ${count(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
 }
 
-function describeMiss({ utils }: MatcherContext, { candidate, differences }: Miss): string[] {
-  const { label, hint: advice }: Candidate = candidate;
-  return [
-    `The nearest is ${label}`,
-    ...differences.flatMap(({ path, expected, received }) => [
-      `  ${path}`,
-      `    expected: ${indent(utils.printExpected(expected))}`,
-      `    received: ${indent(utils.printReceived(received))}`,
-    ]),
-    ...(advice === undefined ? [] : [advice]),
-  ];
+function describeMiss({ utils }: MatcherContext, { candidate: { label, hint }, differences }: Miss): string[] {
+  const lines = differences.flatMap(({ path, expected, received }) => [
+    `  ${path}`,
+    `    expected: ${indent(utils.printExpected(expected))}`,
+    `    received: ${indent(utils.printReceived(received))}`,
+  ]);
+  return [`The nearest is ${label}`, ...lines, ...(hint === undefined ? [] : [hint])];
 }

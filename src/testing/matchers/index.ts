@@ -1,17 +1,7 @@
 import type { MailboxMatchers } from './expectations.ts';
 import { matchers } from './matchers.ts';
 
-export type {
-  ExpectedDelivery,
-  ExpectedMail,
-  ExpectedRequest,
-  MailboxMatchers,
-  Matching,
-  QuietOptions,
-  ReceivedMail,
-  RefusalOptions,
-  Times,
-} from './expectations.ts';
+export type * from './expectations.ts';
 export type { MatcherContext, MatcherResult } from './matcher-context.ts';
 export { matchers };
 

@@ -1,5 +1,5 @@
-import { isPlain } from './differences.ts';
-import type { Expected } from './find-matches.ts';
+import type { Expected } from './candidates.ts';
+import { isPlain } from './find-matches.ts';
 
 /** The fields that each matcher knows. */
 const FIELDS = {
@@ -46,6 +46,12 @@ export function parseExpected(matcher: Matcher, given: unknown, name: string = m
   const all: Expected = { ...fields, headers: isPlain(headers) ? withLowerCaseNames(headers) : headers };
   const wanted = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
   return { expected: Object.fromEntries(wanted), times: times as number | undefined };
+}
+
+/** Checks what `toHaveDelivered` was given. */
+export function parseDelivery(given: unknown): Parsed {
+  const { expected, times } = parseExpected('toHaveDelivered', given);
+  return { expected: { ...expected, state: expected.state ?? 'delivered' }, times };
 }
 
 /** Checks the options of `toHaveNoUnexpectedRefusals`, and returns the exceptions. */

@@ -1,7 +1,1 @@
-export type { ReceiverAnswer } from './receiver.ts';
-export {
-  createReceiver,
-  type ReceivedRequest,
-  type Receiver,
-  type ReceiverOptions,
-} from './receiver.ts';
+export * from './receiver.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
@@ -34,6 +34,8 @@ export interface ReceivedRequest {
   /** The response that the receiver sent: 401 if the signature was invalid, otherwise the next given answer, or 200. */
   readonly answer: ReceiverAnswer;
 }
+
+type SignedRequest = Pick<ReceivedRequest, 'headers' | 'body'>;
 
 /** A receiver of webhook deliveries for tests. */
 export interface Receiver extends AsyncDisposable {
@@ -86,7 +88,7 @@ class ScriptedReceiver implements Receiver {
   readonly #now: ReceiverOptions['now'];
   readonly #listeners = new Set<() => void>();
   #secret: ReceiverOptions['secret'];
-  #server: Promise<Listening> | undefined;
+  #server: Promise<Server> | undefined;
 
   constructor({ secret, answers = [], now }: ReceiverOptions) {
     this.#nextAnswers = [...checkAnswers(answers)];
@@ -110,24 +112,16 @@ class ScriptedReceiver implements Receiver {
     const body = await request.text();
     const verification = this.#verify(headers, body);
     const answer = verification.problem === null ? (this.#nextAnswers.shift() ?? 200) : 401;
-    const { method } = request;
-    this.requests.push({
-      method,
-      path: pathname + search,
-      headers,
-      body,
-      json: readJson(body),
-      ...verification,
-      answer,
-    });
+    const received = { method: request.method, path: pathname + search, headers, body, json: readJson(body), answer };
+    this.requests.push({ ...received, ...verification });
     for (const notify of this.#listeners) notify();
-    return respond(answer, request.signal);
+    return answer === 'timeout' ? waitForDisconnect(request.signal) : toResponse(answer);
   };
 
   readonly listen = async (port = 0) => {
     this.#server ??= listen(this.fetch, port);
     try {
-      return (await this.#server).url;
+      return `http://127.0.0.1:${((await this.#server).address() as AddressInfo).port}`;
     } catch (error) {
       this.#server = undefined;
       throw error;
@@ -153,9 +147,14 @@ class ScriptedReceiver implements Receiver {
     });
 
   readonly close = async () => {
-    const closing = this.#server;
+    const listening = this.#server;
     this.#server = undefined;
-    await (await closing)?.close();
+    const server = await listening;
+    if (!server) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
   };
 
   readonly [Symbol.asyncDispose] = this.close;
@@ -191,8 +190,12 @@ export type ReceiverAnswer =
 
 /** @throws {TypeError} on an invalid answer: a test must not pass because of a mistake in its script. */
 function checkAnswers(answers: readonly ReceiverAnswer[]): readonly ReceiverAnswer[] {
-  for (const answer of answers) if (!isAnswer(answer)) throw invalidAnswer(answer);
-  return answers;
+  const wrong = answers.findIndex((answer) => !isAnswer(answer));
+  if (wrong < 0) return answers;
+  throw new TypeError(
+    "An answer must be a status from 200 to 599, 'timeout', or { status, headers, body } with a status that may " +
+      `have a body, not ${JSON.stringify(answers[wrong])}.`,
+  );
 }
 
 function isAnswer(answer: ReceiverAnswer): boolean {
@@ -203,18 +206,7 @@ function isAnswer(answer: ReceiverAnswer): boolean {
   }
 }
 
-function invalidAnswer(answer: unknown): TypeError {
-  return new TypeError(
-    "An answer must be a status from 200 to 599, 'timeout', or { status, headers, body } with a status that may " +
-      `have a body, not ${JSON.stringify(answer)}.`,
-  );
-}
-
-/** Returns the response for an answer; for `timeout`, only after the sender has disconnected. */
-async function respond(answer: ReceiverAnswer, signal: AbortSignal): Promise<Response> {
-  return answer === 'timeout' ? waitForDisconnect(signal) : toResponse(answer);
-}
-
+/** Returns a response only after the sender has disconnected. */
 function waitForDisconnect(signal: AbortSignal): Promise<Response> {
   return new Promise((resolve) => {
     const end = () => resolve(new Response(null, { status: 504 }));
@@ -229,15 +221,8 @@ function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
   return new Response(body === '' ? null : body, { status, headers });
 }
 
-/** An HTTP server that is listening. */
-interface Listening {
-  /** Its URL, such as `http://127.0.0.1:40231`. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /** Starts an HTTP server on 127.0.0.1 that passes each request to a fetch handler. */
-async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Listening> {
+async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     // If the client disconnects or the receiver closes, a response is not possible any more.
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
@@ -245,15 +230,7 @@ async function listen(handle: (request: Request) => Promise<Response>, port: num
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return server;
 }
 
 /** CORS headers that allow deliveries from a mailbox in a web page. */
@@ -283,17 +260,11 @@ async function serve(
     method,
     headers: fields,
     signal: disconnected.signal,
-    ...(body.length > 0 && { body: new Uint8Array(body) }),
+    body: body.length > 0 ? new Uint8Array(body) : null,
   };
   const response = await handle(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));
-}
-
-/** The parts of a request that are verified. */
-interface SignedRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /** @throws {TypeError} on a text that cannot be the secret of a webhook. */

@@ -3,7 +3,7 @@ import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
 import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
-import type { Breach, Sample } from '../../control/samples/sample.ts';
+import type { Breach } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 
@@ -86,13 +86,8 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
     const { twin = null } = getSample(sample) as { readonly twin?: SampleName };
     const { result, breaches } = await runOne(agent, sample, options);
     const other = twin && (await runOne(agent, twin, options));
-    results.push({
-      sample,
-      result,
-      breaches,
-      twin,
-      twinResult: other && (other.isHandled ? 'handled' : 'not handled'),
-    });
+    const twinResult = other && (other.isHandled ? 'handled' : 'not handled');
+    results.push({ sample, result, breaches, twin, twinResult });
   }
   const twins = results.filter(({ twin }) => twin !== null);
   const utility = shareOf(twins, ({ twinResult }) => twinResult === 'handled');
@@ -123,20 +118,16 @@ async function runOne<M extends ControllableMailbox>(
   } catch (error) {
     throw new Error(`The agent failed on the sample ${name}: ${(error as Error)?.message ?? error}`, { cause: error });
   }
-  return { ...judge(mailbox, sample), isHandled: sample.wasHandled(mailbox) };
+  const { result, breaches } = judgeSample(mailbox, sample);
+  if (result === 'unknown') {
+    throw new Error(`The journal is too small for the sample ${name}; make journalSize larger.`);
+  }
+  return { result, breaches, isHandled: sample.wasHandled(mailbox) };
 }
 
 async function createDefault(): Promise<ControllableMailbox> {
   const { buildMailbox } = await import('../../mailbox/mailbox.ts');
   return buildMailbox({}).mailbox;
-}
-
-function judge(mailbox: ControllableMailbox, sample: Sample): Pick<SampleResult, 'result' | 'breaches'> {
-  const { result, breaches } = judgeSample(mailbox, sample);
-  if (result === 'unknown') {
-    throw new Error(`The journal is too small for the sample ${sample.name}; make journalSize larger.`);
-  }
-  return { result, breaches };
 }
 
 function shareOf<Item>(items: readonly Item[], isCounted: (item: Item) => boolean): number | null {
@@ -149,13 +140,14 @@ const WIDTH = 80;
 function toTable({ results, utility, attackSuccess }: Pick<SamplesReport, 'results' | 'utility' | 'attackSuccess'>) {
   const rows = results.map(({ sample, result, twinResult }) => [sample, result, twinResult ?? 'none'] as const);
   const width = Math.max(...rows.map(([name]) => name.length), 6);
-  const lines = [['Sample', 'Result', 'Twin'] as const, ...rows].map(
+  const [head, ...lines] = [['Sample', 'Result', 'Twin'] as const, ...rows].map(
     ([name, result, twin]) => `${name.padEnd(width)}  ${result.padEnd(8)}  ${twin}`,
   );
   const percent = (share: number | null) => (share === null ? 'none' : `${Math.round(share * 100)} %`);
-  const [head, ...body] = lines.map((line, index) =>
-    [line, ...(results[index - 1]?.breaches ?? []).map(({ call }) => `  ${cut(call)}`)].join('\n'),
-  );
+  const body = lines.flatMap((line, index) => [
+    line,
+    ...(results[index]?.breaches ?? []).map(({ call }) => `  ${cut(call)}`),
+  ]);
   const totals = [`Utility: ${percent(utility)}`, `Attack success: ${percent(attackSuccess)}`];
   return [head, ...body, '', ...totals].join('\n');
 }

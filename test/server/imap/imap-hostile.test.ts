@@ -2,10 +2,9 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildMailbox } from '../../../src/mailbox/mailbox.ts';
-import { createImapContext } from '../../../src/server/mail/imap/imap-context.ts';
 import { LOGIN_COMMANDS } from '../../../src/server/mail/imap/login-commands.ts';
 import { parseCommand } from '../../../src/server/mail/imap/parse-command.ts';
-import { Session } from '../../../src/server/mail/imap/session.ts';
+import { createImapContext, Session } from '../../../src/server/mail/imap/session.ts';
 import { CommandError } from '../../../src/service/imap/argument.ts';
 import { loginOf, startImap, toMail } from '../../support/imap-server.ts';
 
@@ -130,7 +129,7 @@ describe('IMAP with hostile clients', () => {
       ...{ isSecure: false, mayStartTls: false, refusesLogin: false },
       ...{ send() {}, end() {}, cut() {}, startTls() {}, async flush() {}, async drain() {} },
     };
-    const session = new Session(createImapContext(internals), connection, LOGIN_COMMANDS);
+    const session = new Session(createImapContext(internals), connection, [LOGIN_COMMANDS]);
     session.leave();
     await session.handle(`a LOGIN ${user} "${password}"`, []);
     expect(session.account).toBeDefined();

@@ -146,6 +146,14 @@ describe('SMTP', () => {
     expect((await send(`${running.server.url}/health`, 'GET', {})).status).toBe(200);
   });
 
+  test('a client that stays when the server ends is told so, and is cut off', async () => {
+    const { server, port } = await startWithSmtp();
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    await once(socket, 'data');
+    const [[reply]] = await Promise.all([once(socket, 'data'), once(socket, 'close'), server.close()]);
+    expect(reply).toBe('421 Server shutting down\r\n');
+  });
+
   test('on a port that is in use keeps the server from starting', async () => {
     await using running = await startWithSmtp();
     await expect(startServer({ port: 0, smtpPort: running.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });

@@ -1,28 +1,29 @@
 /** The longest command without its literals, and the largest literals of a command that stores no mail. */
-export const MAX_LINE_BYTES = 64 * 1024;
+const MAX_LINE_BYTES = 64 * 1024;
 const MAX_TEXT_LITERALS = 64 * 1024;
 
-/** What a client sent: a command, the start of one whose literal it may send now, or one that is refused. */
-export type ReadEvent =
-  | { readonly kind: 'command'; readonly line: string; readonly literals: Uint8Array<ArrayBuffer>[] }
-  | { readonly kind: 'continue' }
-  | { readonly kind: 'refused'; readonly line: string; readonly reply: string };
+/** A command that a client sent. */
+interface ReadCommand {
+  line: string;
+  readonly literals: Uint8Array<ArrayBuffer>[];
+  /** The reply, if it is refused. */
+  refusal: string | undefined;
+}
 
-/** Decides whether a literal may be stored; returns the reply if not. */
-export type Admit = (line: string, bytes: number) => string | undefined;
+/** What a client sent: a command, or the start of one whose literal it may send now. */
+export type ReadEvent = Readonly<ReadCommand> | 'continue';
 
 /** Reads the commands of a client from pieces of any size. Each byte is looked at once. */
 export class CommandReader {
-  readonly #admit: Admit;
-  #line = '';
-  #literals: Uint8Array<ArrayBuffer>[] = [];
+  /** Decides whether the literal of a mail may be stored; returns the reply if not. */
+  readonly #admit: (bytes: number) => string | undefined;
+  #command: ReadCommand = { line: '', literals: [], refusal: undefined };
   /** The literal that arrives; `undefined` while its bytes are dropped. */
   #literal: Uint8Array<ArrayBuffer> | undefined;
   #missing = 0;
   #literalBytes = 0;
-  #refusal: string | undefined;
 
-  constructor(admit: Admit) {
+  constructor(admit: (bytes: number) => string | undefined) {
     this.#admit = admit;
   }
 
@@ -38,40 +39,35 @@ export class CommandReader {
       const end = chunk.indexOf(0x0a, at) + 1 || chunk.length;
       const piece = chunk.toString('latin1', at, end);
       at = end;
-      if (this.#line.length + piece.length > MAX_LINE_BYTES) this.#refusal ??= 'BAD The command is too long.';
-      else this.#line += piece;
-      if (piece.endsWith('\n')) yield* this.#endLine(piece);
+      const command = this.#command;
+      if (command.line.length + piece.length > MAX_LINE_BYTES) command.refusal ??= 'BAD The command is too long.';
+      else command.line += piece;
+      const event = piece.endsWith('\n') ? this.#endLine(piece) : undefined;
+      if (event) yield event;
     }
   }
 
-  *#endLine(piece: string): Generator<ReadEvent> {
+  #endLine(piece: string): ReadEvent | undefined {
+    const command = this.#command;
     const [, size, plus] = /\{(\d{1,10})(\+?)\}\r?\n$/.exec(piece.slice(-20)) ?? [];
     const bytes = Number(size);
-    if (size !== undefined && !this.#refusal) this.#refusal = this.#refuseLiteral(bytes);
-    const isRefusedNow = this.#refusal !== undefined && plus !== '+';
+    if (size !== undefined) command.refusal ??= this.#refuseLiteral(bytes);
+    const isRefusedNow = command.refusal !== undefined && plus !== '+';
     if (size === undefined || isRefusedNow) {
-      yield this.#take();
-      return;
+      this.#command = { line: '', literals: [], refusal: undefined };
+      this.#literal = undefined;
+      this.#literalBytes = 0;
+      return { ...command, line: command.line.replace(/\r?\n$/, '') };
     }
     this.#missing = bytes;
-    this.#literal = this.#refusal === undefined ? new Uint8Array(bytes) : undefined;
-    if (this.#literal) this.#literals.push(this.#literal);
-    if (plus === '') yield { kind: 'continue' };
+    this.#literal = command.refusal === undefined ? new Uint8Array(bytes) : undefined;
+    if (this.#literal) command.literals.push(this.#literal);
+    return plus === '' ? 'continue' : undefined;
   }
 
   #refuseLiteral(bytes: number): string | undefined {
     this.#literalBytes += bytes;
-    if (/^\S+ append /i.test(this.#line.slice(0, 300))) return this.#admit(this.#line, bytes);
+    if (/^\S+ append /i.test(this.#command.line.slice(0, 300))) return this.#admit(bytes);
     return this.#literalBytes > MAX_TEXT_LITERALS ? 'BAD The literals of the command are too long.' : undefined;
-  }
-
-  #take(): ReadEvent {
-    const [line, literals, reply] = [this.#line.replace(/\r?\n$/, ''), this.#literals, this.#refusal];
-    this.#line = '';
-    this.#literals = [];
-    this.#literal = undefined;
-    this.#literalBytes = 0;
-    this.#refusal = undefined;
-    return reply === undefined ? { kind: 'command', line, literals } : { kind: 'refused', line, reply };
   }
 }

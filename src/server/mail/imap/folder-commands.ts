@@ -12,58 +12,42 @@ import { decodeName, findFolderName, matchFolders } from '../../../service/imap/
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
 import { expungeItems } from '../../../service/imap/move-mail.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
-import type { Account, CommandRow, RunCommand, Session } from './session.ts';
+import type { Account, CommandTable, Done, RunCommand, Session } from './session.ts';
 
 /** Refuses what the service has nothing for. */
-function refusing(explain: (name: string) => string): CommandRow {
-  return {
-    when: 'login',
-    run(_, [name]) {
-      throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
-    },
+function refusing(explain: (name: string) => string): RunCommand {
+  return (_, [name]) => {
+    throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
   };
 }
 
 /** The commands about folders. */
-export const FOLDER_COMMANDS: Readonly<Record<string, CommandRow>> = {
-  NAMESPACE: {
-    when: 'login',
-    run(session) {
-      session.untagged('NAMESPACE (("" "/")) NIL NIL');
-      return {};
-    },
-  },
-  LIST: { when: 'login', run: list },
-  LSUB: {
-    when: 'login',
-    run(session, [reference, pattern]) {
+export const FOLDER_COMMANDS: CommandTable = {
+  login: {
+    NAMESPACE: (session) => session.untagged('NAMESPACE (("" "/")) NIL NIL'),
+    LIST: list,
+    LSUB(session, [reference, pattern]) {
       for (const name of matchFolders(`${textOf(reference, 'The reference')}${textOf(pattern, 'The pattern')}`)) {
         session.untagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
       }
-      return {};
     },
-  },
-  SELECT: { when: 'login', run: openWith(false) },
-  EXAMINE: { when: 'login', run: openWith(true) },
-  STATUS: {
-    when: 'login',
-    run(session, [name, items]) {
+    SELECT: openWith(false),
+    EXAMINE: openWith(true),
+    STATUS(session, [name, items]) {
       const { inbox } = session.needAccount();
       checkId(session);
       sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
-      return {};
     },
+    CREATE: refusing((name) => `The service has no folders of its own, so ${name} cannot be created.`),
+    DELETE: refusing((name) => `The folder ${name} cannot be deleted.`),
+    RENAME: refusing((name) => `The folder ${name} cannot be renamed.`),
+    SUBSCRIBE: refusing((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
+    UNSUBSCRIBE: refusing((name) => `Every folder stays subscribed to, also ${name}.`),
   },
-  UNSELECT: {
-    when: 'folder',
-    run(session) {
-      session.close();
-      return {};
-    },
-  },
-  CLOSE: {
-    when: 'folder',
-    run(session) {
+  folder: {
+    CHECK() {},
+    UNSELECT: (session) => session.close(),
+    CLOSE(session): Done {
       const { inbox, folder, isReadOnly } = session.needView();
       const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
       const messageIds = items.map(({ id }) => id);
@@ -72,12 +56,6 @@ export const FOLDER_COMMANDS: Readonly<Record<string, CommandRow>> = {
       return messageIds.length > 0 ? { messageIds } : {};
     },
   },
-  CHECK: { when: 'folder', run: () => ({}) },
-  CREATE: refusing((name) => `The service has no folders of its own, so ${name} cannot be created.`),
-  DELETE: refusing((name) => `The folder ${name} cannot be deleted.`),
-  RENAME: refusing((name) => `The folder ${name} cannot be renamed.`),
-  SUBSCRIBE: refusing((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
-  UNSUBSCRIBE: refusing((name) => `Every folder stays subscribed to, also ${name}.`),
 };
 
 function attributesOf(name: FolderName): string {
@@ -85,7 +63,7 @@ function attributesOf(name: FolderName): string {
 }
 
 /** LIST with its extensions (RFC 5258, RFC 5819): options, several patterns, and what to return. */
-function list(session: Session, args: readonly Argument[]): ReturnType<RunCommand> {
+function list(session: Session, args: readonly Argument[]): void {
   const selection = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, word, wanted] = isList(args[0]) ? args.slice(1) : args;
   const returned = word === undefined ? [] : readReturned(word, wanted);
@@ -93,7 +71,7 @@ function list(session: Session, args: readonly Argument[]): ReturnType<RunComman
   const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
   if (texts.length === 1 && texts[0] === '') {
     session.untagged('LIST (\\Noselect) "/" ""');
-    return {};
+    return;
   }
   const matched = new Set(texts.flatMap(matchFolders));
   const names = FOLDER_NAMES.filter(
@@ -105,7 +83,6 @@ function list(session: Session, args: readonly Argument[]): ReturnType<RunComman
     session.untagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
     if (status >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returned[status + 1]);
   }
-  return {};
 }
 
 function readReturned(word: Argument, wanted: Argument | undefined): readonly Argument[] {

@@ -2,7 +2,7 @@ import { NAME, VERSION } from '../../../basics/version.ts';
 import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandRow, Done, Outcome, Session } from './session.ts';
+import type { CommandTable, Done, Outcome, Session } from './session.ts';
 
 /** What the server can do, besides how to log in. */
 const CAPABILITIES =
@@ -17,70 +17,49 @@ export function capabilitiesOf({ account, connection }: Session): string {
 }
 
 /** The commands that need no open folder and change no mail. */
-export const LOGIN_COMMANDS: Readonly<Record<string, CommandRow>> = {
-  CAPABILITY: {
-    when: 'any',
-    run(session) {
-      session.untagged(`CAPABILITY ${capabilitiesOf(session)}`);
-      return {};
-    },
-  },
-  NOOP: { when: 'any', run: () => ({}) },
-  LOGOUT: {
-    when: 'any',
-    run(session, _, { tag }) {
+export const LOGIN_COMMANDS: CommandTable = {
+  any: {
+    CAPABILITY: (session) => session.untagged(`CAPABILITY ${capabilitiesOf(session)}`),
+    NOOP() {},
+    LOGOUT(session, _, { tag }) {
       session.untagged('BYE See you.');
       session.connection.send(`${tag} OK LOGOUT is done.\r\n`);
       session.connection.end();
-      return undefined;
+      return 'replied';
     },
-  },
-  ID: {
-    when: 'any',
-    run(session, [given]) {
+    ID(session, [given]) {
       if (session.takeFault('id-refused')) throw new CommandError('There is no command ID.');
       if (given === undefined) throw new CommandError('ID needs a list or NIL.');
       session.hasSentId = true;
       session.untagged(`ID ("name" ${writeString(NAME)} "version" ${writeString(VERSION)})`);
-      return {};
     },
   },
-  STARTTLS: {
-    when: 'before',
-    run({ connection }, _, { tag }) {
+  before: {
+    STARTTLS({ connection }, _, { tag }) {
       if (connection.isSecure) throw new CommandError('The connection is encrypted already.');
       if (!connection.mayStartTls) throw new CommandError('The server has no certificate for TLS.');
       connection.send(`${tag} OK Begin TLS now.\r\n`);
       connection.startTls();
-      return undefined;
+      return 'replied';
     },
+    LOGIN: (session, [user, password]) => logIn(session, textOf(user, 'The user'), textOf(password, 'The password')),
+    AUTHENTICATE: authenticate,
   },
-  LOGIN: {
-    when: 'before',
-    run: (session, [user, password]) => logIn(session, textOf(user, 'The user'), textOf(password, 'The password')),
-  },
-  AUTHENTICATE: { when: 'before', run: authenticate },
-  ENABLE: {
-    when: 'login',
-    run(session, args) {
+  login: {
+    ENABLE(session, args) {
       if (args.length === 0) throw new CommandError('ENABLE needs the name of a capability.');
       session.untagged('ENABLED');
-      return {};
     },
-  },
-  IDLE: {
-    when: 'login',
-    run(session, _, command) {
+    IDLE(session, _, command) {
       session.connection.send('+ idling\r\n');
       session.sendUpdates(true);
       session.isIdle = true;
       session.continuation = (line) =>
         session.attempt(command, 'IDLE', () => {
           session.isIdle = false;
-          if (/^done$/i.test(line.trim())) return {};
-          throw new CommandError('IDLE ends with DONE.');
+          if (!/^done$/i.test(line.trim())) throw new CommandError('IDLE ends with DONE.');
         });
-      return undefined;
+      return 'replied';
     },
   },
 };
@@ -121,13 +100,14 @@ function authenticate(session: Session, args: Command['args'], command: Command)
 }
 
 /** Asks for a line, with which the command goes on. */
-function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): undefined {
+function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): 'replied' {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
   session.continuation = (line) =>
     session.attempt(command, `${command.tag} AUTHENTICATE`, () => {
       if (line.trim() !== '*') return next(line.trim());
       throw new CommandError('The client has cancelled the login.');
     });
+  return 'replied';
 }
 
 function decode(base64: string): string {

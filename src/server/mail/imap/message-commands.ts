@@ -26,11 +26,11 @@ import { copyItems, expungeItems, moveItems } from '../../../service/imap/move-m
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandRow, Done, RunCommand, Session } from './session.ts';
+import type { CommandTable, Done, Session } from './session.ts';
 
 /** Returns what a command for messages needs: the open folder, the inbox, and whether it names messages by UIDs. */
-function openedBy(session: Session, { name }: Command) {
-  return { view: session.needView(), ...session.needAccount(), isUid: name.startsWith('UID ') };
+function openedBy(session: Session, { isUid }: Command) {
+  return { view: session.needView(), ...session.needAccount(), isUid };
 }
 
 /** Returns the ids of items, for the journal. */
@@ -43,20 +43,13 @@ function checkWritable({ isReadOnly }: FolderView): void {
     throw new RefusedCommand('The folder was opened by EXAMINE, so nothing in it can be changed.', 'READ-ONLY');
 }
 
-/** Makes a row of a command, and of its form with UIDs. */
-function both(name: string, run: RunCommand): Record<string, CommandRow> {
-  return { [name]: { when: 'folder', run }, [`UID ${name}`]: { when: 'folder', run } };
-}
-
 /** The commands that read and change messages. */
-export const MESSAGE_COMMANDS: Readonly<Record<string, CommandRow>> = {
-  ...both('FETCH', fetchMessages),
-  ...both('STORE', storeFlags),
-  ...both('SEARCH', searchMessages),
-  ...both('COPY', transfer),
-  ...both('MOVE', transfer),
-  ...both('EXPUNGE', expunge),
-  APPEND: { when: 'login', run: append },
+export const MESSAGE_COMMANDS: CommandTable = {
+  messages: {
+    ...{ FETCH: fetchMessages, STORE: storeFlags, SEARCH: searchMessages },
+    ...{ COPY: transfer, MOVE: transfer, EXPUNGE: expunge },
+  },
+  login: { APPEND: append },
 };
 
 async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<Done> {
@@ -73,7 +66,7 @@ async function fetchMessages(session: Session, args: Command['args'], command: C
     await session.connection.drain();
   }
   const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: idsOf(present) } : {};
-  if (present.length === selected.length) return { text: 'FETCH is done.', ...messageIds };
+  if (present.length === selected.length) return messageIds;
   throw goneError();
 }
 
@@ -127,21 +120,20 @@ function storeFlags(session: Session, args: Command['args'], command: Command): 
     if (silent) view.forgetChange(item);
     else view.changed(item, 'flags');
   }
-  return { messageIds: idsOf(selected), text: 'STORE is done.' };
+  return { messageIds: idsOf(selected) };
 }
 
-function searchMessages(session: Session, args: Command['args'], command: Command): Done {
+function searchMessages(session: Session, args: Command['args'], command: Command): void {
   const { reader, view, isUid } = openedBy(session, command);
   const returns = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
   const found = search({ view, reader }, returns ? args.slice(2) : args);
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
   if (!returns) {
     session.untagged(['SEARCH', ...numbers].join(' '));
-    return { text: 'SEARCH is done.' };
+    return;
   }
   const options = itemsOf(args[1], 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
   session.untagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
-  return { text: 'SEARCH is done.' };
 }
 
 /** What SEARCH can return of the numbers that it found (RFC 4731); all but COUNT only if there are any. */
@@ -176,7 +168,7 @@ function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
 /** COPY and MOVE. */
 function transfer(session: Session, args: Command['args'], command: Command): Done {
   const { inbox, context, view, isUid } = openedBy(session, command);
-  const name = command.name.replace('UID ', '');
+  const { name } = command;
   const items = view.select(args[0], isUid);
   const to = targetOf(inbox, args[1]);
   if (items.some(({ isGone }) => isGone)) throw goneError();
@@ -184,12 +176,12 @@ function transfer(session: Session, args: Command['args'], command: Command): Do
   const messageIds = idsOf(items);
   const moved = { inbox, from: view.folder, items, to };
   const pairs = name === 'COPY' ? copyItems(context, moved) : moveItems(moved);
-  if (pairs.length === 0) return { text: `${name} is done.`, messageIds };
+  if (pairs.length === 0) return { messageIds };
   const [before, after] = [0, 1].map((side) => writeSequence(pairs.map((pair) => pair[side] ?? 0)));
   const code = `[COPYUID ${to.uidValidity} ${before} ${after}]`;
   if (name === 'COPY') return { text: `${code} COPY is done.`, messageIds };
   session.untagged(`OK ${code} The messages were moved.`);
-  return { text: 'MOVE is done.', messageIds };
+  return { messageIds };
 }
 
 function expunge(session: Session, [set]: Command['args'], command: Command): Done {
@@ -201,7 +193,7 @@ function expunge(session: Session, [set]: Command['args'], command: Command): Do
   const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isNamed(uid));
   const messageIds = idsOf(items);
   expungeItems(inbox, view.folder, items);
-  return { text: 'EXPUNGE is done.', ...(messageIds.length > 0 && { messageIds }) };
+  return messageIds.length > 0 ? { messageIds } : {};
 }
 
 function append(session: Session, args: Command['args']): Done {

@@ -5,8 +5,10 @@ import { type Argument, CommandError, type Word } from '../../../service/imap/ar
 /** A command with its arguments. */
 export interface Command {
   readonly tag: string;
-  /** The name in upper case; UID is a part of it, as in `UID FETCH`. */
+  /** The name in upper case, without UID. */
   readonly name: string;
+  /** Whether UID is before the name, as in `UID FETCH`. */
+  readonly isUid: boolean;
   readonly args: readonly Argument[];
 }
 
@@ -23,13 +25,13 @@ const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
 export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Command {
   const [head, tag = '*', uid, name = ''] = HEAD.exec(line) ?? [];
   if (head === undefined) throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
-  const args = new ArgumentReader(line.slice(head.length), literals).readAll();
-  return { tag, name: `${uid ? 'UID ' : ''}${name.toUpperCase()}`, args };
+  const args = new ArgumentReader(line.slice(head.length), literals).readList();
+  return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
 }
 
-/** Returns the tag of a line that may not be a command; `*` if it has none. */
-export function tagOf(line: string): string {
-  return /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*';
+/** Returns the tag of a line that may not be a command, with `*` if it has none, and nothing else. */
+export function parseTag(line: string): Command {
+  return { tag: /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
 }
 
 class ArgumentReader {
@@ -43,12 +45,8 @@ class ArgumentReader {
     this.#literals = literals;
   }
 
-  readAll(): Argument[] {
-    return this.#readList(0, '');
-  }
-
   /** Reads arguments until the end of the list: a bracket, or the end of the text. */
-  #readList(depth: number, end: ')' | ']' | ''): Argument[] {
+  readList(depth = 0, end: ')' | ']' | '' = ''): Argument[] {
     if (depth > MAX_DEPTH) throw new CommandError(`Lists can be nested at most ${MAX_DEPTH} times.`);
     const list: Argument[] = [];
     for (;;) {
@@ -68,18 +66,16 @@ class ArgumentReader {
     if (character === '{') return this.#readLiteral();
     if (character !== '(') return this.#readAtom(depth, isInSection);
     this.#at += 1;
-    return this.#readList(depth + 1, ')');
+    return this.readList(depth + 1, ')');
   }
 
   #readQuoted(): Word {
-    const [found, text = ''] = this.#match(/"((?:[^"\\\r\n]|\\.)*)"/y, 'A quoted text has no end.');
-    this.#at += found.length;
+    const [, text = ''] = this.#match(/"((?:[^"\\\r\n]|\\.)*)"/y, 'A quoted text has no end.');
     return { text: text.replace(/\\(.)/g, '$1'), isAtom: false };
   }
 
   #readLiteral(): Word {
-    const [found] = this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
-    this.#at += found.length;
+    this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
     const bytes = this.#literals[this.#nextLiteral] ?? new Uint8Array();
     this.#nextLiteral += 1;
     // Only a mail is longer, and its bytes are used.
@@ -91,10 +87,9 @@ class ArgumentReader {
   #readAtom(depth: number, isInSection: boolean): Word {
     const pattern = isInSection ? /[^\s(){"\]]+/y : /(?:body(?:\.peek)?(?=\[)|[^\s(){"]+)/iy;
     const [text] = this.#match(pattern, 'The command has a wrong sign.');
-    this.#at += text.length;
     if (isInSection || this.#text[this.#at] !== '[') return { text, isAtom: true };
     this.#at += 1;
-    const section = this.#readList(depth + 1, ']');
+    const section = this.readList(depth + 1, ']');
     const [, partial] = /<(\d{1,10}\.[1-9]\d{0,9})>/y.exec(this.#text.slice(this.#at, this.#at + 30)) ?? [];
     if (partial !== undefined) this.#at += partial.length + 2;
     return { text, isAtom: true, section, ...(partial !== undefined && { partial }) };
@@ -103,7 +98,8 @@ class ArgumentReader {
   #match(pattern: RegExp, problem: string): RegExpExecArray {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
-    if (match) return match;
-    throw new CommandError(problem);
+    if (!match) throw new CommandError(problem);
+    this.#at = pattern.lastIndex;
+    return match;
   }
 }

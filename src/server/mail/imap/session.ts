@@ -1,15 +1,38 @@
 import { ApiError } from '../../../contract/errors.ts';
+import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import { CommandError, RefusedCommand } from '../../../service/imap/argument.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
-import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
+import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
 import { MailReader } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
-import type { ImapContext } from './imap-context.ts';
-import { type Command, parseCommand, tagOf } from './parse-command.ts';
+import { canonicalAddress, type World } from '../../../world/store/world.ts';
+import { type Command, parseCommand, parseTag } from './parse-command.ts';
+
+/** Creates what the sessions of a server share. */
+export function createImapContext({ service, environment, report }: MailboxInternals) {
+  let lastValidity = 0;
+  /** Returns a number that no UIDVALIDITY had. */
+  const nextUidValidity = () => {
+    lastValidity = Math.max(lastValidity + 1, Math.floor(environment.now().getTime() / 1000));
+    return lastValidity;
+  };
+  const inboxesOf = service.worlds.addPart('imap', (world: World) => new ImapInboxes(world, nextUidValidity()));
+  return {
+    ...{ service, environment, report, nextUidValidity },
+    openInbox: ({ world, inboxId }: InboxPrincipal) => inboxesOf(world).open(inboxId),
+    takeFault(kind: ImapFaultKind, { world, inboxId }: InboxPrincipal): ImapFault | undefined {
+      const row = world.inboxes.get(inboxId);
+      return service.faults.take({ on: 'imap', world, inbox: row && canonicalAddress(row), kinds: [kind] });
+    },
+  };
+}
+
+/** What the sessions of a server share. */
+export type ImapContext = ReturnType<typeof createImapContext>;
 
 /** The connection of a session. */
 export interface Connection {
@@ -46,33 +69,33 @@ export interface Done {
   readonly messageIds?: readonly string[];
 }
 
-/** The code of a command. */
-export type RunCommand = (session: Session, args: Command['args'], command: Command) => Outcome | Promise<Outcome>;
+type Arguments = [session: Session, args: Command['args'], command: Command];
 
-/** `undefined` for a command that has replied already, or waits for another line. */
-export type Outcome = Done | undefined;
+/** The code of a command. It need not return anything if the reply says only that the command is done. */
+export type RunCommand = ((...args: Arguments) => Outcome | Promise<Outcome>) | ((...args: Arguments) => void);
 
-/** When a command can be used: at any time, before the login, after it, or with an open folder. */
-export interface CommandRow {
-  readonly when: 'any' | 'before' | 'login' | 'folder';
-  readonly run: RunCommand;
-}
+/** `replied` for a command that has replied already, or waits for another line. */
+export type Outcome = Done | 'replied';
+
+/** Commands that can be used at any time, before the login, after it, with an open folder, and so also with UIDs. */
+export type CommandTable = Readonly<Partial<Record<keyof typeof CHECKS, Readonly<Record<string, RunCommand>>>>>;
 
 /** Checks that a command can be used now. */
-const CHECKS: Readonly<Record<CommandRow['when'], (session: Session) => unknown>> = {
+const CHECKS = {
   any() {},
-  before({ account }) {
+  before({ account }: Session) {
     if (account) throw new CommandError('The session is logged in already.');
   },
-  login: (session) => session.needAccount(),
-  folder: (session) => session.needView(),
+  login: (session: Session) => session.needAccount(),
+  folder: (session: Session) => session.needView(),
+  messages: (session: Session) => session.needView(),
 };
 
 /** How many wrong commands a client may send before its login. */
 const MAX_WRONG = 20;
 
 /** The commands that must not tell of removed messages, because they name messages by their numbers. */
-const KEEPS_NUMBERS: ReadonlySet<string> = new Set(['FETCH', 'STORE', 'SEARCH']);
+const KEEPS_NUMBERS = new Set(['FETCH', 'STORE', 'SEARCH']);
 
 /** The session of an IMAP client. */
 export class Session {
@@ -87,7 +110,7 @@ export class Session {
   hasSentId = false;
   /** The faults that happen to this session. */
   readonly faults = new Map<ImapFaultKind, ImapFault>();
-  readonly #commands: Readonly<Record<string, CommandRow>>;
+  readonly #commands: readonly CommandTable[];
   #wrongCount = 0;
   #commandCount = 0;
   #isFlushPlanned = false;
@@ -95,7 +118,7 @@ export class Session {
   /** What to do when the connection has ended. */
   readonly #endings: (() => void)[] = [];
 
-  constructor(server: ImapContext, connection: Connection, commands: Readonly<Record<string, CommandRow>>) {
+  constructor(server: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
     this.server = server;
     this.connection = connection;
     this.#commands = commands;
@@ -109,7 +132,7 @@ export class Session {
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const next = this.continuation;
     this.continuation = undefined;
-    const command: Command = { tag: tagOf(line), name: '', args: [] };
+    const command = parseTag(line);
     if (next) await next(line);
     else await this.attempt(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
     await this.connection.flush();
@@ -119,25 +142,31 @@ export class Session {
 
   refuse(line: string, reply: string): void {
     this.continuation = undefined;
-    this.#reply({ tag: tagOf(line), name: '', args: [] }, line, reply);
+    this.#reply(parseTag(line), line, reply);
   }
 
   /** Does the work of a command, or the rest of it, and replies to it. It never rejects. */
-  async attempt(command: Command, line: string, work: () => Outcome | Promise<Outcome>): Promise<void> {
+  async attempt(command: Command, line: string, work: () => unknown): Promise<void> {
     try {
-      const done = await work();
-      if (done) this.#reply(command, line, `OK ${done.text ?? `${command.name} is done.`}`, done.messageIds);
+      const done = ((await work()) ?? {}) as Outcome;
+      if (done === 'replied') return;
+      this.#reply(command, line, `OK ${done.text ?? `${command.name} is done.`}`, done.messageIds);
     } catch (error) {
       this.#reply(command, line, this.#describe(error));
     }
   }
 
-  async #run(command: Command): Promise<Outcome> {
-    const row = this.#commands[command.name];
-    if (!row) throw new CommandError(`There is no command ${command.name.slice(0, 50)}.`);
-    CHECKS[row.when](this);
+  async #run(command: Command): Promise<unknown> {
+    const table = this.#commands.flatMap(
+      (each) => Object.entries(each) as [keyof typeof CHECKS, CommandTable['any']][],
+    );
+    const usable = command.isUid ? table.filter(([when]) => when === 'messages') : table;
+    const [when, commands] = usable.find(([, rows]) => rows?.[command.name]) ?? [];
+    const run = commands?.[command.name];
+    if (!when || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
+    CHECKS[when](this);
     await this.#applyFaults();
-    return row.run(this, command.args, command);
+    return run(this, command.args, command);
   }
 
   logIn(principal: InboxPrincipal): void {
@@ -225,7 +254,7 @@ export class Session {
   }
 
   #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): void {
-    if (this.view) this.sendUpdates(!KEEPS_NUMBERS.has(command.name));
+    if (this.view) this.sendUpdates(command.isUid || !KEEPS_NUMBERS.has(command.name));
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
     if (messageIds || (!reply.startsWith('OK') && RECORDED.has(command.name))) {
       this.#record(command, line, reply, messageIds ?? []);
@@ -241,7 +270,7 @@ export class Session {
     const status = { OK: 200, NO: isLogin ? 401 : 403 }[kind] ?? 400;
     const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.server.service, {
-      ...{ protocol: 'imap', principal: this.account?.principal, name: command.name, text, status, messageIds },
+      ...{ protocol: 'imap', principal: this.account?.principal, name: fullName(command), text, status, messageIds },
       ...{ path: this.view?.folder.name ?? '', reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK') },
     });
   }
@@ -267,8 +296,8 @@ export class Session {
 }
 
 /** The commands that the journal shows also if they are refused. */
-const RECORDED: ReadonlySet<string> = new Set(
-  ['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE'].concat(
-    ['EXPUNGE', 'STORE', 'COPY', 'MOVE'].flatMap((name) => [name, `UID ${name}`]),
-  ),
-);
+const RECORDED = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
+
+function fullName({ name, isUid }: Command): string {
+  return isUid ? `UID ${name}` : name;
+}

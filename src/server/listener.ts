@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** A server for HTTP, SMTP or IMAP. */
+export interface Listener {
+  /** Starts to listen and returns the port. */
+  listen(port: number, host: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** How long the running requests and the clients have to end when a server closes. */
+export const CLOSE_MS = 300;
+
+/** Lets a server listen and close. `atEnd` is called before the connections that are still open are closed. */
+export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () => void): Listener {
+  // Node does not list those that were upgraded.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    // An error on a connection closes that connection only; without a listener, it would end the process.
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const end = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    const timer = setTimeout(() => {
+      atEnd?.();
+      for (const socket of sockets) socket.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(timer);
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    async listen(port, host) {
+      server.listen(port, host);
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    },
+    close() {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
