@@ -3,6 +3,7 @@ import { type Mail, showMail } from '../service/mail/show-mail.ts';
 import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { Owner, World } from '../world/store/world.ts';
+import type { ControlScope } from './control-scope.ts';
 import { findWorlds } from './find-worlds.ts';
 import {
   isSelected,
@@ -46,7 +47,8 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const MAX_NAMED = 10;
 
 /** Creates the mail methods of a mailbox or a sandbox. */
-export function createMessageControls(log: MailLog, worlds: ReachableWorlds, locate: Locate): MessageControls {
+export function createMessageControls({ worlds, recorder, locate }: ControlScope): MessageControls {
+  const log = recorder.mailLog;
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter(), filter);

@@ -15,14 +15,14 @@ import {
 } from '../world/store/seed/tenant-template.ts';
 import type { Part, PartOf, World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
+import { type ControlledParts, createScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
-import { type ControlledParts, createControls } from './create-controls.ts';
+import { createControls } from './create-controls.ts';
 import { notFound } from './find-worlds.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
 import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
-import { createStateControls } from './state/state-controls.ts';
 import type { KeptSandbox } from './state/whole-state.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
@@ -149,8 +149,7 @@ export class Sandboxes {
     const close = () => this.#close(id);
     const sandbox = {
       ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
-      ...createControls(this.#context, { worlds: world, keys }),
-      ...createStateControls({ state, checkpoints, worlds: world, recorder: this.#context.recorder }),
+      ...createControls(createScope(this.#context, world), keys, { state, checkpoints }),
     };
     return useSandbox(sandbox, () => this.#use(id) !== undefined);
   }

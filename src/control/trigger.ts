@@ -55,7 +55,8 @@ interface Place {
  *   or inbox. After an error no event is published.
  */
 export function trigger(
-  { worlds, events }: { readonly worlds: ReachableWorlds; readonly events: EventBus },
+  worlds: ReachableWorlds,
+  events: EventBus,
   kind: EventKind,
   options: TriggerOptions = {},
 ): MailEvent[] {

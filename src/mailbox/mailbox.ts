@@ -2,8 +2,9 @@ import { checkOptions } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
-import { type BehaviourOptions, type BehaviourValues, createSilentReader } from '../contract/behaviours.ts';
+import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
 import { applyProfile, type Profile } from '../contract/profile.ts';
+import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
@@ -12,7 +13,6 @@ import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
 import { readNames } from '../control/state/saved-state.ts';
-import { createStateControls } from '../control/state/state-controls.ts';
 import { StateKeeper } from '../control/state/state-keeper.ts';
 import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
@@ -22,7 +22,6 @@ import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
 import { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
-import { findInbox } from '../service/mail/outgoing/route.ts';
 import {
   type ApiRequest,
   createService,
@@ -166,25 +165,24 @@ export function buildMailbox(
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, behaviours) };
-  const controls = createControls(parts, { worlds, keys: names.keys });
-  if (options.faults !== undefined) addFirstFaults(controls, options.faults);
-  const locate = createInboxFinder(service);
+  const scope = createScope(parts, worlds);
+  if (options.faults !== undefined) addFirstFaults(scope, options.faults);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, recorder, random, activity }, names);
   const checkpoints = new Checkpoints(state, worlds);
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
-    ...{ ...controls, ...createSandboxControls(sandboxes) },
-    ...createStateControls({ state, checkpoints, worlds, recorder }),
+    ...createControls(scope, names.keys, { state, checkpoints }),
+    ...createSandboxControls(sandboxes),
     load: (input) => state.load(input),
     ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
-    receives: (address) => locate(address) !== undefined,
+    receives: (address) => scope.locate(address) !== undefined,
   };
   const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
   const { faults, observers } = service;
   const takeSmtpFault = (address: string) => {
-    const inbox = locate(address);
+    const inbox = scope.locate(address);
     return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
   const inside = { service, environment: realEnvironment, activity, faults, observers, endWaits: () => recorder.end() };
@@ -217,12 +215,6 @@ interface ServiceOptions {
   readonly fixture: Fixture;
   readonly realEnvironment: Environment;
   readonly activity: Activity;
-}
-
-/** Returns a function that finds the inbox of an address, in any tenant or sandbox. */
-function createInboxFinder({ worlds, behaviours }: Service) {
-  const reader = createSilentReader(behaviours);
-  return (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
 }
 
 function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import { timestamp } from '../../contract/schemas.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { Fault } from '../../world/fault.ts';
@@ -31,13 +33,18 @@ const newName = () => checkpointName().refine((name) => name !== NOW, 'must not 
 /** The body of the control call that adds a checkpoint. */
 export const checkpointOptions = lazy(() => z.strictObject({ name: newName() }, 'must be an object'));
 
-/** A named state of a mailbox or a sandbox. */
-export interface Checkpoint {
+const checkpointFields = () => ({
   /** Its name. */
-  readonly name: string;
+  name: z.string(),
   /** When it was made: ISO 8601 UTC, by the clock of the mailbox or the sandbox. */
-  readonly createdAt: string;
-}
+  createdAt: timestamp().describe('By the clock of the mailbox or the sandbox.'),
+});
+
+/** The schema of a checkpoint. */
+export const checkpointReply = lazy(() => z.strictObject(checkpointFields()));
+
+/** A named state of a mailbox or a sandbox. */
+export type Checkpoint = OutputOf<ReturnType<typeof checkpointFields>>;
 
 /** The clocks and parts of tenants that outlive the process, by id; those of the mailbox have the id ''. */
 export type KeptOwners = Readonly<Record<string, KeptOwner>>;

@@ -28,7 +28,7 @@ export function writePythonClient(rows: readonly ControlRow[]): string {
 }
 
 function writeMethod(row: ControlRow): string {
-  const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, content } = row;
+  const { id, method, path, summary, params, query, body, content } = row;
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
   const [inQuery, inBody] = [argumentsOf(query), argumentsOf(body)];
   const own = [...inPath, ...inQuery.filter(({ name }) => name !== 'sandbox'), ...inBody];

@@ -1,63 +1,75 @@
-import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
+import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
+import { type MessageRow, pick, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
 import { findProblems } from './incoming/find-problems.ts';
 import { readHeaders } from './mime/header.ts';
 
-/** A file of a mail. */
-export interface MailAttachment extends Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'> {
-  /** The bytes, in base64. */
-  readonly content: string;
-}
+/** What a file of a mail has besides its bytes. */
+export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
-export interface Mail
-  extends Pick<
-    MessageRow,
-    | 'id'
-    | 'inboxId'
-    | 'threadId'
-    | 'direction'
-    | 'from'
-    | 'to'
-    | 'cc'
-    | 'bcc'
-    | 'replyTo'
-    | 'subject'
-    | 'plainBody'
-    | 'htmlBody'
-    | 'messageIdHeader'
-    | 'inReplyTo'
-    | 'receivedAt'
-  > {
+const fileFields = () => shownFields('attachments', FILE_COLUMNS);
+
+const contentField = () => ({
+  /** The bytes, in base64. */
+  content: z.string().describe('The bytes, in base64.'),
+});
+
+/** A file of a mail. */
+export type MailAttachment = OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>>;
+
+const PLACE_COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'cc', 'bcc', 'replyTo'] as const;
+const TEXT_COLUMNS = ['subject', 'plainBody', 'htmlBody', 'messageIdHeader', 'inReplyTo', 'receivedAt'] as const;
+const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
+
+const columnFields = () => shownFields('messages', ['id', ...COLUMNS]);
+
+const ownFields = () => ({
   /** The id of the tenant. */
-  readonly tenantId: string;
+  tenantId: z.string(),
   /**
    * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
    * else the last.
    */
-  readonly headers: Readonly<Record<string, string>>;
+  headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */
-  readonly attachments: readonly MailAttachment[];
+  attachments: z.array(z.strictObject({ ...fileFields(), ...contentField() }) as z.ZodType<MailAttachment>),
   /** What could not be read of a raw mail, each in one sentence; left out if there is nothing. */
-  readonly problems?: readonly string[];
+  problems: z.array(z.string()).exactOptional().describe('What could not be read of a raw mail, each in one sentence.'),
   /** To how many event streams its event was sent; left out if to none. */
-  readonly streams?: number;
-}
+  streams: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe('To how many event streams its event was sent; left out if to none.'),
+});
+
+/** The schema of a mail. */
+export const mailReply = lazy(() => {
+  const { id, receivedAt, ...columns } = columnFields();
+  const { tenantId, ...others } = ownFields();
+  return z.strictObject({
+    id,
+    tenantId,
+    ...columns,
+    receivedAt: receivedAt.describe("By the tenant's clock."),
+    ...others,
+  });
+});
+
+/** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
+export type Mail = OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownFields>>;
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
-  const { id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
-  const { messageIdHeader, inReplyTo, receivedAt } = message;
-  const files = world.attachments.by('messageId', id);
+  const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
   return {
-    ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
-    ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
+    ...{ id: message.id, tenantId: world.id, ...pick(message, COLUMNS) },
     headers: readHeaders(message),
-    attachments: files.map(({ id, filename, contentType, sizeBytes, content }) =>
-      showRow({ id, filename, contentType, sizeBytes, content }),
-    ),
+    attachments: files.map((file) => showRow(pick(file, [...FILE_COLUMNS, 'content']))),
     ...(problems.length > 0 && { problems }),
   };
 }
