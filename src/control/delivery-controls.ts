@@ -11,7 +11,7 @@ import {
 } from '../service/delivery/delivery.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { tenantField, webhookField } from '../world/target-fields.ts';
+import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
 import type { ControlScope } from './control-scope.ts';
 import { findWorlds } from './find-worlds.ts';
@@ -61,15 +61,13 @@ export interface DeliveryControls {
   release(options?: ReleaseOptions): Delivery[];
 }
 
-const COUNT_RULE = 'must be a whole number from 1 to 1000000';
-
 const releaseFields = () => ({
   /** Release only deliveries of the tenant with this id. */
   tenant: tenantField().optional(),
   /** Release only deliveries to the webhook with this id. */
   webhookId: webhookField().optional(),
   /** Maximum number of deliveries to release. Default: all. */
-  count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
+  count: wholeNumber(1, MAX_COUNT).optional(),
 });
 
 /** The schema of the options of `release`. */

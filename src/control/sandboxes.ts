@@ -94,7 +94,7 @@ export class Sandboxes {
     return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
       const { name, domain } = sandbox;
       // A method of the sandbox itself would be a use of it.
-      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.keep() };
+      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.save('keep') };
     });
   }
 
@@ -109,7 +109,7 @@ export class Sandboxes {
       const template = templateOfOnly(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, name, undefined);
       const entry = this.#entries.get(id);
-      entry?.world.parts.resume(owner);
+      entry?.world.parts.restore(owner, 'resume');
       entry?.checkpoints.resume(checkpoints ?? []);
     }
   }

@@ -45,11 +45,8 @@ export class StateKeeper extends OwnState {
   #startRandom(data: WorldsSnapshot): (() => void) | undefined {
     const { random } = this.#context;
     this.#rewindToSeed?.();
-    random?.mix(
-      listRows(data)
-        .map(({ id }) => id)
-        .join(),
-    );
+    const ids = listRows(data).map(({ id }) => id);
+    random?.mix(ids.join());
     return random?.save();
   }
 
@@ -91,18 +88,8 @@ interface ChangeSaver<State> {
   onFailure(error: unknown): void;
 }
 
-/** Watches the data of a mailbox. */
-interface ChangeWatcher {
-  /** Saves what has changed and was not saved, at once unless `save` is running. */
-  flush(): Promise<void>;
-  /** Takes the present data as saved. */
-  skip(): void;
-  /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
-  end(): Promise<void>;
-}
-
 /** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
-export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>): ChangeWatcher {
+export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>) {
   let saved = state.rows();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
@@ -131,11 +118,14 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
   };
   state.onPossibleChange(() => plan(delayMs));
   return {
+    /** Saves what has changed and was not saved, at once unless `save` is running. */
     flush,
+    /** Takes the present data as saved. */
     skip() {
       saved = state.rows();
     },
-    async end() {
+    /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
+    async end(): Promise<void> {
       if (hasEnded) return;
       hasEnded = true;
       await saveChanges();
