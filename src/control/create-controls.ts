@@ -1,6 +1,6 @@
+import { lazy } from '../basics/lazy.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { createOpenApi } from '../contract/openapi/create-openapi.ts';
-import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Worlds } from '../world/store/worlds.ts';
 import type { ControlledParts, ControlScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
@@ -47,12 +47,9 @@ export function createSharedParts(
   worlds: Worlds,
   behaviours: BehaviourValues,
 ): Pick<ControlledParts, 'samplesOf' | 'openApi'> {
-  let document: OpenApiDocument | undefined;
+  const document = lazy(() => createOpenApi(behaviours));
   return {
     samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),
-    openApi() {
-      document ??= createOpenApi(behaviours);
-      return structuredClone(document);
-    },
+    openApi: () => structuredClone(document()),
   };
 }

@@ -83,8 +83,7 @@ export class Sandboxes {
     this.#removeExpired();
     this.#checkRoom(template);
     const random = this.#randomOf(seed);
-    const realEnvironment = this.#environmentWith(random);
-    const sandbox = this.#open(this.#copy(template, realEnvironment), name, random);
+    const sandbox = this.#open(this.#copy(template, this.#environmentWith(random)), name, random);
     this.#publish('added', sandbox);
     return sandbox;
   }

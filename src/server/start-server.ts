@@ -134,10 +134,10 @@ export async function startServer(
   });
   const close = async () => {
     await drain(own);
-    internals.faults.endWaits();
+    internals.service.faults.endWaits();
     await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
-    internals.faults.endWaits();
+    internals.service.faults.endWaits();
     await stateFile.close();
   };
   return {
@@ -271,7 +271,7 @@ interface LogSettings extends Pick<ReturnType<typeof parseSettings>, 'writeLine'
 
 /** Creates the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
 function createServerLog(
-  { activity, observers }: MailboxInternals,
+  { activity, service }: MailboxInternals,
   { writeLine, colour, url, deliverTo }: LogSettings,
   environment: EnvironmentOverrides,
   ownFetch: Environment['fetch'],
@@ -280,7 +280,7 @@ function createServerLog(
   const log = writeLine && createLog({ write: writeLine, isColoured: colour, report });
   if (log) logActivity(activity, log, () => `${url()}${CONTROL_PATH}/`);
   if (log && environment.fetch === ownFetch) {
-    observers.push(logRefusedWebhooks(log, (link) => findReasonFor(createReceiverRules(deliverTo), link)));
+    service.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(createReceiverRules(deliverTo), link)));
   }
   return log;
 }

@@ -191,13 +191,7 @@ export const REQUEST = {
     const kind = kindOf(options);
     const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
     return {
-      ...identity,
-      on,
-      kind,
-      operation,
-      key,
-      tier,
-      after,
+      ...{ ...identity, on, kind, operation, key, tier, after },
       times: kind === 'rate-limit' ? null : times,
       effect: effect ?? (isReplaced ? 'none' : 'applied'),
       ...(status !== undefined && { status }),

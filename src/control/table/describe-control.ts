@@ -35,32 +35,19 @@ function describeControl(row: ControlRow): DescribedRow {
   const { id, method, path, summary, params, query, body, reply, content } = row;
   const codes = controlErrors(row);
   return {
-    id,
-    method,
-    path,
-    summary,
-    tag: TAG.name,
-    security: [{}, { token: [] }],
-    params,
-    query,
-    body,
+    ...{ id, method, path, summary, params, query, body },
+    ...{ tag: TAG.name, security: [{}, { token: [] }] },
     successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
     errors: codesByStatus((Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))),
   };
 }
 
 /** Errors that any call can return: those of the server's access checks, and a bug. */
-const ANY_CALL: readonly ErrorCode[] = [
-  'UNAUTHORIZED',
-  'HOST_NOT_ALLOWED',
-  'FOREIGN_ORIGIN',
-  'DELIVERY_REFUSED',
-  'INTERNAL_ERROR',
-];
+const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
 
 /** Returns the errors that a control call can reply with. */
 export function controlErrors({ query, body, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
-  const codes = new Set([...ANY_CALL, ...errors]);
+  const codes = new Set<ErrorCode>([...ANY_CALL, ...errors]);
   if (query || body) codes.add('VALIDATION_ERROR');
   return body ? codes.add('PAYLOAD_TOO_LARGE') : codes;
 }
