@@ -8,8 +8,7 @@ import { insertWebhook } from '../service/delivery/insert-webhook.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findStoredRow, findWorlds, notFound } from './find-worlds.ts';
+import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 
 const webhookFields = () => ({
   /** The URL to which events are delivered. */

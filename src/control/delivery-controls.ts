@@ -13,8 +13,7 @@ import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findWorlds } from './find-worlds.ts';
+import { type ControlScope, findWorlds } from './control-scope.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
@@ -127,7 +126,7 @@ const settingsFields = () => ({
 export const webhookReply = lazy(() => z.strictObject(settingsFields()));
 
 /** A webhook as its owner knows it, with its secret. */
-export type WebhookSettings = OutputOf<ReturnType<typeof settingsFields>>;
+export interface WebhookSettings extends OutputOf<ReturnType<typeof settingsFields>> {}
 
 /** The control methods for webhooks. */
 export interface WebhookControls {

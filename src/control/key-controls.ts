@@ -12,8 +12,7 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findStoredRow, findWorlds } from './find-worlds.ts';
+import { type ControlScope, findStoredRow, findWorlds } from './control-scope.ts';
 
 const exposureFields = () => ({
   /** The id of the key, for `rotateKey`; null for the operator's key. */
@@ -40,7 +39,7 @@ const exposureFields = () => ({
 export const exposureReply = lazy(() => z.strictObject(exposureFields()));
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
-export type Exposure = OutputOf<ReturnType<typeof exposureFields>>;
+export interface Exposure extends OutputOf<ReturnType<typeof exposureFields>> {}
 
 const rotatedFields = () => ({
   /** The id of the new key. */
@@ -53,7 +52,7 @@ const rotatedFields = () => ({
 export const rotatedReply = lazy(() => z.strictObject(rotatedFields()));
 
 /** The key that has replaced another one. */
-export type RotatedKey = OutputOf<ReturnType<typeof rotatedFields>>;
+export interface RotatedKey extends OutputOf<ReturnType<typeof rotatedFields>> {}
 
 const keyFields = () => ({
   /** Only keys of the tenant or sandbox with this id. */

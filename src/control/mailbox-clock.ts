@@ -3,8 +3,7 @@ import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Clock, type Duration, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { ControlScope } from './control-scope.ts';
-import { notFound } from './find-worlds.ts';
+import { type ControlScope, notFound } from './control-scope.ts';
 import type { ClockFeedItem } from './journal/feed-event.ts';
 
 /** The tenant to which a call applies; without one, it applies to all tenants. */

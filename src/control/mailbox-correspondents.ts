@@ -9,8 +9,7 @@ import {
 import type { Entry } from '../service/mail/correspondents/entry.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findWorlds, notFound } from './find-worlds.ts';
+import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {

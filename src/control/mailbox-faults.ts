@@ -2,10 +2,8 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation, KeyHolder } from '../world/store/world.ts';
-import { canonicalAddress } from '../world/store/world.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findWorlds, notFound } from './find-worlds.ts';
+import { canonicalAddress, type InboxLocation, type KeyHolder } from '../world/store/world.ts';
+import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
 export interface MailboxFaults {

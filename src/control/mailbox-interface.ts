@@ -3,8 +3,7 @@ import type { DefaultIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
-import type { ControllableMailbox } from './controllable-mailbox.ts';
-import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
+import type { ControllableMailbox, SandboxControls, SandboxIds, SandboxKeys } from './controllable-mailbox.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<

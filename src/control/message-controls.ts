@@ -3,8 +3,7 @@ import { type Mail, showMail } from '../service/mail/show-mail.ts';
 import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
-import type { ControlScope } from './control-scope.ts';
-import { findWorlds } from './find-worlds.ts';
+import { type ControlScope, findWorlds } from './control-scope.ts';
 import {
   isSelected,
   type MailFilter,

@@ -15,12 +15,16 @@ import {
 } from '../world/store/seed/tenant-template.ts';
 import type { Part, PartOf, World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
-import { type ControlledParts, createScope } from './control-scope.ts';
-import type { ControllableMailbox } from './controllable-mailbox.ts';
+import { type ControlledParts, createScope, notFound } from './control-scope.ts';
+import {
+  type ControllableMailbox,
+  type Sandbox,
+  type SandboxControls,
+  type SandboxOptions,
+  sandboxOptions,
+} from './controllable-mailbox.ts';
 import { createControls } from './create-controls.ts';
-import { notFound } from './find-worlds.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
-import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
 import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
 import type { KeptSandbox } from './state/whole-state.ts';

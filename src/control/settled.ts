@@ -38,7 +38,7 @@ const refusedFields = () => ({
 });
 
 /** A webhook whose URL the emulator may not call. */
-export type RefusedWebhook = OutputOf<ReturnType<typeof refusedFields>>;
+export interface RefusedWebhook extends OutputOf<ReturnType<typeof refusedFields>> {}
 
 const resultFields = () => ({
   /** How many deliveries were removed since the last reset because a delivery log was full. */
@@ -59,7 +59,7 @@ const resultFields = () => ({
 export const settledReply = lazy(() => z.strictObject({ settled: z.literal(true), ...resultFields() }));
 
 /** The result of `settled`. */
-export type Settled = OutputOf<ReturnType<typeof resultFields>>;
+export interface Settled extends OutputOf<ReturnType<typeof resultFields>> {}
 
 /**
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.

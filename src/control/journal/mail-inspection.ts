@@ -5,13 +5,19 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
-import { FILE_COLUMNS } from '../../service/mail/show-mail.ts';
+import { FILE_COLUMNS, fileFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
-import { type AttachmentRow, type InboxRow, type MessageRow, pick, shownFields } from '../../world/store/rows.ts';
+import {
+  type AttachmentRow,
+  type InboxRow,
+  type MessageRow,
+  pick,
+  type ShownFields,
+  shownFields,
+} from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/seed/show-row.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
-import type { ControlScope } from '../control-scope.ts';
-import { findStoredRow, notFound } from '../find-worlds.ts';
+import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import {
   type MailPage,
   type MailSearch,
@@ -22,7 +28,8 @@ import {
   showMailSummary,
 } from './mail-search.ts';
 
-const inboxColumns = () => shownFields('inboxes', ['id', 'displayName', 'isPaused']);
+const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
+  shownFields('inboxes', ['id', 'displayName', 'isPaused']);
 
 const inboxFields = () => ({
   /** The address from which it sends. */
@@ -34,7 +41,7 @@ const inboxFields = () => ({
 });
 
 /** An inbox with the numbers of its messages. */
-export type InboxSummary = OutputOf<ReturnType<typeof inboxColumns> & ReturnType<typeof inboxFields>>;
+export interface InboxSummary extends OutputOf<ReturnType<typeof inboxColumns> & ReturnType<typeof inboxFields>> {}
 
 const inboxSummary = () => {
   const { id, ...columns } = inboxColumns();
@@ -52,7 +59,7 @@ const workspaceFields = () => ({
 });
 
 /** A workspace with its inboxes. */
-export type WorkspaceSummary = OutputOf<ReturnType<typeof workspaceFields>>;
+export interface WorkspaceSummary extends OutputOf<ReturnType<typeof workspaceFields>> {}
 
 const tenantFields = () => ({
   /** The id of the tenant. */
@@ -69,13 +76,13 @@ const tenantFields = () => ({
 export const tenantSummary = lazy(() => z.strictObject(tenantFields()));
 
 /** A tenant with everything that contains mail. */
-export type TenantSummary = OutputOf<ReturnType<typeof tenantFields>>;
+export interface TenantSummary extends OutputOf<ReturnType<typeof tenantFields>> {}
 
 const BODY_COLUMNS = ['cc', 'bcc', 'replyTo', 'plainBody', 'htmlBody'] as const;
 const THREAD_COLUMNS = ['messageIdHeader', 'inReplyTo', 'references'] as const;
 const COLUMNS = [...BODY_COLUMNS, ...THREAD_COLUMNS, 'isArchived', 'deletedAt', 'bouncedAt'] as const;
 
-const columnFields = () => shownFields('messages', COLUMNS);
+const columnFields = (): ShownFields<MessageRow, (typeof COLUMNS)[number]> => shownFields('messages', COLUMNS);
 
 const headerField = () => z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
 
@@ -87,7 +94,7 @@ const detailFields = () => ({
     'Each field of the raw form, in order; `isTrace` if the emulator added it.',
   ),
   /** The files, without their bytes. */
-  files: z.array(z.strictObject(shownFields('attachments', FILE_COLUMNS))),
+  files: z.array(z.strictObject(fileFields())),
   /** The web addresses that it links to, each once. */
   links: z.array(z.string()).describe('The web addresses that it links to, each once.'),
   /** The messages of its thread, oldest first, this one and deleted ones too. */

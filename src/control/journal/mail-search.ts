@@ -4,12 +4,12 @@ import { lazy } from '../../basics/lazy.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { snippetOf } from '../../service/operations/replies/show-message.ts';
+import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { type MessageRow, pick, shownFields } from '../../world/store/rows.ts';
-import type { GroupedList } from '../../world/store/thread.ts';
+import { type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
-import { findWorlds } from '../find-worlds.ts';
+import { findWorlds } from '../control-scope.ts';
 
 const MAX_LIMIT = 200;
 
@@ -51,7 +51,10 @@ export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads
 const COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'subject'] as const;
 const STATE_COLUMNS = ['receivedAt', 'isRead', 'isStarred'] as const;
 
-const columnFields = () => shownFields('messages', ['id', ...COLUMNS, ...STATE_COLUMNS]);
+type Shown = 'id' | (typeof COLUMNS)[number] | (typeof STATE_COLUMNS)[number];
+
+const columnFields = (): ShownFields<MessageRow, Shown> =>
+  shownFields('messages', ['id', ...COLUMNS, ...STATE_COLUMNS]);
 
 const summaryFields = () => ({
   /** The id of the tenant. */
@@ -75,7 +78,7 @@ export const mailSummary = lazy(() => {
 });
 
 /** A mail in one line of a list. */
-export type MailSummary = OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof summaryFields>>;
+export interface MailSummary extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof summaryFields>> {}
 
 const pageFields = () => ({
   /** How many messages the search found. */
@@ -94,7 +97,7 @@ const pageFields = () => ({
 export const pageReply = lazy(() => z.strictObject(pageFields()));
 
 /** A part of the mail that a search found, newest first. */
-export type MailPage = OutputOf<ReturnType<typeof pageFields>>;
+export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
 interface Found {
   readonly world: World;

@@ -22,7 +22,7 @@ const principalFields = () => ({
 });
 
 /** Who sent a request, if its key was valid. */
-export type RequestPrincipal = OutputOf<ReturnType<typeof principalFields>>;
+export interface RequestPrincipal extends OutputOf<ReturnType<typeof principalFields>> {}
 
 const contentFields = () => ({
   /** The headers by lower-case name. */
@@ -34,7 +34,7 @@ const contentFields = () => ({
 });
 
 /** What a request or a reply carried. */
-export type RequestContent = OutputOf<ReturnType<typeof contentFields>>;
+export interface RequestContent extends OutputOf<ReturnType<typeof contentFields>> {}
 
 const summaryFields = () => ({
   /** The id of the request, such as `req_12`; it counts from 1 after a reset. */
@@ -77,7 +77,7 @@ const summaryFields = () => ({
 });
 
 /** A request in one line: who asked for what, and the result. */
-export type RequestSummary = OutputOf<ReturnType<typeof summaryFields>>;
+export interface RequestSummary extends OutputOf<ReturnType<typeof summaryFields>> {}
 
 /** The content of a request with its query. */
 type SentContent = RequestContent & {

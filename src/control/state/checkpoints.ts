@@ -43,7 +43,7 @@ const checkpointFields = () => ({
 export const checkpointReply = lazy(() => z.strictObject(checkpointFields()));
 
 /** A named state of a mailbox or a sandbox. */
-export type Checkpoint = OutputOf<ReturnType<typeof checkpointFields>>;
+export interface Checkpoint extends OutputOf<ReturnType<typeof checkpointFields>> {}
 
 /** A checkpoint that outlives the process, as JSON. */
 export interface KeptCheckpoint extends Checkpoint {

@@ -18,8 +18,7 @@ import {
 import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandbox.ts';
+import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';

@@ -3,8 +3,7 @@ import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/handle-request.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandbox.ts';
+import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */

@@ -10,8 +10,12 @@ import {
   type ChangeableId,
 } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import { type SandboxOptions, type SandboxSummary, sandboxOptions } from '../sandbox.ts';
+import {
+  type ControllableMailbox,
+  type SandboxOptions,
+  type SandboxSummary,
+  sandboxOptions,
+} from '../controllable-mailbox.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { createControlOpenApi } from './describe-control.ts';
 import { MAIL_ROWS } from './mail-rows.ts';

@@ -44,7 +44,7 @@ const attemptFields = () => ({
 });
 
 /** One attempt to send a delivery, and its result. */
-export type Attempt = OutputOf<ReturnType<typeof attemptFields>>;
+export interface Attempt extends OutputOf<ReturnType<typeof attemptFields>> {}
 
 const deliveryFields = () => ({
   /** The id of the delivery, a UUID; redelivering keeps it. */
@@ -78,7 +78,7 @@ const deliveryFields = () => ({
 export const deliveryReply = lazy(() => z.strictObject(deliveryFields()));
 
 /** One event for one webhook. */
-export type Delivery = OutputOf<ReturnType<typeof deliveryFields>>;
+export interface Delivery extends OutputOf<ReturnType<typeof deliveryFields>> {}
 
 const lossesFields = () => ({
   /**
@@ -95,7 +95,7 @@ export const lossesReply = lazy(() =>
 );
 
 /** How many deliveries were removed from the delivery log because it was full. */
-export type DeliveryLosses = OutputOf<ReturnType<typeof lossesFields>>;
+export interface DeliveryLosses extends OutputOf<ReturnType<typeof lossesFields>> {}
 
 const filterFields = () => ({
   /** Only deliveries of the tenant with this id. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
-import { type MessageRow, pick, shownFields } from '../../world/store/rows.ts';
+import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
 import { findProblems } from './incoming/find-problems.ts';
@@ -10,7 +10,9 @@ import { readHeaders } from './mime/header.ts';
 /** What a file of a mail has besides its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-const fileFields = () => shownFields('attachments', FILE_COLUMNS);
+/** The schemas of what a file has besides its bytes. */
+export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
+  shownFields('attachments', FILE_COLUMNS);
 
 const contentField = () => ({
   /** The bytes, in base64. */
@@ -18,13 +20,14 @@ const contentField = () => ({
 });
 
 /** A file of a mail. */
-export type MailAttachment = OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>>;
+export interface MailAttachment extends OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>> {}
 
 const PLACE_COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'cc', 'bcc', 'replyTo'] as const;
 const TEXT_COLUMNS = ['subject', 'plainBody', 'htmlBody', 'messageIdHeader', 'inReplyTo', 'receivedAt'] as const;
 const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
 
-const columnFields = () => shownFields('messages', ['id', ...COLUMNS]);
+const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
+  shownFields('messages', ['id', ...COLUMNS]);
 
 const ownFields = () => ({
   /** The id of the tenant. */
@@ -60,7 +63,7 @@ export const mailReply = lazy(() => {
 });
 
 /** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
-export type Mail = OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownFields>>;
+export interface Mail extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownFields>> {}
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {

@@ -81,7 +81,11 @@ const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => (
   ...{ time: timestamp(), direction: direction() },
 }));
 
-type ShownFields<Row> = { readonly [Name in keyof Row]: z.ZodType<Row[Name]> };
+/** The schemas of some columns. */
+export type ShownFields<Row, Name extends keyof Row> = Pick<
+  { readonly [Column in keyof Row]: z.ZodType<Row[Column]> },
+  Name
+>;
 
 /** Returns the schemas of some columns, for what tests see of a row. */
 export function shownFields<Kind extends RowKind, Name extends keyof Rows[Kind]>(kind: Kind, names: readonly Name[]) {
@@ -91,5 +95,5 @@ export function shownFields<Kind extends RowKind, Name extends keyof Rows[Kind]>
     const schema = shownColumns()[name] ?? z.string();
     return [column, isNullable ? schema.nullable() : schema];
   });
-  return Object.fromEntries(fields) as Pick<ShownFields<Rows[Kind]>, Name>;
+  return Object.fromEntries(fields) as ShownFields<Rows[Kind], Name>;
 }

@@ -31,7 +31,7 @@ const receivedFields = () => ({
 export const receivedMessage = lazy(() => z.strictObject(receivedFields()));
 
 /** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
-export type ReceivedMessage = OutputOf<ReturnType<typeof receivedFields>>;
+export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFields>> {}
 
 /**
  * Accepts a mail from outside and stores it in the inbox of each recipient. In each inbox it joins the thread that it

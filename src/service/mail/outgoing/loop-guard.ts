@@ -45,7 +45,7 @@ const heldFields = () => ({
 export const heldMail = lazy(() => z.strictObject(heldFields()));
 
 /** A mail that did not arrive, because its sender and its recipient exchange too many. */
-export type HeldMail = OutputOf<ReturnType<typeof heldFields>>;
+export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
 
 /** What the guard has to know about a mail. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;
