@@ -36,12 +36,12 @@ export interface ControlScope extends ControlledParts, BehaviourReader {
 /** Creates the scope of some worlds of a mailbox. */
 export function createScope(parts: ControlledParts, worlds: ReachableWorlds): ControlScope {
   const reader = createSilentReader(parts.service.behaviours);
-  const { sandboxId: tenantId = null } = worlds;
+  const { sandboxId: owner = null } = worlds;
   return {
     ...{ ...parts, ...reader, worlds },
     locate: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
     publishChange: (kind, action, name) =>
-      parts.recorder.publish(tenantId, { kind, action, tenantId, name: name ?? null }),
+      parts.recorder.publish(owner, { kind, action, tenantId: owner, name: name ?? null }),
   };
 }
 

@@ -47,8 +47,8 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
   const each = (options: TenantOption = {}): Clock[] =>
     options.tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [one(options)];
   const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
-    const tenantId = options.tenant ?? worlds.sandboxId ?? null;
-    recorder.publish(tenantId, { kind: 'clock', action, tenantId, now: one(options).now().toISOString() });
+    const owner = options.tenant ?? worlds.sandboxId ?? null;
+    recorder.publish(owner, { kind: 'clock', action, tenantId: owner, now: one(options).now().toISOString() });
   };
 
   return {

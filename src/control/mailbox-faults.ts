@@ -114,8 +114,9 @@ function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation |
 /** Returns whether everything that the conditions of a fault name still exists. */
 function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const { webhookId = null, key = null }: Pick<Fault, 'id'> & { [Name in 'webhookId' | 'key']?: string | null } = fault;
-  const world = worlds.get(fault.tenantId ?? '');
-  if (fault.tenantId !== null && !world) return false;
+  const { tenantId: owner } = fault;
+  const world = worlds.get(owner ?? '');
+  if (owner !== null && !world) return false;
   return (
     (webhookId === null || world?.webhooks.get(webhookId) !== undefined) &&
     (key === null || worlds.findKey(key) !== undefined)

@@ -5,7 +5,7 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
-import { FILE_COLUMNS, fileFields } from '../../service/mail/show-mail.ts';
+import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
 import {
   type AttachmentRow,
@@ -94,7 +94,7 @@ const detailFields = () => ({
     'Each field of the raw form, in order; `isTrace` if the emulator added it.',
   ),
   /** The files, without their bytes. */
-  files: z.array(z.strictObject(fileFields())),
+  files: z.array(z.strictObject(fileFields()) as z.ZodType<MailFile>),
   /** The web addresses that it links to, each once. */
   links: z.array(z.string()).describe('The web addresses that it links to, each once.'),
   /** The messages of its thread, oldest first, this one and deleted ones too. */

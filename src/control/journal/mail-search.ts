@@ -3,6 +3,7 @@ import type { InputOf, OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
+import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies/show-message.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -57,8 +58,6 @@ const columnFields = (): ShownFields<MessageRow, Shown> =>
   shownFields('messages', ['id', ...COLUMNS, ...STATE_COLUMNS]);
 
 const summaryFields = () => ({
-  /** The id of the tenant. */
-  tenantId: z.string(),
   /** The beginning of the text. */
   snippet: z.string(),
   /** How many files it has. */
@@ -70,15 +69,18 @@ const summaryFields = () => ({
 /** The schema of a mail in one line of a list. */
 export const mailSummary = lazy(() => {
   const { id, receivedAt, isRead, isStarred, ...columns } = columnFields();
-  const { tenantId, snippet, ...counts } = summaryFields();
+  const { snippet, ...counts } = summaryFields();
   return z.strictObject({
-    ...{ id, tenantId, ...columns, snippet, receivedAt: receivedAt.describe("By the tenant's clock.") },
+    ...{ id, ...ownerField(), ...columns, snippet, receivedAt: receivedAt.describe("By the tenant's clock.") },
     ...{ isRead, isStarred, ...counts },
   });
 });
 
 /** A mail in one line of a list. */
-export interface MailSummary extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof summaryFields>> {}
+export interface MailSummary
+  extends OutputOf<
+    ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof summaryFields>
+  > {}
 
 const pageFields = () => ({
   /** How many messages the search found. */

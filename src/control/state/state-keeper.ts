@@ -88,7 +88,11 @@ interface ChangeSaver<State> {
   onFailure(error: unknown): void;
 }
 
-/** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
+/**
+ * Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. `flush` saves
+ * what has changed at once, unless `save` is running; `skip` takes the present data as saved; `end` saves a last time,
+ * ends the watching, and throws what `save` throws.
+ */
 export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>) {
   let saved = state.rows();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -118,13 +122,10 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
   };
   state.onPossibleChange(() => plan(delayMs));
   return {
-    /** Saves what has changed and was not saved, at once unless `save` is running. */
     flush,
-    /** Takes the present data as saved. */
     skip() {
       saved = state.rows();
     },
-    /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
     async end(): Promise<void> {
       if (hasEnded) return;
       hasEnded = true;

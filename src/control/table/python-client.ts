@@ -41,7 +41,8 @@ function writeMethod(row: ControlRow): string {
   return [
     `    def ${toSnakeCase(id)}(${['self', ...words].join(', ')}) -> ${RETURNS[content]}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
-    `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ${body ? writeFields(inBody) : 'None'}, ` +
+    `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
+      `${body ? writeFields(inBody) : 'None'}, ` +
       `"${content}", ${sent.length > inQuery.length ? 'True' : 'False'})`,
     '',
   ].join('\n');

@@ -14,6 +14,9 @@ export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as co
 export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
   shownFields('attachments', FILE_COLUMNS);
 
+/** A file of a mail without its bytes. */
+export interface MailFile extends OutputOf<ReturnType<typeof fileFields>> {}
+
 const contentField = () => ({
   /** The bytes, in base64. */
   content: z.string().describe('The bytes, in base64.'),
@@ -29,9 +32,13 @@ const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
 const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
   shownFields('messages', ['id', ...COLUMNS]);
 
-const ownFields = () => ({
+/** The schema of what shows whose a mail is. */
+export const ownerField = () => ({
   /** The id of the tenant. */
   tenantId: z.string(),
+});
+
+const ownFields = () => ({
   /**
    * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
    * else the last.
@@ -52,18 +59,13 @@ const ownFields = () => ({
 /** The schema of a mail. */
 export const mailReply = lazy(() => {
   const { id, receivedAt, ...columns } = columnFields();
-  const { tenantId, ...others } = ownFields();
-  return z.strictObject({
-    id,
-    tenantId,
-    ...columns,
-    receivedAt: receivedAt.describe("By the tenant's clock."),
-    ...others,
-  });
+  const shown = { ...columns, receivedAt: receivedAt.describe("By the tenant's clock.") };
+  return z.strictObject({ id, ...ownerField(), ...shown, ...ownFields() });
 });
 
 /** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
-export interface Mail extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownFields>> {}
+export interface Mail
+  extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof ownFields>> {}
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
