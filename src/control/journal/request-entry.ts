@@ -79,24 +79,23 @@ const summaryFields = () => ({
 /** A request in one line: who asked for what, and the result. */
 export interface RequestSummary extends OutputOf<ReturnType<typeof summaryFields>> {}
 
-/** The content of a request with its query. */
-type SentContent = RequestContent & {
-  /** The parameters of the query, in their order. */
-  readonly query: readonly (readonly [name: string, value: string])[];
-};
-
-const carriedFields = () => ({
-  /** The request. */
-  request: z.strictObject({
-    ...contentFields(),
-    query: z.array(z.tuple([z.string(), z.string()])),
-  }) as z.ZodType<SentContent>,
-  /** The reply. */
-  reply: z.strictObject(contentFields()) as z.ZodType<RequestContent>,
+/** The schema of a request of the journal. */
+export const requestReply = lazy(() => {
+  const query = z.array(z.tuple([z.string(), z.string()]));
+  return z.strictObject({
+    ...summaryFields(),
+    request: z.strictObject({ ...contentFields(), query }),
+    reply: z.strictObject(contentFields()),
+  });
 });
 
-/** The schema of a request of the journal. */
-export const requestReply = lazy(() => z.strictObject({ ...summaryFields(), ...carriedFields() }));
-
 /** A request of the journal, with its reply. API keys, secrets and passwords are masked everywhere. */
-export type RequestEntry = RequestSummary & OutputOf<ReturnType<typeof carriedFields>>;
+export interface RequestEntry extends RequestSummary {
+  /** The request. */
+  readonly request: RequestContent & {
+    /** The parameters of the query, in their order. */
+    readonly query: readonly (readonly [name: string, value: string])[];
+  };
+  /** The reply. */
+  readonly reply: RequestContent;
+}
