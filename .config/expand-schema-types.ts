@@ -36,7 +36,8 @@ function removeUnused(written: readonly string[], { statements }: ts.SourceFile)
 
 function parse(code: string, path: string) {
   const options: ts.CompilerOptions = {
-    ...{ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true, skipLibCheck: true, types: [] },
+    ...{ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true },
+    ...{ exactOptionalPropertyTypes: true, skipLibCheck: true, types: [] },
     lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts', 'lib.esnext.disposable.d.ts'],
   };
   const host = ts.createCompilerHost(options);

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import type { ReadBehaviour } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation, World } from '../world/store/world.ts';
+import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
-import { findStoredRow, findWorlds, notFound } from './find-worlds.ts';
+import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 
 const webhookFields = () => ({
   /** The URL to which events are delivered. */
@@ -30,32 +29,24 @@ export const addedWebhook = lazy(() => z.strictObject(webhookFields(), 'must be 
 /** A webhook that a test adds. */
 export type AddedWebhook = InputOf<ReturnType<typeof webhookFields>>;
 
-/** What is needed to add a webhook. */
-interface Context {
-  readonly worlds: ReachableWorlds;
-  readonly readBehaviour: ReadBehaviour;
-  /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
-}
-
 /** Adds a webhook as the service does for the tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
-export function addWebhook(context: Context, given: AddedWebhook) {
+export function addWebhook(scope: ControlScope, given: AddedWebhook) {
   const { url, events, ...target } = parseOrRefuse('The webhook', addedWebhook(), given);
-  const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(context.readBehaviour), {
+  const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(scope.readBehaviour), {
     url,
     events: events ?? ['message.received'],
   });
-  const { world, workspaceId } = findOwner(context, target);
-  return { world, row: insertWebhook({ ...context, world }, { ...body, workspaceId }) };
+  const { world, workspaceId } = findOwner(scope, target);
+  return { world, row: insertWebhook({ ...scope, world }, { ...body, workspaceId }) };
 }
 
 /** Finds the tenant and the workspace whose events a webhook gets. */
 function findOwner(
-  { worlds, findInbox }: Context,
+  { worlds, locate }: ControlScope,
   { inbox, workspace, tenant }: Pick<z.output<ReturnType<typeof addedWebhook>>, 'inbox' | 'workspace' | 'tenant'>,
 ): { world: World; workspaceId: string | null } {
   if (inbox !== undefined) {
-    const id = inbox.includes('@') ? findInbox(inbox)?.inboxId : inbox.toLowerCase();
+    const id = inbox.includes('@') ? locate(inbox)?.inboxId : inbox.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');
     if (found) return { world: found.world, workspaceId: found.row.workspaceId };
     throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);

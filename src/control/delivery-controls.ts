@@ -1,22 +1,19 @@
 import { z } from 'zod';
-import type { InputOf } from '../basics/input-of.ts';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { parseOrRefuse } from '../contract/errors.ts';
-import type { EventKind } from '../contract/events.ts';
+import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import {
   type Delivery,
   type DeliveryFilter,
   type DeliveryLosses,
   deliveryFilter,
 } from '../service/delivery/delivery.ts';
-import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import type { EventBus } from '../world/event-bus.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { tenantField, webhookField } from '../world/target-fields.ts';
+import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
-import { findWorlds } from './find-worlds.ts';
+import { type ControlScope, findWorlds } from './control-scope.ts';
 import type { TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
@@ -63,15 +60,13 @@ export interface DeliveryControls {
   release(options?: ReleaseOptions): Delivery[];
 }
 
-const COUNT_RULE = 'must be a whole number from 1 to 1000000';
-
 const releaseFields = () => ({
   /** Release only deliveries of the tenant with this id. */
   tenant: tenantField().optional(),
   /** Release only deliveries to the webhook with this id. */
   webhookId: webhookField().optional(),
   /** Maximum number of deliveries to release. Default: all. */
-  count: z.int(COUNT_RULE).min(1, COUNT_RULE).max(1_000_000, COUNT_RULE).optional(),
+  count: wholeNumber(1, MAX_COUNT).optional(),
 });
 
 /** The schema of the options of `release`. */
@@ -81,11 +76,7 @@ export const releaseOptions = lazy(() => z.strictObject(releaseFields(), 'must b
 export type ReleaseOptions = InputOf<ReturnType<typeof releaseFields>>;
 
 /** Creates the delivery controls of a mailbox. */
-export function createDeliveryControls(
-  worlds: ReachableWorlds,
-  events: EventBus,
-  dispatcher: Dispatcher,
-): DeliveryControls {
+export function createDeliveryControls({ worlds, service, dispatcher }: ControlScope): DeliveryControls {
   return {
     deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter(), filter)),
     delivery: (id) => dispatcher.find(worlds.all(), id).delivery,
@@ -98,7 +89,7 @@ export function createDeliveryControls(
       schedule.redeliver(delivery);
       return dispatcher.find(worlds.all(), id).delivery;
     },
-    trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger({ worlds, events }, kind, options)),
+    trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger(worlds, service.events, kind, options)),
     release(options = {}) {
       const { count = Number.POSITIVE_INFINITY, ...target } = parseOrRefuse(
         'The input of release',
@@ -114,23 +105,28 @@ export function createDeliveryControls(
   };
 }
 
-/** A webhook as its owner knows it, with its secret. */
-export interface WebhookSettings {
+const settingsFields = () => ({
   /** The id of the webhook. */
-  readonly id: string;
+  id: z.string(),
   /** The id of its tenant. */
-  readonly tenantId: string;
+  tenantId: z.string(),
   /** The id of the workspace whose events it gets; null for those of the whole tenant. */
-  readonly workspaceId: string | null;
+  workspaceId: z.string().nullable().describe('Null for a webhook that gets the events of the whole tenant.'),
   /** The URL to which events are delivered. */
-  readonly url: string;
+  url: z.string(),
   /** The kinds of event that it gets. */
-  readonly events: readonly EventKind[];
+  events: z.array(z.enum(EVENT_KINDS)),
   /** Whether events are delivered. */
-  readonly isActive: boolean;
+  isActive: z.boolean(),
   /** The secret that signs its deliveries, which the service shows only when it is created. */
-  readonly secret: string;
-}
+  secret: z.string().describe('Signs its deliveries.'),
+});
+
+/** The schema of a webhook with its secret. */
+export const webhookReply = lazy(() => z.strictObject(settingsFields()));
+
+/** A webhook as its owner knows it, with its secret. */
+export interface WebhookSettings extends OutputOf<ReturnType<typeof settingsFields>> {}
 
 /** The control methods for webhooks. */
 export interface WebhookControls {
@@ -150,16 +146,15 @@ export interface WebhookControls {
 }
 
 /** Creates the webhook methods of a mailbox. */
-export function createWebhookControls(context: Parameters<typeof addWebhook>[0]): WebhookControls {
+export function createWebhookControls(scope: ControlScope): WebhookControls {
   const show = (world: World, { id, workspaceId, url, events, isActive, secret }: WebhookRow) => {
     return { id, tenantId: world.id, workspaceId, url, events, isActive, secret };
   };
   return {
-    webhooks: () =>
-      context.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
+    webhooks: () => scope.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
     addWebhook: (options) =>
       addWebhookWith(options, (given) => {
-        const { world, row } = addWebhook(context, given);
+        const { world, row } = addWebhook(scope, given);
         return show(world, row);
       }),
   };

@@ -1,48 +1,58 @@
 import { z } from 'zod';
-import type { InputOf } from '../basics/input-of.ts';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
-import { keyPrefix, type Tier } from '../contract/tiers.ts';
+import { keyPrefix, TIERS } from '../contract/tiers.ts';
 import { createKey } from '../service/pipeline/access/create-key.ts';
 import { rowsInScope } from '../service/pipeline/access/find-in-scope.ts';
 import { describePrincipal, findPrincipal, mayCall, type Principal } from '../service/pipeline/access/principal.ts';
-import type { Service } from '../service/pipeline/exchange.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
-import { findStoredRow, findWorlds } from './find-worlds.ts';
+import { type ControlScope, findStoredRow, findWorlds } from './control-scope.ts';
+
+const exposureFields = () => ({
+  /** The id of the key, for `rotateKey`; null for the operator's key. */
+  id: z.string().nullable().describe("Null for the operator's key."),
+  /** The first nine characters of the key, and `…`. */
+  key: z.string().describe('The first nine characters of the key, and `…`.'),
+  /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
+  handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
+  /** Its tier. */
+  tier: z.enum(TIERS),
+  /** The id of its tenant; null for the operator's key. */
+  tenantId: z.string().nullable().describe("Null for the operator's key."),
+  /** The ids of the workspaces that it can reach. */
+  workspaces: z.array(z.string()).describe('The ids of the workspaces that it can reach.'),
+  /** The ids of the inboxes that it can reach, with their mail. */
+  inboxes: z.array(z.string()).describe('The ids of the inboxes that it can reach.'),
+  /** The ids of the webhooks that it can reach. */
+  webhooks: z.array(z.string()).describe('The ids of the webhooks that it can reach.'),
+  /** The ids of the operations that it may call, such as `createWebhook`. */
+  operations: z.array(z.enum(OPERATION_IDS)).describe('The operations that it may call.'),
+});
+
+/** The schema of an exposure. */
+export const exposureReply = lazy(() => z.strictObject(exposureFields()));
 
 /** What a leak of a key exposes: everything that a request with it can reach. */
-export interface Exposure {
-  /** The id of the key, for `rotateKey`; null for the operator's key. */
-  readonly id: string | null;
-  /** The first nine characters of the key, and `…`. */
-  readonly key: string;
-  /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
-  readonly handle: string | null;
-  /** Its tier. */
-  readonly tier: Tier;
-  /** The id of its tenant; null for the operator's key. */
-  readonly tenantId: string | null;
-  /** The ids of the workspaces that it can reach. */
-  readonly workspaces: readonly string[];
-  /** The ids of the inboxes that it can reach, with their mail. */
-  readonly inboxes: readonly string[];
-  /** The ids of the webhooks that it can reach. */
-  readonly webhooks: readonly string[];
-  /** The ids of the operations that it may call, such as `createWebhook`. */
-  readonly operations: readonly OperationId[];
-}
+export interface Exposure extends OutputOf<ReturnType<typeof exposureFields>> {}
+
+const rotatedFields = () => ({
+  /** The id of the new key. */
+  id: z.string(),
+  /** The whole new key. */
+  key: z.string().describe('The whole new key.'),
+});
+
+/** The schema of a rotated key. */
+export const rotatedReply = lazy(() => z.strictObject(rotatedFields()));
 
 /** The key that has replaced another one. */
-export interface RotatedKey {
-  /** The id of the new key. */
-  readonly id: string;
-  /** The whole new key. */
-  readonly key: string;
-}
+export interface RotatedKey extends OutputOf<ReturnType<typeof rotatedFields>> {}
 
 const keyFields = () => ({
   /** Only keys of the tenant or sandbox with this id. */
@@ -83,34 +93,24 @@ export interface KeyControls {
   rotateKey(id: string): RotatedKey;
 }
 
-/** The kinds of resources that an exposure lists. Each is also the first part of the paths of its operations. */
-const KINDS = ['workspaces', 'inboxes', 'webhooks'] as const;
-
 /** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle, which `load` replaces. */
-export function createKeyControls(
-  { worlds, operationFor }: Pick<Service, 'operationFor'> & { readonly worlds: ReachableWorlds },
-  fixtureKeys: object,
-): KeyControls {
+export function createKeyControls({ worlds, service, publishChange }: ControlScope, fixtureKeys: object): KeyControls {
   function exposure(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
     const operations = OPERATION_IDS.filter((id) => {
-      const { tiers } = operationFor(id);
+      const { tiers } = service.operationFor(id);
       return tiers === undefined || mayCall(principal, tiers);
     });
-    const [workspaces = [], inboxes = [], webhooks = []] = KINDS.map((kind) =>
-      reachableIds(principal, kind, operations),
-    );
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
       handle: handles.get(key) ?? null,
-      tier: principal.tier,
-      tenantId: describePrincipal(principal).tenantId,
-      workspaces,
-      inboxes,
-      webhooks,
+      ...pick(describePrincipal(principal), ['tier', 'tenantId']),
+      workspaces: reachableIds(principal, 'workspaces', operations),
+      inboxes: reachableIds(principal, 'inboxes', operations),
+      webhooks: reachableIds(principal, 'webhooks', operations),
       operations,
     };
   }
@@ -123,7 +123,11 @@ export function createKeyControls(
       const handles = handlesOf(fixtureKeys);
       return keys.slice(offset, limit === undefined ? limit : offset + limit).map((key) => exposure(key, handles));
     },
-    rotateKey: (id) => rotateKey(worlds, id),
+    rotateKey(id) {
+      const rotated = rotateKey(worlds, id);
+      publishChange('key', 'replaced');
+      return rotated;
+    },
   };
 }
 
@@ -138,10 +142,13 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   return { id: added.id, key: added.key };
 }
 
-/** Returns the ids of a kind in the scope of a key that may call at least one operation on this kind. */
+/**
+ * Returns the ids of a kind in the scope of a key that may call at least one operation on this kind, which is the first
+ * part of the paths of its operations.
+ */
 function reachableIds(
   principal: Principal,
-  kind: (typeof KINDS)[number],
+  kind: 'workspaces' | 'inboxes' | 'webhooks',
   operations: readonly OperationId[],
 ): readonly string[] {
   const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Clock } from '../world/clock.ts';
-import { type Duration, parseDuration } from '../world/clock.ts';
+import { type Clock, type Duration, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { notFound } from './find-worlds.ts';
+import { type ControlScope, notFound } from './control-scope.ts';
+import type { ClockFeedItem } from './journal/feed-event.ts';
 
 /** The tenant to which a call applies; without one, it applies to all tenants. */
 export interface TenantOption {
@@ -40,12 +40,16 @@ export interface MailboxClock {
   advance(duration: Duration, options?: TenantOption): Promise<void>;
 }
 
-/** Creates the clock of a mailbox from the clocks of its tenants. */
-export function createMailboxClock(worlds: ReachableWorlds): MailboxClock {
-  const one = (options: TenantOption = {}): Clock =>
-    options.tenant === undefined ? worlds.clock : findTenant(worlds, options.tenant).clock;
+/** Creates the clock of a mailbox from the clocks of its tenants. It publishes each change in the feed. */
+export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxClock {
+  const one = ({ tenant }: TenantOption = {}): Clock =>
+    tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
   const each = (options: TenantOption = {}): Clock[] =>
     options.tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [one(options)];
+  const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
+    const owner = options.tenant ?? worlds.sandboxId ?? null;
+    recorder.publish(owner, { kind: 'clock', action, tenantId: owner, now: one(options).now().toISOString() });
+  };
 
   return {
     now: (options) => one(options).now(),
@@ -56,9 +60,11 @@ export function createMailboxClock(worlds: ReachableWorlds): MailboxClock {
         throw new ApiError('VALIDATION_ERROR', `The time to freeze at must be ${MOMENT_RULE}.`);
       }
       for (const clock of each(options)) clock.freeze(moment);
+      publish('freeze', options);
     },
     resume(options) {
       for (const clock of each(options)) clock.resume();
+      publish('resume', options);
     },
     async advance(duration, options) {
       const durationMs = parseDuration(duration);
@@ -67,6 +73,7 @@ export function createMailboxClock(worlds: ReachableWorlds): MailboxClock {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
       await advanceTogether(worlds.clock, clocks, durationMs);
+      publish('advance', options);
     },
   };
 }

@@ -6,13 +6,10 @@ import {
   correspondentOptions,
   type ParsedCorrespondent,
 } from '../service/mail/correspondents/correspondent.ts';
-import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import type { Entry } from '../service/mail/correspondents/entry.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation } from '../world/store/world.ts';
-import { findWorlds, notFound } from './find-worlds.ts';
+import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {
@@ -35,27 +32,20 @@ export interface MailboxCorrespondents {
   clearCorrespondents(): void;
 }
 
-/** The parts of a mailbox that its correspondents need. */
-interface CorrespondentContext {
-  readonly worlds: ReachableWorlds;
-  readonly correspondents: Correspondents;
-  /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
-}
-
 /** The maximum number of correspondents of one mailbox. */
 const MAX_CORRESPONDENTS = 10_000;
 
 /** Creates the correspondent methods of a mailbox. */
-export function createMailboxCorrespondents(context: CorrespondentContext): MailboxCorrespondents {
-  const { worlds, correspondents } = context;
+export function createMailboxCorrespondents(scope: ControlScope): MailboxCorrespondents {
+  const { worlds } = scope;
+  const { correspondents } = scope.service;
   return {
     addCorrespondent(options) {
       const parsed = parseOrRefuse('The correspondent', correspondentOptions(), options);
       const { tenant = worlds.sandboxId } = parsed;
       findWorlds(worlds, { tenant });
       const entry = createEntry(parsed, { id: newId(worlds.environment), tenantId: tenant ?? null });
-      refuseTaken(context, entry);
+      refuseTaken(scope, entry);
       correspondents.add(entry);
       return structuredClone(entry.shown);
     },
@@ -88,15 +78,15 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
 }
 
 /** Refuses an address that leads elsewhere. */
-function refuseTaken({ correspondents, findInbox }: CorrespondentContext, { address, shown }: Entry): void {
+function refuseTaken({ service, locate }: ControlScope, { address, shown }: Entry): void {
   if (domainOf(address) === SIMULATOR_DOMAIN) {
     throw new ApiError(
       'VALIDATION_ERROR',
       `The correspondent is not valid: address must not be at ${SIMULATOR_DOMAIN}.`,
     );
   }
-  if (findInbox(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
-  const others = correspondents.list();
+  if (locate(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
+  const others = service.correspondents.list();
   if (others.some((other) => other.address === address && other.shown.tenantId === shown.tenantId)) {
     throw new ApiError('CONFLICT', `A correspondent already has the address ${address}; remove it first.`);
   }

@@ -1,11 +1,9 @@
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
-import type { Faults } from '../world/faults.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation, KeyHolder } from '../world/store/world.ts';
-import { canonicalAddress } from '../world/store/world.ts';
-import { findWorlds, notFound } from './find-worlds.ts';
+import { canonicalAddress, type InboxLocation, type KeyHolder } from '../world/store/world.ts';
+import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
 export interface MailboxFaults {
@@ -28,17 +26,12 @@ export interface MailboxFaults {
   clearFaults(): void;
 }
 
-/** The parts of a mailbox that its faults need. */
-export interface FaultContext {
-  readonly worlds: ReachableWorlds;
-  readonly faults: Faults;
-  /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
-}
-
 /** Creates the fault methods of a mailbox. */
-export function createMailboxFaults(context: FaultContext): MailboxFaults {
-  const { worlds, faults } = context;
+export function createMailboxFaults(scope: ControlScope): MailboxFaults {
+  const { worlds, service, recorder } = scope;
+  const { faults } = service;
+  const publish = (action: 'added' | 'removed' | 'cleared', fault: Fault | null) =>
+    recorder.publish(fault?.tenantId ?? worlds.sandboxId ?? null, { kind: 'fault', action, fault });
 
   /** Returns the faults that can still happen, and removes the others. */
   function list(): Fault[] {
@@ -49,9 +42,10 @@ export function createMailboxFaults(context: FaultContext): MailboxFaults {
   return {
     addFault(options) {
       const parsed = parseOrRefuse('The fault', faultOptions(), options);
-      const given = 'inbox' in parsed ? { ...parsed, inbox: canonicalForm(context, parsed.inbox) } : parsed;
-      const fault = createFault(given, { id: newId(worlds.environment), tenantId: findTenantId(context, parsed) });
+      const given = 'inbox' in parsed ? { ...parsed, inbox: canonicalForm(scope, parsed.inbox) } : parsed;
+      const fault = createFault(given, { id: newId(worlds.environment), tenantId: findTenantId(scope, parsed) });
       faults.add(fault);
+      publish('added', fault);
       return fault;
     },
     faults: list,
@@ -59,14 +53,19 @@ export function createMailboxFaults(context: FaultContext): MailboxFaults {
       const removed = list().find((fault) => fault.id === String(id).toLowerCase());
       if (!removed) throw notFound('fault');
       faults.remove(removed);
+      publish('removed', removed);
       return removed;
     },
-    clearFaults: () => faults.clear(worlds),
+    clearFaults() {
+      faults.clear(worlds);
+      publish('cleared', null);
+    },
   };
 }
 
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
-export function addFirstFaults({ addFault }: MailboxFaults, options: readonly FaultOptions[]): void {
+export function addFirstFaults(scope: ControlScope, options: readonly FaultOptions[]): void {
+  const { addFault } = createMailboxFaults(scope);
   parseOrRefuse('An option', firstFaults(), { faults: options });
   for (const [index, fault] of options.entries()) {
     try {
@@ -80,8 +79,8 @@ export function addFirstFaults({ addFault }: MailboxFaults, options: readonly Fa
 }
 
 /** Returns the canonical address of the inbox with this address; the address itself if there is no such inbox. */
-function canonicalForm({ findInbox }: FaultContext, address: string | undefined): string | undefined {
-  const found = address === undefined ? undefined : findInbox(address);
+function canonicalForm({ locate }: ControlScope, address: string | undefined): string | undefined {
+  const found = address === undefined ? undefined : locate(address);
   const inbox = found?.world.inboxes.get(found.inboxId);
   return inbox ? canonicalAddress(inbox) : address;
 }
@@ -96,13 +95,13 @@ interface TenantConditions {
 }
 
 /** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
-function findTenantId({ worlds, findInbox }: FaultContext, conditions: TenantConditions): string | null {
+function findTenantId({ worlds, locate }: ControlScope, conditions: TenantConditions): string | null {
   const { tenant = worlds.sandboxId, webhookId, key, inbox, recipient = inbox } = conditions;
   const [world] = findWorlds(worlds, { tenant, webhookId });
   const boundId = tenant === undefined && webhookId === undefined ? null : (world?.id ?? null);
   if (key !== undefined) return ownerWithin(boundId, worlds.findKey(key), 'There is no such key.');
   if (recipient === undefined) return boundId;
-  return ownerWithin(boundId, findInbox(recipient), `There is no inbox with the address ${recipient}.`);
+  return ownerWithin(boundId, locate(recipient), `There is no inbox with the address ${recipient}.`);
 }
 
 /** Returns the tenant of what a condition names; refuses what does not exist or is outside of the fault's tenant. */
@@ -115,8 +114,9 @@ function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation |
 /** Returns whether everything that the conditions of a fault name still exists. */
 function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const { webhookId = null, key = null }: Pick<Fault, 'id'> & { [Name in 'webhookId' | 'key']?: string | null } = fault;
-  const world = worlds.get(fault.tenantId ?? '');
-  if (fault.tenantId !== null && !world) return false;
+  const { tenantId: owner } = fault;
+  const world = worlds.get(owner ?? '');
+  if (owner !== null && !world) return false;
   return (
     (webhookId === null || world?.webhooks.get(webhookId) !== undefined) &&
     (key === null || worlds.findKey(key) !== undefined)

@@ -2,8 +2,7 @@ import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { DefaultIds, DefaultKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
-import type { ControllableMailbox } from './controllable-mailbox.ts';
-import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
+import type { ControllableMailbox, SandboxControls, SandboxIds, SandboxKeys } from './controllable-mailbox.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<

@@ -2,11 +2,10 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Mail, showMail } from '../service/mail/show-mail.ts';
 import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { Owner, World } from '../world/store/world.ts';
-import { findWorlds } from './find-worlds.ts';
+import type { World } from '../world/store/world.ts';
+import { type ControlScope, findWorlds } from './control-scope.ts';
 import {
   isSelected,
-  type Locate,
   type MailFilter,
   mailFilter,
   type ParsedMailFilter,
@@ -14,7 +13,7 @@ import {
   type WaitOptions,
   waitOptions,
 } from './journal/mail-filter.ts';
-import type { LoggedMail, MailLog } from './journal/recorder.ts';
+import type { LoggedMail, MailListener } from './journal/recorder.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {
@@ -46,7 +45,8 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const MAX_NAMED = 10;
 
 /** Creates the mail methods of a mailbox or a sandbox. */
-export function createMessageControls(log: MailLog, worlds: ReachableWorlds, locate: Locate): MessageControls {
+export function createMessageControls({ worlds, recorder, locate }: ControlScope): MessageControls {
+  const log = recorder.mailLog;
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter(), filter);
@@ -59,8 +59,10 @@ export function createMessageControls(log: MailLog, worlds: ReachableWorlds, loc
       const list = () => log.list(worldsOf(worlds, tenant));
       const present = selectMail(list(), filter, locate).at(-1);
       if (present) return show(present);
-      const owner = worlds.get(tenant ?? '') ?? worlds;
-      return show(await nextMail(log, { filter, locate, owner, list, timeoutMs: parseDuration(timeout) }));
+      const timeoutMs = parseDuration(timeout);
+      const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
+      const isWanted = (mail: LoggedMail) => isSelected(mail, filter, locate);
+      return show(await nextMail(listen, isWanted, describe(filter), { timeoutMs, list }));
     },
   };
 }
@@ -74,43 +76,38 @@ function show({ world, message, streams }: LoggedMail): Mail {
   return { ...showMail(world, message), ...(streams > 0 && { streams }) };
 }
 
-interface Wait {
-  readonly filter: ParsedMailFilter;
-  readonly locate: Locate;
-  /** The tenant whose mail matters, or the mailbox for the mail of any. */
-  readonly owner: Owner;
-  /** Returns the mail that the error lists. */
-  list(): LoggedMail[];
-  readonly timeoutMs: number;
-}
-
 /** Resolves with the next mail that matches, or rejects when the time is up or the wait is ended. */
-function nextMail(log: MailLog, { filter, locate, owner, list, timeoutMs }: Wait): Promise<LoggedMail> {
+function nextMail(
+  listen: (listener: MailListener) => () => void,
+  isWanted: (mail: LoggedMail) => boolean,
+  wanted: string,
+  { timeoutMs, list }: { readonly timeoutMs: number; list(): LoggedMail[] },
+): Promise<LoggedMail> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       clearTimeout(timer);
       stop();
       settle();
     };
-    const stop = log.listen(owner, {
+    const stop = listen({
       arrived(mail) {
-        if (isSelected(mail, filter, locate)) end(() => resolve(mail));
+        if (isWanted(mail)) end(() => resolve(mail));
       },
-      ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${describe(filter)} arrived.`))),
+      ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(() => end(() => reject(notArrived(filter, timeoutMs, list()))), timeoutMs);
+    const timer = setTimeout(() => end(() => reject(notArrived(wanted, timeoutMs, list()))), timeoutMs);
   });
 }
 
-function notArrived(filter: ParsedMailFilter, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
+function notArrived(wanted: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
   const named = others.slice(-MAX_NAMED).map(({ message: { subject, to, direction, receivedAt } }) => {
     const verb = direction === 'inbound' ? 'received' : 'sent';
     return `${JSON.stringify(subject)} to ${to.join(', ')} (${verb} ${receivedAt})`;
   });
   const more = others.length > named.length ? ` and ${others.length - named.length} before that` : '';
   const came = named.length > 0 ? `; what came instead: ${named.join(', ')}${more}` : ', and no other mail either';
-  return new ApiError('NOT_FOUND', `No ${describe(filter)} arrived within ${timeoutMs} ms${came}.`);
+  return new ApiError('NOT_FOUND', `No ${wanted} arrived within ${timeoutMs} ms${came}.`);
 }
 
 function describe({ to, subject, direction, since }: ParsedMailFilter): string {

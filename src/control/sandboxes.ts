@@ -15,14 +15,18 @@ import {
 } from '../world/store/seed/tenant-template.ts';
 import type { Part, PartOf, World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
-import type { ControllableMailbox } from './controllable-mailbox.ts';
-import { type ControlledParts, createControls } from './create-controls.ts';
-import { notFound } from './find-worlds.ts';
+import { type ControlledParts, createScope, notFound } from './control-scope.ts';
+import {
+  type ControllableMailbox,
+  type Sandbox,
+  type SandboxControls,
+  type SandboxOptions,
+  sandboxOptions,
+} from './controllable-mailbox.ts';
+import { createControls } from './create-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
-import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './sandbox.ts';
 import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
-import { createStateControls } from './state/state-controls.ts';
 import type { KeptSandbox } from './state/whole-state.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
@@ -83,8 +87,7 @@ export class Sandboxes {
     this.#removeExpired();
     this.#checkRoom(template);
     const random = this.#randomOf(seed);
-    const realEnvironment = this.#environmentWith(random);
-    const sandbox = this.#open(this.#copy(template, realEnvironment), name, random);
+    const sandbox = this.#open(this.#copy(template, this.#environmentWith(random)), name, random);
     this.#publish('added', sandbox);
     return sandbox;
   }
@@ -94,7 +97,7 @@ export class Sandboxes {
     return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
       const { name, domain } = sandbox;
       // A method of the sandbox itself would be a use of it.
-      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.keep() };
+      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.save('keep') };
     });
   }
 
@@ -109,7 +112,7 @@ export class Sandboxes {
       const template = templateOfOnly(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, name, undefined);
       const entry = this.#entries.get(id);
-      entry?.world.parts.resume(owner);
+      entry?.world.parts.restore(owner, 'resume');
       entry?.checkpoints.resume(checkpoints ?? []);
     }
   }
@@ -149,8 +152,7 @@ export class Sandboxes {
     const close = () => this.#close(id);
     const sandbox = {
       ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
-      ...createControls(this.#context, { worlds: world, keys }),
-      ...createStateControls({ state, checkpoints, worlds: world, recorder: this.#context.recorder }),
+      ...createControls(createScope(this.#context, world), keys, { state, checkpoints }),
     };
     return useSandbox(sandbox, () => this.#use(id) !== undefined);
   }

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import type { InputOf } from '../basics/input-of.ts';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { Delivery, DeliveryLosses } from '../service/delivery/delivery.ts';
-import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import { type Delivery, type DeliveryLosses, lossesReply } from '../service/delivery/delivery.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
-import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
-import type { HeldMail, LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
+import { type HeldMail, heldMail } from '../service/mail/outgoing/loop-guard.ts';
 import type { Failure } from '../world/clock.ts';
 import { parseDuration, timeoutField } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { ControlScope } from './control-scope.ts';
 
 const settledFields = () => ({
   /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
@@ -29,31 +28,38 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 /** Maximum number of deliveries that an error lists. */
 const MAX_NAMED = 3;
 
-/** The result of `settled`. */
-export interface Settled {
+const refusedFields = () => ({
+  /** The id of the webhook. */
+  webhookId: z.string(),
+  /** The URL. */
+  url: z.string(),
+  /** Why it may not be called. */
+  reason: z.string().nullable(),
+});
+
+/** A webhook whose URL the emulator may not call. */
+export interface RefusedWebhook extends OutputOf<ReturnType<typeof refusedFields>> {}
+
+const resultFields = () => ({
   /** How many deliveries were removed since the last reset because a delivery log was full. */
-  readonly losses: DeliveryLosses;
+  losses: lossesReply() as z.ZodType<DeliveryLosses>,
   /** The mail that is held because of a loop, at most the latest 100, with the reason; left out if there is none. */
-  readonly held?: readonly HeldMail[];
+  held: (z.array(heldMail()) as z.ZodType<readonly HeldMail[]>)
+    .exactOptional()
+    .describe('The mail that is held because of a loop; left out if there is none.'),
   /**
    * The webhooks whose deliveries were refused, each with its latest URL and the reason; left out if there are none.
    */
-  readonly refused?: readonly RefusedWebhook[];
-}
+  refused: (z.array(z.strictObject(refusedFields())) as z.ZodType<readonly RefusedWebhook[]>)
+    .exactOptional()
+    .describe('The webhooks whose deliveries were refused; left out if there are none.'),
+});
 
-/** A webhook whose URL the emulator may not call. */
-export interface RefusedWebhook extends Pick<Delivery, 'webhookId' | 'reason'> {
-  /** The URL. */
-  readonly url: string;
-}
+/** The schema of the reply to `settle`. */
+export const settledReply = lazy(() => z.strictObject({ settled: z.literal(true), ...resultFields() }));
 
-/** The parts of a mailbox whose work is waited for. */
-interface SettledParts {
-  readonly worlds: ReachableWorlds;
-  readonly dispatcher: Dispatcher;
-  readonly loops: LoopGuard;
-  readonly correspondents: Correspondents;
-}
+/** The result of `settled`. */
+export interface Settled extends OutputOf<ReturnType<typeof resultFields>> {}
 
 /**
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
@@ -62,8 +68,8 @@ interface SettledParts {
  *   VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
-export async function settle(parts: SettledParts, options: SettledOptions = {}): Promise<Settled> {
-  const { worlds, dispatcher, loops } = parts;
+export async function settle(scope: ControlScope, options: SettledOptions = {}): Promise<Settled> {
+  const { worlds, dispatcher, service } = scope;
   const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions(), options);
   const timeoutMs = parseDuration(timeout);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -73,10 +79,10 @@ export async function settle(parts: SettledParts, options: SettledOptions = {}):
   });
   const outcome = await Promise.race([late, allIdle(worlds)]);
   clearTimeout(timer);
-  if (outcome === 'late') throw notSettled(timeoutMs, parts);
+  if (outcome === 'late') throw notSettled(timeoutMs, scope);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
-  const held = loops.held(worlds);
+  const held = service.loops.held(worlds);
   const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));
   return {
     losses: dispatcher.losses(worlds.all()),
@@ -114,9 +120,9 @@ async function allIdle(worlds: ReachableWorlds): Promise<void> {
   while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
 
-function notSettled(timeoutMs: number, { worlds, dispatcher, correspondents }: SettledParts): ApiError {
+function notSettled(timeoutMs: number, { worlds, dispatcher, service }: ControlScope): ApiError {
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
-  const writing = worlds.all().flatMap((world) => correspondents.writingTo(world));
+  const writing = worlds.all().flatMap((world) => service.correspondents.writingTo(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.waiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);

@@ -8,7 +8,7 @@ import type { EventBus, MailEvent } from '../world/event-bus.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { findWorlds, notFound } from './find-worlds.ts';
+import { findWorlds, notFound } from './control-scope.ts';
 import { createSampleMessage } from './samples/receive-sample.ts';
 
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
@@ -55,7 +55,8 @@ interface Place {
  *   or inbox. After an error no event is published.
  */
 export function trigger(
-  { worlds, events }: { readonly worlds: ReachableWorlds; readonly events: EventBus },
+  worlds: ReachableWorlds,
+  events: EventBus,
   kind: EventKind,
   options: TriggerOptions = {},
 ): MailEvent[] {

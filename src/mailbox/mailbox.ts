@@ -2,8 +2,9 @@ import { checkOptions } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
-import { type BehaviourOptions, type BehaviourValues, createSilentReader } from '../contract/behaviours.ts';
+import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
 import { applyProfile, type Profile } from '../contract/profile.ts';
+import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
@@ -12,7 +13,6 @@ import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
 import { readNames } from '../control/state/saved-state.ts';
-import { createStateControls } from '../control/state/state-controls.ts';
 import { StateKeeper } from '../control/state/state-keeper.ts';
 import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
@@ -22,14 +22,7 @@ import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
 import { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
-import { findInbox } from '../service/mail/outgoing/route.ts';
-import {
-  type ApiRequest,
-  createService,
-  type ExchangeObserver,
-  type FinishedExchange,
-  type Service,
-} from '../service/pipeline/exchange.ts';
+import { type ApiRequest, createService, type FinishedExchange, type Service } from '../service/pipeline/exchange.ts';
 import { handleRequest } from '../service/pipeline/handle-request.ts';
 import { observeHandshakes } from '../service/pipeline/observe-handshakes.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
@@ -123,9 +116,6 @@ export interface MailboxInternals extends Streams {
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
-  readonly faults: Faults;
-  /** What is told of each finished request. */
-  readonly observers: ExchangeObserver[];
   /** Returns the fault that happens to a recipient over SMTP, if any. */
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends the live feed of every reader, and every wait for mail. */
@@ -159,46 +149,46 @@ export function buildMailbox(
   const behaviours = applyProfile(options.profile, options.behaviours);
   const fixture = readFixture(options.fixtures, behaviours);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, report, random } = readEnvironment(options);
-  const shared = { behaviours, fixture, realEnvironment, activity };
-  const { worlds, dispatcher, service, admit } = createServiceParts(options, shared);
+  const { activity, realEnvironment, random } = readEnvironment(options);
+  const { report } = realEnvironment;
+  const { worlds, dispatcher, service, admit } = createServiceParts(options, behaviours, realEnvironment, activity);
+  seedWithinLimit(worlds, fixture);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, behaviours) };
-  const controls = createControls(parts, { worlds, keys: names.keys });
-  if (options.faults !== undefined) addFirstFaults(controls, options.faults);
-  const locate = createInboxFinder(service);
+  const scope = createScope(parts, worlds);
+  if (options.faults !== undefined) addFirstFaults(scope, options.faults);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, recorder, random, activity }, names);
   const checkpoints = new Checkpoints(state, worlds);
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
-    ...{ ...controls, ...createSandboxControls(sandboxes) },
-    ...createStateControls({ state, checkpoints, worlds, recorder }),
+    ...createControls(scope, names.keys, { state, checkpoints }),
+    ...createSandboxControls(sandboxes),
     load: (input) => state.load(input),
     ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
-    receives: (address) => locate(address) !== undefined,
+    receives: (address) => scope.locate(address) !== undefined,
   };
   const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
-  const { faults, observers } = service;
   const takeSmtpFault = (address: string) => {
-    const inbox = locate(address);
-    return inbox && faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+    const inbox = scope.locate(address);
+    return inbox && service.faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
-  const inside = { service, environment: realEnvironment, activity, faults, observers, endWaits: () => recorder.end() };
   const whole = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
-  return { mailbox, ...inside, whole, report, handle, admit, takeSmtpFault };
+  const inside = { service, environment: realEnvironment, activity, whole, report, handle, admit, takeSmtpFault };
+  return { mailbox, ...inside, endWaits: () => recorder.end() };
 }
 
-/** Creates the service of a mailbox, with the data of its fixture, its deliveries and its streams. */
+/** Creates the service of a mailbox without data, with its deliveries and its streams. */
 function createServiceParts(
   { maxMailBytes, loopLimit }: MailboxOptions<NamedFixture>,
-  { behaviours, fixture, realEnvironment, activity }: ServiceOptions,
+  behaviours: BehaviourValues,
+  realEnvironment: Environment,
+  activity: Activity,
 ) {
   const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
-  seedWithinLimit(worlds, fixture);
   const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
   publishMail(events, activity);
   const faults = new Faults(worlds, realEnvironment);
@@ -212,37 +202,23 @@ function createServiceParts(
   return { worlds, dispatcher, service, admit };
 }
 
-interface ServiceOptions {
-  readonly behaviours: BehaviourValues;
-  readonly fixture: Fixture;
-  readonly realEnvironment: Environment;
-  readonly activity: Activity;
-}
-
-/** Returns a function that finds the inbox of an address, in any tenant or sandbox. */
-function createInboxFinder({ worlds, behaviours }: Service) {
-  const reader = createSilentReader(behaviours);
-  return (address: string) => findInbox({ worlds, ...reader }, address.toLowerCase());
-}
-
 function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {
   return fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
 }
 
-/** Creates the environment of a mailbox with its activity, and its random numbers if it has a seed. */
+/**
+ * Creates the environment of a mailbox, which publishes each failure of the emulator as an activity, and the random
+ * numbers if there is a seed.
+ */
 function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
-  return { ...publishFailures(createEnvironment({ ...environment, ...(random && { randomBytes: random }) })), random };
-}
-
-/** Wraps `report` so that each failure of the emulator is also published as an activity. */
-function publishFailures(environment: Environment) {
-  const activity: Activity = createEventBus(environment.report);
+  const own = createEnvironment({ ...environment, ...(random && { randomBytes: random }) });
+  const activity: Activity = createEventBus(own.report);
   const report = (error: unknown) => {
-    environment.report(error);
+    own.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, realEnvironment: { ...environment, report }, report };
+  return { activity, realEnvironment: { ...own, report }, random };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */

@@ -20,7 +20,13 @@ export type { OpenApiDocument } from '../contract/openapi/document.ts';
 export type { OperationId } from '../contract/operations.ts';
 export type { Profile } from '../contract/profile.ts';
 export type { AddedWebhook } from '../control/add-webhook.ts';
-export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
+export type {
+  ControllableMailbox,
+  Sandbox,
+  SandboxControls,
+  SandboxOptions,
+  SandboxSummary,
+} from '../control/controllable-mailbox.ts';
 export type {
   DeliveryControls,
   ReleaseOptions,
@@ -52,7 +58,6 @@ export type { MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
-export type { Sandbox, SandboxControls, SandboxOptions, SandboxSummary } from '../control/sandbox.ts';
 export type { Settled, SettledOptions } from '../control/settled.ts';
 export type { Checkpoint } from '../control/state/checkpoints.ts';
 export type { ByKindAndId, ChangedField, StateDiff, StateItem, StateKind } from '../control/state/diff-states.ts';

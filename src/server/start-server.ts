@@ -124,7 +124,7 @@ export async function startServer(
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
-    internals.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
+    internals.service.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
   }
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
   const app = new App({ ...settings, internals, userHandlers, intake, log, process: own });
@@ -139,10 +139,10 @@ export async function startServer(
   });
   const close = async () => {
     await drain(own);
-    internals.faults.endWaits();
+    internals.service.faults.endWaits();
     await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
-    internals.faults.endWaits();
+    internals.service.faults.endWaits();
     await stateFile.close();
   };
   return {

@@ -40,7 +40,9 @@ export class Clock {
   readonly #source: TimeSource;
   /** The scheduled tasks, the one that is due first before the others. */
   #tasks = new PriorityQueue<Scheduled>();
-  readonly #work: Work;
+  /** Tasks and other work that run. */
+  readonly #running = new Set<Promise<void>>();
+  #failures: Failure[] = [];
   #offsetMs = 0;
   #frozenMs: number | undefined;
   #cancelTimer = () => {};
@@ -51,7 +53,6 @@ export class Clock {
   /** Creates a clock that shows real time. */
   constructor(source: TimeSource) {
     this.#source = source;
-    this.#work = new Work((error) => source.report(error));
   }
 
   now(): Date {
@@ -127,31 +128,37 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` also wait for this work, which is not a task. */
+  /** Makes `idle` and `advance` wait for this work; a failure is reported as one of `a scheduled task`. */
   track(work: Promise<void>): void {
-    this.#work.track(work);
+    const end = () => void this.#running.delete(done);
+    const done = work.then(end, (error) => {
+      end();
+      this.reportFailure('a scheduled task', error);
+    });
+    this.#running.add(done);
   }
 
   /** Reports that work failed, and keeps the failure for `takeFailures`. */
   reportFailure(what: string, error: unknown): void {
-    this.#work.reportFailure(what, error);
+    this.#failures.push({ what, error });
+    this.#source.report(error);
   }
 
   /** Returns the failures since the last call or reset, and removes them. */
   takeFailures(): Failure[] {
-    return this.#work.takeFailures();
+    return this.#failures.splice(0);
   }
 
   /** Resolves when no task is due and no work is running. */
   async idle(): Promise<void> {
     await this.#lastMove;
     this.#startDueTasks();
-    await this.#work.finish();
+    await this.#finishWork();
   }
 
   /** How many tasks and other pieces of tracked work are running. */
   get runningWork(): number {
-    return this.#work.count;
+    return this.#running.size;
   }
 
   /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
@@ -163,7 +170,7 @@ export class Clock {
   reset(): void {
     this.#resets += 1;
     this.#tasks = new PriorityQueue();
-    this.#work.forgetFailures();
+    this.#failures = [];
     this.#cancelTimer();
     this.#offsetMs = 0;
     this.#frozenMs = undefined;
@@ -182,7 +189,7 @@ export class Clock {
     const untilMs = this.#nowMs();
     for (let { first } = this.#tasks; first && first.atMs <= untilMs; { first } = this.#tasks) {
       this.#tasks.remove(first);
-      this.#work.track(perform(first.task));
+      this.track(perform(first.task));
     }
     this.#setTimer();
   }
@@ -201,13 +208,18 @@ export class Clock {
     try {
       this.#startDueTasks();
     } catch (error) {
-      this.#work.reportFailure('a scheduled task', error);
+      this.reportFailure('a scheduled task', error);
     }
+  }
+
+  /** Resolves when no work is running. */
+  async #finishWork(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   async #moveForward(durationMs: number, resetsBefore: number): Promise<boolean> {
     const wasReset = () => this.#resets !== resetsBefore;
-    await this.#work.finish();
+    await this.#finishWork();
     if (wasReset()) return false;
     const targetMs = this.#nowMs() + durationMs;
     for (let { first } = this.#tasks; first && first.atMs <= targetMs; { first } = this.#tasks) {
@@ -223,7 +235,7 @@ export class Clock {
   async #step(first: Scheduled): Promise<void> {
     this.#setTime(Math.max(first.atMs, this.#nowMs()));
     this.#startDueTasks();
-    await this.#work.finish();
+    await this.#finishWork();
     this.#steps += 1;
     if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();
   }
@@ -245,52 +257,6 @@ export interface Failure {
   /** The work that failed, such as `a scheduled task`. */
   readonly what: string;
   readonly error: unknown;
-}
-
-/** The running work of one tenant, and its failures. */
-class Work {
-  readonly #running = new Set<Promise<void>>();
-  readonly #report: Environment['report'];
-  #failures: Failure[] = [];
-
-  constructor(report: Environment['report']) {
-    this.#report = report;
-  }
-
-  /** How many promises have not settled yet. */
-  get count(): number {
-    return this.#running.size;
-  }
-
-  /** Counts work until it ends; a failure is reported as one of `a scheduled task`. */
-  track(work: Promise<void>): void {
-    const end = () => void this.#running.delete(done);
-    const done = work.then(end, (error) => {
-      end();
-      this.reportFailure('a scheduled task', error);
-    });
-    this.#running.add(done);
-  }
-
-  /** Reports that work failed, and keeps the failure for `takeFailures`. */
-  reportFailure(what: string, error: unknown): void {
-    this.#failures.push({ what, error });
-    this.#report(error);
-  }
-
-  /** Returns the failures since the last call or reset, and removes them. */
-  takeFailures(): Failure[] {
-    return this.#failures.splice(0);
-  }
-
-  forgetFailures(): void {
-    this.#failures = [];
-  }
-
-  /** Resolves when no work is running. */
-  async finish(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
-  }
 }
 
 /**

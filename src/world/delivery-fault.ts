@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { durationField, parseDuration } from './clock.ts';
-import { type FaultIdentity, planFields, standingFields, webhookField } from './target-fields.ts';
+import { type FaultIdentity, type ParsedOptions, planFields, standingFields, webhookField } from './target-fields.ts';
 
 /** What each delivery fault does. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {
@@ -36,9 +36,6 @@ const ownOptions = () => ({
   delay: durationField().default('1m'),
 });
 
-/** The schema of the options of a delivery fault. */
-export const deliveryFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
-
 /** The options of a fault of deliveries to webhooks. */
 export type DeliveryFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
 
@@ -53,17 +50,18 @@ const ownFields = () => ({
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 
-/** The schema of a delivery fault that is set. */
-export const deliveryFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
-
 /** A fault of deliveries that is set. */
 export type DeliveryFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
 
-/** Creates a delivery fault from its options. */
-export function createDeliveryFault(
-  { on, kind, webhookId, after = 0, times = 1, delay }: z.output<ReturnType<typeof deliveryFaultOptions>>,
-  identity: FaultIdentity,
-): DeliveryFault {
-  const delayMs = kind === 'delay' ? parseDuration(delay) : 0;
-  return { ...identity, on, kind, webhookId: webhookId ?? null, after, times, delayMs };
-}
+/** The schemas of a fault of deliveries, and what creates one. */
+export const DELIVERY = {
+  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() })),
+  listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() })),
+  create(
+    { on, kind, webhookId, after = 0, times = 1, delay }: ParsedOptions<typeof ownOptions>,
+    identity: FaultIdentity,
+  ): DeliveryFault {
+    const delayMs = kind === 'delay' ? parseDuration(delay) : 0;
+    return { ...identity, on, kind, webhookId: webhookId ?? null, after, times, delayMs };
+  },
+};

@@ -1,28 +1,10 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy.ts';
-import {
-  createDeliveryFault,
-  type DeliveryFault,
-  type DeliveryFaultOptions,
-  deliveryFault,
-  deliveryFaultOptions,
-} from './delivery-fault.ts';
-import { createImapFault, type ImapFault, type ImapFaultOptions, imapFault, imapFaultOptions } from './imap-fault.ts';
-import {
-  createRequestFault,
-  type RequestFault,
-  type RequestFaultOptions,
-  requestFault,
-  requestFaultOptions,
-} from './request-fault.ts';
-import { createSmtpFault, type SmtpFault, type SmtpFaultOptions, smtpFault, smtpFaultOptions } from './smtp-fault.ts';
-import {
-  createStreamFault,
-  type StreamFault,
-  type StreamFaultOptions,
-  streamFault,
-  streamFaultOptions,
-} from './stream-fault.ts';
+import { DELIVERY, type DeliveryFault, type DeliveryFaultOptions } from './delivery-fault.ts';
+import { IMAP, type ImapFault, type ImapFaultOptions } from './imap-fault.ts';
+import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';
+import { SMTP, type SmtpFault, type SmtpFaultOptions } from './smtp-fault.ts';
+import { STREAM, type StreamFault, type StreamFaultOptions } from './stream-fault.ts';
 import type { FaultIdentity } from './target-fields.ts';
 
 /** The options of `addFault`: what the fault applies to, what happens, and by which plan. */
@@ -43,7 +25,7 @@ export type FaultTarget = Fault['on'];
 export const faultOptions = lazy(() =>
   z.discriminatedUnion(
     'on',
-    [requestFaultOptions(), deliveryFaultOptions(), streamFaultOptions(), smtpFaultOptions(), imapFaultOptions()],
+    [REQUEST.options(), DELIVERY.options(), STREAM.options(), SMTP.options(), IMAP.options()],
     {
       error: ({ code }) =>
         code === 'invalid_union' ? 'must be one of request, delivery, stream, smtp, imap' : 'must be an object',
@@ -56,21 +38,12 @@ export const firstFaults = lazy(() => z.object({ faults: z.array(faultOptions(),
 
 /** The schema of a fault that is set. */
 export const anyFault = lazy(() =>
-  z.discriminatedUnion('on', [requestFault(), deliveryFault(), streamFault(), smtpFault(), imapFault()]),
+  z.discriminatedUnion('on', [REQUEST.listed(), DELIVERY.listed(), STREAM.listed(), SMTP.listed(), IMAP.listed()]),
 );
+
+const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SMTP, imap: IMAP };
 
 /** Creates a fault from its options. */
 export function createFault(options: z.output<ReturnType<typeof faultOptions>>, identity: FaultIdentity): Fault {
-  switch (options.on) {
-    case 'request':
-      return createRequestFault(options, identity);
-    case 'delivery':
-      return createDeliveryFault(options, identity);
-    case 'stream':
-      return createStreamFault(options, identity);
-    case 'smtp':
-      return createSmtpFault(options, identity);
-    case 'imap':
-      return createImapFault(options, identity);
-  }
+  return TARGETS[options.on].create(options as never, identity);
 }

@@ -5,39 +5,6 @@ import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import type { Part, PartOf, World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
 
-/** The replies that wait in real time. */
-class Waits {
-  readonly #environment: Pick<Environment, 'setTimer'>;
-  /** The function that ends each wait. */
-  readonly #ends = new Set<() => void>();
-
-  constructor(environment: Pick<Environment, 'setTimer'>) {
-    this.#environment = environment;
-  }
-
-  /** Resolves after a time, or when `endAll` is called. */
-  wait(durationMs: number): Promise<void> {
-    // The timer of the environment lets the process exit, but somebody waits for this one.
-    const keepAlive = setTimeout(() => {}, durationMs);
-    return new Promise((resolve) => {
-      let cancel = () => {};
-      const end = () => {
-        clearTimeout(keepAlive);
-        cancel();
-        this.#ends.delete(end);
-        resolve();
-      };
-      cancel = this.#environment.setTimer(durationMs, end);
-      this.#ends.add(end);
-    });
-  }
-
-  /** Ends every wait at once. */
-  endAll(): void {
-    for (const end of this.#ends) end();
-  }
-}
-
 /** The fields of a fault that limit what it applies to within its tenant; null stands for anything. */
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
@@ -69,12 +36,13 @@ class FaultList implements Part {
   readonly entries = new Map<string, Entry>();
   /** Counts the requests for each fault that is a rate limit. */
   readonly rateLimits = new RateLimits();
-  /** The replies that wait because of a fault. */
-  readonly waits: Waits;
+  readonly #environment: Pick<Environment, 'setTimer'>;
   readonly #filled: Set<FaultList>;
+  /** The function that ends the wait of each reply that waits because of a fault. */
+  readonly #ends = new Set<() => void>();
 
   constructor(environment: Pick<Environment, 'setTimer'>, filled: Set<FaultList>) {
-    this.waits = new Waits(environment);
+    this.#environment = environment;
     this.#filled = filled;
   }
 
@@ -91,7 +59,29 @@ class FaultList implements Part {
   /** Removes every fault and ends every wait. */
   end(): void {
     for (const id of this.entries.keys()) this.remove(id);
-    this.waits.endAll();
+    this.endWaits();
+  }
+
+  /** Resolves after a time in real time, or when `endWaits` is called. */
+  wait(durationMs: number): Promise<void> {
+    // The timer of the environment lets the process exit, but somebody waits for this one.
+    const keepAlive = setTimeout(() => {}, durationMs);
+    return new Promise((resolve) => {
+      let cancel = () => {};
+      const end = () => {
+        clearTimeout(keepAlive);
+        cancel();
+        this.#ends.delete(end);
+        resolve();
+      };
+      cancel = this.#environment.setTimer(durationMs, end);
+      this.#ends.add(end);
+    });
+  }
+
+  /** Ends every wait at once. */
+  endWaits(): void {
+    for (const end of this.#ends) end();
   }
 
   save(): Entry[] {
@@ -199,12 +189,12 @@ export class Faults {
 
   /** Lets a reply to a tenant, or to none, wait in real time. */
   wait(durationMs: number, world: World | undefined): Promise<void> {
-    return this.#listOf(world ?? this.#worlds).waits.wait(durationMs);
+    return this.#listOf(world ?? this.#worlds).wait(durationMs);
   }
 
   /** Ends every wait. */
   endWaits(): void {
-    for (const { waits } of this.#listOf.in(this.#worlds.owners())) waits.endAll();
+    for (const list of this.#listOf.in(this.#worlds.owners())) list.endWaits();
   }
 
   /** Returns the list of the tenant to which a fault is bound, or of the faults that are bound to none. */

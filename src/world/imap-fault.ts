@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { durationField, parseDuration } from './clock.ts';
-import { type FaultIdentity, planFields, standingFields } from './target-fields.ts';
+import {
+  type FaultIdentity,
+  MAX_COUNT,
+  type ParsedOptions,
+  planFields,
+  standingFields,
+  wholeNumber,
+} from './target-fields.ts';
 
 /** What each IMAP fault does. The first four happen to a session, when it logs in. */
 export const IMAP_FAULTS = {
@@ -24,7 +31,6 @@ export type ImapFaultKind = keyof typeof IMAP_FAULTS;
 const KINDS = Object.keys(IMAP_FAULTS) as ImapFaultKind[];
 
 const INBOX_RULE = 'must be a mail address without a display name';
-const COMMANDS_RULE = 'must be a whole number from 1 to 1000000';
 
 // Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
@@ -41,11 +47,8 @@ const ownOptions = () => ({
   /** Only for `slow` and `disconnect`: how long. Default: two seconds. */
   delay: durationField().default('2s'),
   /** Only for `disconnect`: how many commands after the login are answered. Default: the time decides. */
-  commands: z.int(COMMANDS_RULE).min(1, COMMANDS_RULE).max(1_000_000, COMMANDS_RULE).optional(),
+  commands: wholeNumber(1, MAX_COUNT).optional(),
 });
-
-/** The schema of the options of an IMAP fault. */
-export const imapFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of IMAP sessions. */
 export type ImapFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -63,18 +66,19 @@ const ownFields = () => ({
   commands: z.int().nullable().describe('The number of commands after which the connection ends, for disconnect.'),
 });
 
-/** The schema of an IMAP fault that is set. */
-export const imapFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
-
 /** A fault of IMAP sessions that is set. */
 export type ImapFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
 
-/** Creates an IMAP fault from its options. */
-export function createImapFault(
-  { on, kind, inbox, delay, commands, after = 0, times = 1 }: z.output<ReturnType<typeof imapFaultOptions>>,
-  identity: FaultIdentity,
-): ImapFault {
-  const delayMs = kind === 'slow' || kind === 'disconnect' ? parseDuration(delay) : 0;
-  const count = kind === 'disconnect' ? (commands ?? null) : null;
-  return { ...identity, on, kind, inbox: inbox ?? null, delayMs, commands: count, after, times };
-}
+/** The schemas of a fault of IMAP sessions, and what creates one. */
+export const IMAP = {
+  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() })),
+  listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() })),
+  create(
+    { on, kind, inbox, delay, commands, after = 0, times = 1 }: ParsedOptions<typeof ownOptions>,
+    identity: FaultIdentity,
+  ): ImapFault {
+    const delayMs = kind === 'slow' || kind === 'disconnect' ? parseDuration(delay) : 0;
+    const count = kind === 'disconnect' ? (commands ?? null) : null;
+    return { ...identity, on, kind, inbox: inbox ?? null, delayMs, commands: count, after, times };
+  },
+};

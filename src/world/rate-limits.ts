@@ -26,28 +26,21 @@ export class RateLimits {
 
   /** Counts a request for some rate limits; returns the state of the one that leaves the fewest, if there is any. */
   count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
-    const states = faults.flatMap((fault) => this.#count(fault, clock));
+    const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
     const isTighter = (one: RateLimitState, other: RateLimitState) =>
       Number(other.isExceeded) - Number(one.isExceeded) || one.remaining - other.remaining;
     return states.sort(isTighter)[0];
   }
 
-  #count(fault: RequestFault, clock: Clock): RateLimitState[] {
-    if (!fault.rateLimit) return [];
-    const { limit, perMs } = fault.rateLimit;
+  #count(fault: RequestFault, { limit, perMs }: NonNullable<RequestFault['rateLimit']>, clock: Clock): RateLimitState {
     const nowMs = clock.now().getTime();
     const span = this.#spanOf(fault, nowMs);
     span.count += 1;
-    return [
-      {
-        fault,
-        limit,
-        perSeconds: Math.ceil(perMs / 1000),
-        remaining: Math.max(limit - span.count, 0),
-        resetSeconds: Math.ceil((span.startMs + perMs - nowMs) / 1000),
-        isExceeded: span.count > limit,
-      },
-    ];
+    return {
+      ...{ fault, limit, perSeconds: Math.ceil(perMs / 1000), remaining: Math.max(limit - span.count, 0) },
+      resetSeconds: Math.ceil((span.startMs + perMs - nowMs) / 1000),
+      isExceeded: span.count > limit,
+    };
   }
 
   #spanOf(fault: RequestFault, nowMs: number): Span {

@@ -4,7 +4,16 @@ import { lazy } from '../basics/lazy.ts';
 import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { parseDuration, spanField } from './clock.ts';
-import { type FaultIdentity, keyField, planFields, standingFields, tierField } from './target-fields.ts';
+import {
+  type FaultIdentity,
+  keyField,
+  MAX_COUNT,
+  type ParsedOptions,
+  planFields,
+  standingFields,
+  tierField,
+  wholeNumber,
+} from './target-fields.ts';
 
 /** The options of a request fault that say what happens, before their combination is checked. */
 type Options = Readonly<Record<string, unknown>>;
@@ -61,10 +70,8 @@ const operationField = () =>
     },
   });
 
-const STATUS_RULE = 'must be a whole number from 200 to 599';
 const MAX_LATENCY_MS = 600_000;
 const LATENCY_RULE = `must be a whole number of milliseconds from 0 to ${MAX_LATENCY_MS}`;
-const LIMIT_RULE = 'must be a whole number from 0 to 1000000';
 const HEADER_NAME_RULE = 'must have header names that a reply may set, such as x-request-id';
 const HEADER_RULE = 'must be one line of printable ASCII characters';
 
@@ -104,7 +111,7 @@ const ownOptions = () => ({
   /** The tier of their keys. Default: any tier. */
   tier: tierField().optional(),
   /** The status of the reply, from 200 to 599. */
-  status: z.int(STATUS_RULE).min(200, STATUS_RULE).max(599, STATUS_RULE).optional(),
+  status: wholeNumber(200, 599).optional(),
   /** The body of the reply: a string is sent as text, anything else as JSON. Default with a status: an error. */
   body: z.unknown().refine(isJson, 'must be text or a value that JSON can express').optional(),
   /** Headers of the reply, besides or instead of its own. */
@@ -125,7 +132,7 @@ const ownOptions = () => ({
     .strictObject(
       {
         /** How many requests of one tenant are allowed. */
-        limit: z.int(LIMIT_RULE).min(0, LIMIT_RULE).max(1_000_000, LIMIT_RULE),
+        limit: wholeNumber(0, MAX_COUNT),
         /** The span of time, such as `1m`, from the first request on. */
         per: spanField(),
       },
@@ -133,11 +140,6 @@ const ownOptions = () => ({
     )
     .optional(),
 });
-
-/** The schema of the options of a request fault. */
-export const requestFaultOptions = lazy(() =>
-  z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination),
-);
 
 /** The options of a fault of requests. */
 export type RequestFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -176,40 +178,32 @@ const ownFields = () => ({
     .optional(),
 });
 
-/** The schema of a request fault that is set. */
-export const requestFault = lazy(() => z.strictObject({ ...standingFields(), ...ownFields() }));
-
 /** A fault of requests that is set. */
 export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof standingFields>, 'times'>>;
 
-/** Creates a request fault from its options. */
-export function createRequestFault(
-  options: z.output<ReturnType<typeof requestFaultOptions>>,
-  identity: FaultIdentity,
-): RequestFault {
-  const { on, operation = null, key = null, tier = null, effect, after = 0, times = 1 } = options;
-  const { status, body, headers, latency, cut, rateLimit } = options;
-  const kind = kindOf(options);
-  const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
-  return {
-    ...identity,
-    on,
-    kind,
-    operation,
-    key,
-    tier,
-    after,
-    times: kind === 'rate-limit' ? null : times,
-    effect: effect ?? (isReplaced ? 'none' : 'applied'),
-    ...(status !== undefined && { status }),
-    ...(body !== undefined && { body: JSON.parse(JSON.stringify(body)) }),
-    ...(headers && { headers }),
-    ...(latency && { latency }),
-    ...(rateLimit && { rateLimit: { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) } }),
-  };
-}
+/** The schemas of a fault of requests, and what creates one. */
+export const REQUEST = {
+  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination)),
+  listed: lazy(() => z.strictObject({ ...standingFields(), ...ownFields() })),
+  create(options: ParsedOptions<typeof ownOptions>, identity: FaultIdentity): RequestFault {
+    const { on, operation = null, key = null, tier = null, effect, after = 0, times = 1 } = options;
+    const { status, body, headers, latency, cut, rateLimit } = options;
+    const kind = kindOf(options);
+    const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
+    return {
+      ...{ ...identity, on, kind, operation, key, tier, after },
+      times: kind === 'rate-limit' ? null : times,
+      effect: effect ?? (isReplaced ? 'none' : 'applied'),
+      ...(status !== undefined && { status }),
+      ...(body !== undefined && { body: JSON.parse(JSON.stringify(body)) }),
+      ...(headers && { headers }),
+      ...(latency && { latency }),
+      ...(rateLimit && { rateLimit: { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) } }),
+    };
+  },
+};
 
-function kindOf(options: z.output<ReturnType<typeof requestFaultOptions>>): RequestFaultKind {
+function kindOf(options: ParsedOptions<typeof ownOptions>): RequestFaultKind {
   const { rateLimit, cut, status, body, headers } = options;
   if (rateLimit) return 'rate-limit';
   if (cut) return 'cut';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { type FaultIdentity, planFields, standingFields } from './target-fields.ts';
+import { type FaultIdentity, type ParsedOptions, planFields, standingFields, wholeNumber } from './target-fields.ts';
 
-const STATUS_RULE = 'must be a whole number from 400 to 599';
 const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';
 const RECIPIENT_RULE = 'must be a mail address without a display name';
 
@@ -18,16 +17,13 @@ const ownOptions = () => ({
     .toLowerCase()
     .optional(),
   /** The reply code: 4xx asks the client to try again later, 5xx refuses for good. Default: 451. */
-  status: z.int(STATUS_RULE).min(400, STATUS_RULE).max(599, STATUS_RULE).default(451),
+  status: wholeNumber(400, 599).default(451),
   /** The text after the reply code. Default: a text that says that a fault refuses the recipient. */
   message: z
     .string(MESSAGE_RULE)
     .regex(/^[\x20-\x7e]{1,200}$/, MESSAGE_RULE)
     .optional(),
 });
-
-/** The schema of the options of an SMTP fault. */
-export const smtpFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of mail over SMTP. */
 export type SmtpFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -43,18 +39,19 @@ const ownFields = () => ({
   message: z.string(),
 });
 
-/** The schema of an SMTP fault that is set. */
-export const smtpFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
-
 /** A fault of mail over SMTP that is set. */
 export type SmtpFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
 
-/** Creates an SMTP fault from its options. */
-export function createSmtpFault(
-  { on, recipient, status, message, after = 0, times = 1 }: z.output<ReturnType<typeof smtpFaultOptions>>,
-  identity: FaultIdentity,
-): SmtpFault {
-  // The text begins with an enhanced status code (RFC 3463) of the same class as the reply code.
-  const text = message ?? `${Math.floor(status / 100)}.3.0 A fault of the emulator refuses this recipient.`;
-  return { ...identity, on, recipient: recipient ?? null, status, message: text, after, times };
-}
+/** The schemas of a fault of mail over SMTP, and what creates one. */
+export const SMTP = {
+  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() })),
+  listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() })),
+  create(
+    { on, recipient, status, message, after = 0, times = 1 }: ParsedOptions<typeof ownOptions>,
+    identity: FaultIdentity,
+  ): SmtpFault {
+    // The text begins with an enhanced status code (RFC 3463) of the same class as the reply code.
+    const text = message ?? `${Math.floor(status / 100)}.3.0 A fault of the emulator refuses this recipient.`;
+    return { ...identity, on, recipient: recipient ?? null, status, message: text, after, times };
+  },
+};

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
-import { type FaultIdentity, keyField, planFields, standingFields, tierField } from './target-fields.ts';
+import {
+  type FaultIdentity,
+  keyField,
+  type ParsedOptions,
+  planFields,
+  standingFields,
+  tierField,
+  wholeNumber,
+} from './target-fields.ts';
 
 /** What each stream fault does instead of sending the event. */
 export const STREAM_FAULTS = {
@@ -15,8 +23,6 @@ export type StreamFaultKind = keyof typeof STREAM_FAULTS;
 
 const KINDS = Object.keys(STREAM_FAULTS) as StreamFaultKind[];
 
-const CODE_RULE = 'must be a whole number from 4000 to 4999';
-
 // Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
 const ownOptions = () => ({
   /** What the fault applies to: events that are sent to streams. */
@@ -28,11 +34,8 @@ const ownOptions = () => ({
   /** The tier of that key. Default: any tier. */
   tier: tierField().optional(),
   /** Only for `close`: the close code, from 4000 to 4999. Default: 4503. */
-  code: z.int(CODE_RULE).min(4000, CODE_RULE).max(4999, CODE_RULE).default(CLOSE_CODES.fault),
+  code: wholeNumber(4000, 4999).default(CLOSE_CODES.fault),
 });
-
-/** The schema of the options of a stream fault. */
-export const streamFaultOptions = lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }));
 
 /** The options of a fault of event streams. */
 export type StreamFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
@@ -50,16 +53,17 @@ const ownFields = () => ({
   code: z.int(),
 });
 
-/** The schema of a stream fault that is set. */
-export const streamFault = lazy(() => z.strictObject({ ...ownFields(), ...standingFields() }));
-
 /** A fault of event streams that is set. */
 export type StreamFault = OutputOf<ReturnType<typeof ownFields> & ReturnType<typeof standingFields>>;
 
-/** Creates a stream fault from its options. */
-export function createStreamFault(
-  { on, kind, key, tier, after = 0, times = 1, code }: z.output<ReturnType<typeof streamFaultOptions>>,
-  identity: FaultIdentity,
-): StreamFault {
-  return { ...identity, on, kind, key: key ?? null, tier: tier ?? null, after, times, code };
-}
+/** The schemas of a fault of event streams, and what creates one. */
+export const STREAM = {
+  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() })),
+  listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() })),
+  create(
+    { on, kind, key, tier, after = 0, times = 1, code }: ParsedOptions<typeof ownOptions>,
+    identity: FaultIdentity,
+  ): StreamFault {
+    return { ...identity, on, kind, key: key ?? null, tier: tier ?? null, after, times, code };
+  },
+};

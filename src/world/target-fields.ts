@@ -20,20 +20,28 @@ export const keyField = lazy(() => z.string(KEY_RULE).refine(isKeyText, KEY_RULE
 export const tierField = lazy(() => z.enum(TIERS, `must be one of ${TIERS.join(', ')}`));
 
 /** How often a fault can happen, and how many events it can leave alone before. */
-const MAX_COUNT = 1_000_000;
+export const MAX_COUNT = 1_000_000;
 
-const AFTER_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
-const TIMES_RULE = `must be a whole number from 1 to ${MAX_COUNT}`;
+/** A whole number in the body of a control call. */
+export function wholeNumber(least: number, most: number) {
+  const rule = `must be a whole number from ${least} to ${most}`;
+  return z.int(rule).min(least, rule).max(most, rule);
+}
 
 /** The options that every fault has: its tenant, and the plan by which it happens. */
 export const planFields = () => ({
   /** The id of the tenant that it applies to. Default: any tenant. */
   tenant: tenantField().optional(),
   /** How many matching events it leaves alone before it happens, from 0 to 1,000,000. Default: 0. */
-  after: z.int(AFTER_RULE).min(0, AFTER_RULE).max(MAX_COUNT, AFTER_RULE).optional(),
+  after: wholeNumber(0, MAX_COUNT).optional(),
   /** How many times it happens, from 1 to 1,000,000. Default: 1. */
-  times: z.int(TIMES_RULE).min(1, TIMES_RULE).max(MAX_COUNT, TIMES_RULE).optional(),
+  times: wholeNumber(1, MAX_COUNT).optional(),
 });
+
+/** The options of a fault after they are parsed. */
+export type ParsedOptions<Own extends () => z.ZodRawShape> = z.output<
+  z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>
+>;
 
 const count = () => z.int().min(0);
 

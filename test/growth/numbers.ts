@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Sandbox } from '../../src/control/sandbox.ts';
+import type { Sandbox } from '../../src/control/controllable-mailbox.ts';
 import { createMailbox } from '../../src/mailbox/index.ts';
 import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { startServer } from '../../src/server/index.ts';

@@ -175,8 +175,8 @@ const READERS: Readonly<Record<string, Read>> = {
     }
   },
   'the fields of control calls': (text) => {
-    for (const { params, query, body, bodyCheckedByMailbox } of CONTROL_TABLE) {
-      for (const schema of [params, query, body, ...partsOf(bodyCheckedByMailbox)])
+    for (const { params, query, body } of CONTROL_TABLE) {
+      for (const schema of [params, query, ...partsOf(body)])
         schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
     }
   },

@@ -1,15 +1,23 @@
+import { z } from 'zod';
+import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import { lazyList } from '../../basics/json-pieces.ts';
+import { lazy } from '../../basics/lazy.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import type { RequestContent, RequestEntry } from './request-entry.ts';
 
+/** The schema of a document in the HTTP Archive format 1.2. */
+export const harReply = lazy(() =>
+  z.strictObject({
+    log: z.strictObject({
+      version: z.literal('1.2'),
+      creator: z.strictObject({ name: z.string(), version: z.string() }),
+      entries: z.array(z.record(z.string(), z.unknown())),
+    }),
+  }),
+);
+
 /** A document in the HTTP Archive format 1.2. */
-export interface Har {
-  readonly log: {
-    readonly version: '1.2';
-    readonly creator: { readonly name: string; readonly version: string };
-    readonly entries: readonly Readonly<Record<string, unknown>>[];
-  };
-}
+export type Har = ReadonlyDeep<z.output<ReturnType<typeof harReply>>>;
 
 /**
  * Converts HTTP requests to HAR 1.2, which browsers and HTTP tools can open; SMTP and IMAP are left out. `baseUrl`

@@ -1,6 +1,5 @@
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { ControlScope } from '../control-scope.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import type { Recorder } from './recorder.ts';
 import type { RequestEntry } from './request-entry.ts';
 import type { RequestFilter } from './request-filter.ts';
 
@@ -36,23 +35,20 @@ export interface JournalControls {
 }
 
 /** Creates the journal methods of a mailbox or a sandbox. */
-export function createJournalControls(recorder: Recorder, worlds: ReachableWorlds): JournalControls {
-  const { journal, feedOf } = recorder;
-  const feed = feedOf(worlds);
-  const owner = worlds.sandboxId ?? null;
-  const publish = (action: 'cleared' | 'restored') =>
-    recorder.publish(owner, { kind: 'journal', action, tenantId: owner, name: null });
+export function createJournalControls({ recorder, worlds, publishChange }: ControlScope): JournalControls {
+  const { journal } = recorder;
+  const feed = recorder.feedOf(worlds);
   return {
     journalSize: journal.size,
     requests: (filter) => journal.list(worlds.owners(), filter),
     request: (id) => journal.find(worlds.owners(), id),
     clearRequests() {
       journal.clear(worlds.owners());
-      publish('cleared');
+      publishChange('journal', 'cleared');
     },
     restoreRequests() {
       journal.restore(worlds.owners());
-      publish('restored');
+      publishChange('journal', 'restored');
     },
     feed: (options) => feed.read(options),
   };

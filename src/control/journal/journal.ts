@@ -10,6 +10,7 @@ import {
   type FinishedExchange,
   isCut,
   type ReceivedBody,
+  type Service,
 } from '../../service/pipeline/exchange.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
@@ -58,6 +59,8 @@ export class RecentList<Item> {
 /** The most recent requests of one tenant, or those with an operator key and without a valid key. */
 class RequestList implements Part {
   kept: RecentList<KeptRequest>;
+  /** Of the mailbox: how many requests came since its last reset, those of all tenants. */
+  count = 0;
   /** What the latest `clear` removed. */
   cleared: RecentList<KeptRequest> | undefined;
 
@@ -68,36 +71,30 @@ class RequestList implements Part {
   end(): void {}
 }
 
-/** Counts the requests since the last reset of the mailbox. */
-class RequestCount implements Part {
-  latest = 0;
-  end(): void {}
-}
-
 /** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;
-  readonly #context: JournalContext;
+  readonly #worlds: Worlds;
+  readonly #environment: Environment;
   readonly #behaviours: BehaviourValues;
   readonly #listOf: PartOf<RequestList>;
-  readonly #countOf: PartOf<RequestCount>;
 
-  /** Creates an empty journal that keeps at most `size` requests of each tenant. */
-  constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
-    this.#context = context;
+  /** Creates an empty journal that keeps at most `size` requests of each tenant; the environment has real time. */
+  constructor({ worlds, behaviours }: Service, environment: Environment, size: number) {
+    this.#worlds = worlds;
+    this.#environment = environment;
     this.#behaviours = behaviours;
     this.size = size;
-    this.#listOf = context.worlds.addPart('requests', () => new RequestList(size));
-    this.#countOf = context.worlds.addPart('number of requests', () => new RequestCount());
+    this.#listOf = worlds.addPart('requests', () => new RequestList(size));
   }
 
   /** Adds a finished request. */
   record(exchange: FinishedExchange): KeptRequest {
-    const { worlds } = this.#context;
-    const count = this.#countOf(worlds);
-    count.latest += 1;
-    const kept = keepRequest(this.#context, exchange, count.latest);
+    const worlds = this.#worlds;
+    const list = this.#listOf(worlds);
+    list.count += 1;
+    const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs: this.#environment.now().getTime() });
     // A tenant may have been removed while its request waited.
     const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
     this.#listOf(owner).kept.push(kept);
@@ -192,17 +189,11 @@ interface KeptBody {
   readonly bytes: number | null;
 }
 
-/** The data of a mailbox, and its environment with real time. */
-interface JournalContext {
-  readonly worlds: Worlds;
-  readonly realEnvironment: Environment;
-}
-
 /** Copies what the journal keeps of an exchange: neither the data of the tenant nor the connection. */
 function keepRequest(
-  { worlds, realEnvironment }: JournalContext,
+  worlds: Worlds,
   exchange: FinishedExchange,
-  number: number,
+  place: Pick<KeptRequest, 'number' | 'realTimeMs'>,
 ): KeptRequest {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
   const { method, path, query, headers } = request;
@@ -210,10 +201,22 @@ function keepRequest(
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal && 'world' in principal ? principal.world : worlds;
   return {
-    ...{ number, method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs },
+    ...{
+      ...place,
+      protocol,
+      method,
+      path,
+      query,
+      headers,
+      row,
+      key,
+      error,
+      ignored,
+      usedBehaviours,
+      faults,
+      durationMs,
+    },
     atMs: clock.now().getTime(),
-    realTimeMs: realEnvironment.now().getTime(),
-    protocol,
     principal: principal ? describePrincipal(principal) : null,
     reason: reasonOf(exchange),
     requestBody: keepReceived(received),
@@ -288,16 +291,9 @@ function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSumma
     at: new Date(atMs).toISOString(),
     realTime: new Date(realTimeMs).toISOString(),
     durationMs: Math.round(durationMs * 1000) / 1000,
-    protocol,
-    operation: row?.id ?? null,
-    method,
-    path,
+    ...{ protocol, operation: row?.id ?? null, method, path },
     key: key === undefined ? null : maskNamed('x-api-key', key),
-    principal,
-    status: reply.status,
-    code: error?.code ?? null,
-    reason,
-    ignored,
+    ...{ principal, status: reply.status, code: error?.code ?? null, reason, ignored },
     assumptions: used.filter((id) => !isChangeable(id)),
     choices: Object.fromEntries(usedIds.map((id) => [id, behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),

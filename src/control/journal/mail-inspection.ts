@@ -1,87 +1,118 @@
-import type { BehaviourReader } from '../../contract/behaviours.ts';
+import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
+import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { AttachmentRow, InboxRow, MessageRow } from '../../world/store/rows.ts';
+import {
+  type AttachmentRow,
+  type InboxRow,
+  type MessageRow,
+  pick,
+  type ShownFields,
+  shownFields,
+} from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/seed/show-row.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
-import { findStoredRow, notFound } from '../find-worlds.ts';
+import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import {
   type MailPage,
   type MailSearch,
   type MailSummary,
   mailSearch,
+  mailSummary,
   searchMail,
   showMailSummary,
 } from './mail-search.ts';
 
-/** An inbox with the numbers of its messages. */
-export interface InboxSummary extends Pick<InboxRow, 'id' | 'displayName' | 'isPaused'> {
+const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
+  shownFields('inboxes', ['id', 'displayName', 'isPaused']);
+
+const inboxFields = () => ({
   /** The address from which it sends. */
-  readonly address: string;
+  address: z.string(),
   /** How many messages it has, without those in the trash. */
-  readonly messages: number;
+  messages: z.int().min(0).describe('Without those in the trash.'),
   /** How many messages of its folder `inbox` are unread. */
-  readonly unread: number;
-}
+  unread: z.int().min(0),
+});
+
+/** An inbox with the numbers of its messages. */
+export interface InboxSummary extends OutputOf<ReturnType<typeof inboxColumns> & ReturnType<typeof inboxFields>> {}
+
+const inboxSummary = () => {
+  const { id, ...columns } = inboxColumns();
+  const { address, ...counts } = inboxFields();
+  return z.strictObject({ id, address, ...columns, ...counts }) as z.ZodType<InboxSummary>;
+};
+
+const workspaceFields = () => ({
+  /** The id of the workspace. */
+  id: z.string(),
+  /** Its name. */
+  name: z.string(),
+  /** Its inboxes, without deleted ones. */
+  inboxes: z.array(inboxSummary()),
+});
 
 /** A workspace with its inboxes. */
-export interface WorkspaceSummary {
-  /** The id of the workspace. */
-  readonly id: string;
+export interface WorkspaceSummary extends OutputOf<ReturnType<typeof workspaceFields>> {}
+
+const tenantFields = () => ({
+  /** The id of the tenant. */
+  id: z.string(),
   /** Its name. */
-  readonly name: string;
-  /** Its inboxes, without deleted ones. */
-  readonly inboxes: readonly InboxSummary[];
-}
+  name: z.string(),
+  /** Whether it is a sandbox. */
+  isSandbox: z.boolean(),
+  /** Its workspaces. */
+  workspaces: z.array(z.strictObject(workspaceFields()) as z.ZodType<WorkspaceSummary>),
+});
+
+/** The schema of a tenant with everything that contains mail. */
+export const tenantSummary = lazy(() => z.strictObject(tenantFields()));
 
 /** A tenant with everything that contains mail. */
-export interface TenantSummary {
-  /** The id of the tenant. */
-  readonly id: string;
-  /** Its name. */
-  readonly name: string;
-  /** Whether it is a sandbox. */
-  readonly isSandbox: boolean;
-  /** Its workspaces. */
-  readonly workspaces: readonly WorkspaceSummary[];
-}
+export interface TenantSummary extends OutputOf<ReturnType<typeof tenantFields>> {}
+
+const BODY_COLUMNS = ['cc', 'bcc', 'replyTo', 'plainBody', 'htmlBody'] as const;
+const THREAD_COLUMNS = ['messageIdHeader', 'inReplyTo', 'references'] as const;
+const COLUMNS = [...BODY_COLUMNS, ...THREAD_COLUMNS, 'isArchived', 'deletedAt', 'bouncedAt'] as const;
+
+const columnFields = (): ShownFields<MessageRow, (typeof COLUMNS)[number]> => shownFields('messages', COLUMNS);
+
+const headerField = () => z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
+
+const detailFields = () => ({
+  /** The address of its inbox. */
+  inbox: z.string(),
+  /** The header fields of the raw form, in order. */
+  headers: (z.array(headerField()) as z.ZodType<readonly HeaderField[]>).describe(
+    'Each field of the raw form, in order; `isTrace` if the emulator added it.',
+  ),
+  /** The files, without their bytes. */
+  files: z.array(z.strictObject(fileFields()) as z.ZodType<MailFile>),
+  /** The web addresses that it links to, each once. */
+  links: z.array(z.string()).describe('The web addresses that it links to, each once.'),
+  /** The messages of its thread, oldest first, this one and deleted ones too. */
+  thread: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe(
+    'Oldest first, this one and deleted ones too.',
+  ),
+  /** What the service replies to a request for this message. */
+  api: z.record(z.string(), z.unknown()).describe('What the service replies to a request for this message.'),
+});
+
+/** The schema of a mail with everything that is known about it. */
+export const detailsReply = lazy(() => {
+  const { inbox, ...others } = detailFields();
+  return mailSummary().extend({ inbox, ...columnFields(), ...others });
+});
 
 /** A mail with everything that is known about it. */
-export interface MailDetails
-  extends MailSummary,
-    Pick<
-      MessageRow,
-      | 'cc'
-      | 'bcc'
-      | 'replyTo'
-      | 'plainBody'
-      | 'htmlBody'
-      | 'messageIdHeader'
-      | 'inReplyTo'
-      | 'references'
-      | 'isArchived'
-    > {
-  /** The address of its inbox. */
-  readonly inbox: string;
-  /** When it was deleted; null if it was not. */
-  readonly deletedAt: string | null;
-  /** When a bounce was detected; null if it did not bounce. */
-  readonly bouncedAt: string | null;
-  /** The header fields of the raw form, in order. */
-  readonly headers: readonly HeaderField[];
-  /** The files, without their bytes. */
-  readonly files: readonly Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'>[];
-  /** The web addresses that it links to, each once. */
-  readonly links: readonly string[];
-  /** The messages of its thread, oldest first, this one and deleted ones too. */
-  readonly thread: readonly MailSummary[];
-  /** What the service replies to a request for this message. */
-  readonly api: Readonly<Record<string, unknown>>;
-}
+export type MailDetails = MailSummary & OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof detailFields>>;
 
 /** The control methods that show all mail, that of the fixture too. They change nothing: no mail becomes read. */
 export interface MailInspection {
@@ -104,10 +135,7 @@ export interface MailInspection {
 }
 
 /** Creates the methods that show all mail. */
-export function createMailInspection(
-  worlds: ReachableWorlds,
-  readBehaviour: BehaviourReader['readBehaviour'],
-): MailInspection {
+export function createMailInspection({ worlds, readBehaviour }: ControlScope): MailInspection {
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
     if (!found) throw notFound('message');
@@ -157,17 +185,13 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
 }
 
 function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api' | 'headers'> {
-  const { id, inboxId, threadId, cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader, inReplyTo } = message;
-  const { references, isArchived, deletedAt, bouncedAt } = message;
+  const { id, inboxId, threadId } = message;
   const inbox = world.inboxes.get(inboxId);
   return {
     ...showMailSummary(world, message),
-    ...{ cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader },
-    ...{ inReplyTo, references, isArchived, deletedAt, bouncedAt },
+    ...pick(message, COLUMNS),
     inbox: inbox ? canonicalAddress(inbox) : '',
-    files: world.attachments
-      .by('messageId', id)
-      .map(({ id, filename, contentType, sizeBytes }) => ({ id, filename, contentType, sizeBytes })),
+    files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
     links: linksOf(message),
     thread: (world.messageIndex.thread(inboxId, threadId)?.messages() ?? []).map((row) => showMailSummary(world, row)),
   };

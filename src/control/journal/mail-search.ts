@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import type { InputOf } from '../../basics/input-of.ts';
+import type { InputOf, OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
+import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies/show-message.ts';
+import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { MessageRow } from '../../world/store/rows.ts';
-import type { GroupedList } from '../../world/store/thread.ts';
+import { type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
-import { findWorlds } from '../find-worlds.ts';
+import { findWorlds } from '../control-scope.ts';
 
 const MAX_LIMIT = 200;
 
@@ -48,31 +49,57 @@ export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads
   readonly threads?: boolean | undefined;
 };
 
+const COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'subject'] as const;
+const STATE_COLUMNS = ['receivedAt', 'isRead', 'isStarred'] as const;
+
+type Shown = 'id' | (typeof COLUMNS)[number] | (typeof STATE_COLUMNS)[number];
+
+const columnFields = (): ShownFields<MessageRow, Shown> =>
+  shownFields('messages', ['id', ...COLUMNS, ...STATE_COLUMNS]);
+
+const summaryFields = () => ({
+  /** The beginning of the text. */
+  snippet: z.string(),
+  /** How many files it has. */
+  attachments: z.int().min(0),
+  /** How many messages are in its thread, deleted ones too. */
+  messagesInThread: z.int().min(0),
+});
+
+/** The schema of a mail in one line of a list. */
+export const mailSummary = lazy(() => {
+  const { id, receivedAt, isRead, isStarred, ...columns } = columnFields();
+  const { snippet, ...counts } = summaryFields();
+  return z.strictObject({
+    ...{ id, ...ownerField(), ...columns, snippet, receivedAt: receivedAt.describe("By the tenant's clock.") },
+    ...{ isRead, isStarred, ...counts },
+  });
+});
+
 /** A mail in one line of a list. */
 export interface MailSummary
-  extends Pick<
-    MessageRow,
-    'id' | 'inboxId' | 'threadId' | 'direction' | 'from' | 'to' | 'subject' | 'receivedAt' | 'isRead' | 'isStarred'
-  > {
-  /** The id of the tenant. */
-  readonly tenantId: string;
-  /** The beginning of the text. */
-  readonly snippet: string;
-  /** How many files it has. */
-  readonly attachments: number;
-  /** How many messages are in its thread, deleted ones too. */
-  readonly messagesInThread: number;
-}
+  extends OutputOf<
+    ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof summaryFields>
+  > {}
+
+const pageFields = () => ({
+  /** How many messages the search found. */
+  total: z.int().min(0),
+  /** The place of the message that `indexOf` names; the first is 0. Null if the search did not find it. */
+  index: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
+  /** The messages of this page. */
+  messages: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe('Newest first.'),
+});
+
+/** The schema of a part of the mail that a search found. */
+export const pageReply = lazy(() => z.strictObject(pageFields()));
 
 /** A part of the mail that a search found, newest first. */
-export interface MailPage {
-  /** How many messages the search found. */
-  readonly total: number;
-  /** The place of the message that `indexOf` names; the first is 0. Null if the search did not find it. */
-  readonly index: number | null;
-  /** The messages of this page. */
-  readonly messages: readonly MailSummary[];
-}
+export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
 interface Found {
   readonly world: World;
@@ -115,11 +142,11 @@ function contains({ from, to, cc, subject, plainBody, htmlBody }: MessageRow, te
 
 /** Shows a mail in one line. */
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
-  const { id, inboxId, threadId, direction, from, to, subject, receivedAt, isRead, isStarred } = message;
+  const { id, inboxId, threadId } = message;
   return {
-    ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, subject },
+    ...{ id, tenantId: world.id, ...pick(message, COLUMNS) },
     snippet: snippetOf(message),
-    ...{ receivedAt, isRead, isStarred },
+    ...pick(message, STATE_COLUMNS),
     attachments: world.attachments.by('messageId', id).length,
     messagesInThread: world.messageIndex.thread(inboxId, threadId)?.messageCount ?? 1,
   };

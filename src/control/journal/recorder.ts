@@ -48,7 +48,7 @@ export class Recorder {
     this.#worlds = worlds;
     this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment, behaviours));
     this.feed = this.feedOf(worlds);
-    const journal = new Journal({ worlds, realEnvironment }, behaviours, limit);
+    const journal = new Journal(service, realEnvironment, limit);
     activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
     faults.onUsed((fault) => this.publish(fault.tenantId, { kind: 'fault', action: 'used', fault }));
     if (limit > 0) {

@@ -1,70 +1,93 @@
+import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { Tier } from '../../contract/tiers.ts';
+import { timestamp } from '../../contract/schemas.ts';
+import { TIERS } from '../../contract/tiers.ts';
+
+/** A text that is one of these, which the OpenAPI document of the control calls does not list. */
+const textOf = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
+
+const principalFields = () => ({
+  /** The tier of the key. */
+  tier: z.enum(TIERS),
+  /** The id of the tenant; null for an operator key. */
+  tenantId: z.string().nullable(),
+  /** The id of the workspace of the key; null if the key is not bound to one. */
+  workspaceId: z.string().nullable(),
+  /** The id of the inbox of the key; null if the key is not bound to one. */
+  inboxId: z.string().nullable(),
+});
 
 /** Who sent a request, if its key was valid. */
-export interface RequestPrincipal {
-  /** The tier of the key. */
-  readonly tier: Tier;
-  /** The id of the tenant; null for an operator key. */
-  readonly tenantId: string | null;
-  /** The id of the workspace of the key; null if the key is not bound to one. */
-  readonly workspaceId: string | null;
-  /** The id of the inbox of the key; null if the key is not bound to one. */
-  readonly inboxId: string | null;
-}
+export interface RequestPrincipal extends OutputOf<ReturnType<typeof principalFields>> {}
+
+const contentFields = () => ({
+  /** The headers by lower-case name. */
+  headers: z.record(z.string(), z.string()),
+  /** The text of the body, at most its first 16 KiB; null if there is none, or if it is not text. */
+  body: z.string().nullable().describe('At most the first 16 KiB; null if there is none, or if it is not text.'),
+  /** The size of the whole body in bytes; null if it was too large or was truncated. */
+  bodyBytes: z.int().nullable(),
+});
 
 /** What a request or a reply carried. */
-export interface RequestContent {
-  /** The headers by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The text of the body, at most its first 16 KiB; null if there is none, or if it is not text. */
-  readonly body: string | null;
-  /** The size of the whole body in bytes; null if it was too large or was truncated. */
-  readonly bodyBytes: number | null;
-}
+export interface RequestContent extends OutputOf<ReturnType<typeof contentFields>> {}
 
-/** A request in one line: who asked for what, and the result. */
-export interface RequestSummary {
+const summaryFields = () => ({
   /** The id of the request, such as `req_12`; it counts from 1 after a reset. */
-  readonly id: string;
+  id: z.string(),
   /** When the reply was made: ISO 8601 UTC, by the clock of the tenant. */
-  readonly at: string;
+  at: timestamp().describe("By the tenant's clock."),
   /** When the reply was made, in real time. */
-  readonly realTime: string;
+  realTime: timestamp(),
   /** How long it took, in milliseconds of real time. */
-  readonly durationMs: number;
+  durationMs: z.number(),
   /** How it came: over HTTP, or as a command of SMTP or IMAP. */
-  readonly protocol: 'http' | 'smtp' | 'imap';
+  protocol: z.enum(['http', 'smtp', 'imap']),
   /** The operation; null for an unknown path or method, and for a command of SMTP or IMAP. */
-  readonly operation: OperationId | null;
+  operation: textOf<OperationId>().nullable(),
   /** The HTTP method, or the name of the command, such as `UID FETCH`. */
-  readonly method: string;
+  method: z.string(),
   /** The path without the query; for IMAP the folder, for SMTP the recipients. */
-  readonly path: string;
+  path: z.string(),
   /** The start of the API key that was sent, such as `tk_acme_…`; null if there was none. */
-  readonly key: string | null;
+  key: z.string().nullable().describe('The start of the key.'),
   /** Who sent it; null if the key was missing or invalid. */
-  readonly principal: RequestPrincipal | null;
+  principal: (z.strictObject(principalFields()) as z.ZodType<RequestPrincipal>).nullable(),
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
-  readonly status: number;
+  status: z.int(),
   /** The error code of a refused request; null after a success, or if a fault alone refused it. */
-  readonly code: ErrorCode | null;
+  code: textOf<ErrorCode>().nullable(),
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
-  readonly reason: string | null;
+  reason: z.string().nullable().describe('Why it was refused, with the details that the reply omits.'),
   /**
    * The fields of the body and the parameters of the query that the operation does not read, each with the names that
    * may have been meant: `body; did you mean plainBody?`. At most five of each.
    */
-  readonly ignored: readonly string[];
+  ignored: z.array(z.string()).describe('What the operation did not read, with what may have been meant.'),
   /** The assumptions of the ledger that shaped the reply. */
-  readonly assumptions: readonly AssumptionId[];
+  assumptions: z.array(textOf<AssumptionId>()),
   /** The behaviours with several values that shaped the reply, with the values at the time. */
-  readonly choices: Readonly<Partial<Record<ChangeableId, string>>>;
+  choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
   /** The ids of the faults that shaped the reply. */
-  readonly faults: readonly string[];
-}
+  faults: z.array(z.string()),
+});
+
+/** A request in one line: who asked for what, and the result. */
+export interface RequestSummary extends OutputOf<ReturnType<typeof summaryFields>> {}
+
+/** The schema of a request of the journal. */
+export const requestReply = lazy(() => {
+  const query = z.array(z.tuple([z.string(), z.string()]));
+  return z.strictObject({
+    ...summaryFields(),
+    request: z.strictObject({ ...contentFields(), query }),
+    reply: z.strictObject(contentFields()),
+  });
+});
 
 /** A request of the journal, with its reply. API keys, secrets and passwords are masked everywhere. */
 export interface RequestEntry extends RequestSummary {

@@ -100,12 +100,8 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     standard: 'RFC 6531 §3.3; RFC 6532 §3',
     should: 'Answer the address as it is written.',
     mustNot: 'Change the letters of the address, or refuse it.',
-    mails: [
-      [
-        { From: 'Zoë Grün <zoë@bücher.test>', Subject: 'Größe der Bestellung {number}' },
-        'Welche Größe hat der Stuhl?\n\nZoë',
-      ],
-    ],
+    fields: { From: 'Zoë Grün <zoë@bücher.test>', Subject: 'Größe der Bestellung {number}' },
+    text: 'Welche Größe hat der Stuhl?\n\nZoë',
   },
   'charset-iso-2022-jp': {
     standard: 'RFC 1468; RFC 2045 §2.4',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
+import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/world.ts';
 import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
 
@@ -48,9 +48,7 @@ export const samplesReply = z.strictObject({
   samples: z.array(
     z.strictObject({
       ...{ name: z.string(), family: z.string(), standard: z.string(), should: z.string(), mustNot: z.string() },
-      messages: z.array(
-        z.strictObject({ id: z.string(), inboxId: z.string(), threadId: z.string(), tenantId: z.string() }),
-      ),
+      messages: z.array(receivedMessage()),
       result: z.enum(SAMPLE_RESULTS).describe('`unknown` without an oracle, or if the journal may miss requests.'),
       breaches: z.array(
         z.strictObject({

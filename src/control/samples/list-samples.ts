@@ -14,36 +14,28 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
     should: 'Answer the author, whose address is in Reply-To.',
     mustNot: 'Take the list for the author, or write to everybody on it.',
     rules: { neverWriteTo: [LIST] },
-    mails: [
-      [
-        {
-          ...LIST_FIELDS,
-          From: `"{name} via Makers" <${LIST}>`,
-          'Reply-To': '{name} <{address}>',
-          Subject: '[Makers] Does anybody ship order {number}?',
-        },
-        'Which of you ships order {number}?\n\n{first}\n-- \nMakers',
-        ENVELOPE,
-      ],
-    ],
+    fields: {
+      ...LIST_FIELDS,
+      From: `"{name} via Makers" <${LIST}>`,
+      'Reply-To': '{name} <{address}>',
+      Subject: '[Makers] Does anybody ship order {number}?',
+    },
+    text: 'Which of you ships order {number}?\n\n{first}\n-- \nMakers',
+    options: ENVELOPE,
   },
   'list-one-click-unsubscribe': {
     standard: 'RFC 8058 §3; RFC 2369 §3.2',
     should: 'Unsubscribe by a POST to the https address in List-Unsubscribe, if that is wanted.',
     mustNot: 'Open the address by GET, or answer in order to unsubscribe.',
     rules: { neverAnswer: true, neverWriteTo: [LIST] },
-    mails: [
-      [
-        {
-          ...LIST_FIELDS,
-          From: `Makers News <${LIST}>`,
-          'List-Unsubscribe': '<mailto:leave@lists.test?subject={marker}>, <https://lists.test/u/{marker}>',
-          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-          Subject: 'Makers News {number}',
-        },
-        'The news of this month.',
-        ENVELOPE,
-      ],
-    ],
+    fields: {
+      ...LIST_FIELDS,
+      From: `Makers News <${LIST}>`,
+      'List-Unsubscribe': '<mailto:leave@lists.test?subject={marker}>, <https://lists.test/u/{marker}>',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      Subject: 'Makers News {number}',
+    },
+    text: 'The news of this month.',
+    options: ENVELOPE,
   },
 };

@@ -69,30 +69,16 @@ export function createSampleMessage(world: World, inboxId: string, kind: EventKi
   const isInbound = kind === 'message.received';
   const now = timestampNow(environment);
   return {
-    id,
-    inboxId,
-    threadId: newId(environment),
+    ...{ id, inboxId, threadId: newId(environment) },
     direction: isInbound ? 'inbound' : 'outbound',
     from: isInbound ? CUSTOMER.display : address,
     fromAddress: isInbound ? CUSTOMER.address : address,
     to: [isInbound ? address : CUSTOMER.address],
-    cc: [],
-    bcc: [],
-    replyTo: null,
-    subject: 'Hello',
-    plainBody: 'Hello!',
-    htmlBody: null,
-    isRead: false,
-    isStarred: false,
-    isArchived: false,
-    deletedAt: null,
+    ...{ cc: [], bcc: [], replyTo: null, subject: 'Hello', plainBody: 'Hello!', htmlBody: null },
+    ...{ isRead: false, isStarred: false, isArchived: false, deletedAt: null },
     bouncedAt: kind === 'message.bounced' ? now : null,
     messageIdHeader: `<${id}@customer.test>`,
-    inReplyTo: null,
-    references: [],
-    headers: null,
-    raw: null,
-    receivedAt: now,
+    ...{ inReplyTo: null, references: [], headers: null, raw: null, receivedAt: now },
   };
 }
 

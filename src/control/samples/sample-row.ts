@@ -2,7 +2,12 @@ import type { SampleInfo } from './sample.ts';
 import type { SampleContext } from './sample-context.ts';
 import type { MailData, SampleDraft } from './sample-mail.ts';
 import type { SampleNames } from './sample-names.ts';
-import type { Handling } from './was-handled.ts';
+
+/**
+ * By what an agent handles a harmless mail that it has read: by sending or drafting something in its thread, by
+ * sending or drafting anything, or by reading it.
+ */
+export type Handling = 'answering' | 'sending' | 'reading';
 
 /** What an agent must not do and the emulator can see. */
 export interface SampleRules {
@@ -22,20 +27,30 @@ interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly handling?: Handling;
 }
 
-/** A row of the table of samples. */
-export interface SampleRow extends RowBase {
-  /** Writes the mail from data, or the mails in the order in which they arrive. */
-  readonly mails: readonly MailData[] | ((context: SampleContext) => readonly SampleDraft[]);
+/** The one mail of a sample, as data. */
+interface OneMail {
+  readonly fields: MailData[0];
+  readonly text: MailData[1];
+  readonly options?: MailData[2];
 }
 
+/** The mails of a sample in the order in which they arrive. */
+interface SeveralMails {
+  /** Data, or what writes them; `text` and `next` are the orders, or what the twin has in their place. */
+  readonly mails:
+    | readonly MailData[]
+    | ((context: SampleContext, text: string, next: string) => readonly (MailData | SampleDraft)[]);
+}
+
+/** A row of the table of samples. */
+export type SampleRow = RowBase & (OneMail | SeveralMails);
+
 /** A row of the table of mails that give orders. */
-export interface InjectionRow extends RowBase {
+export interface InjectionRow extends RowBase, SeveralMails {
   /** The orders; a part of them for each mail that has one. */
   readonly order: readonly [string, string?];
   /** What the twin has in the place of the orders. */
   readonly harmless: readonly [string, string?];
-  /** Writes the mails with the orders, or with what replaces them. */
-  mails(context: SampleContext, text: string, next: string): readonly SampleDraft[];
 }
 
 /** The table of a family. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import { timestamp } from '../../contract/schemas.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { Fault } from '../../world/fault.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { KeptOwner } from '../../world/store/world.ts';
+import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
 import { exportFixture, type OwnState, type SavedState } from './saved-state.ts';
 
@@ -31,36 +32,32 @@ const newName = () => checkpointName().refine((name) => name !== NOW, 'must not 
 /** The body of the control call that adds a checkpoint. */
 export const checkpointOptions = lazy(() => z.strictObject({ name: newName() }, 'must be an object'));
 
-/** A named state of a mailbox or a sandbox. */
-export interface Checkpoint {
+const checkpointFields = () => ({
   /** Its name. */
-  readonly name: string;
+  name: z.string(),
   /** When it was made: ISO 8601 UTC, by the clock of the mailbox or the sandbox. */
-  readonly createdAt: string;
-}
+  createdAt: timestamp().describe('By the clock of the mailbox or the sandbox.'),
+});
 
-/** The clocks and parts of tenants that outlive the process, by id; those of the mailbox have the id ''. */
-export type KeptOwners = Readonly<Record<string, KeptOwner>>;
+/** The schema of a checkpoint. */
+export const checkpointReply = lazy(() => z.strictObject(checkpointFields()));
+
+/** A named state of a mailbox or a sandbox. */
+export interface Checkpoint extends OutputOf<ReturnType<typeof checkpointFields>> {}
 
 /** A checkpoint that outlives the process, as JSON. */
 export interface KeptCheckpoint extends Checkpoint {
   readonly fixture: FixtureInput;
-  readonly owners: KeptOwners;
+  readonly owners: SavedOwners;
 }
 
 /** A checkpoint with its state. */
 interface Saved {
   readonly checkpoint: Checkpoint;
   readonly state: SavedState;
-  readonly owners: KeptOwners;
+  readonly owners: SavedOwners;
   /** Its data; made when it is kept for the first time. */
   fixture?: FixtureInput;
-}
-
-/** Returns the clocks and parts of a mailbox or a sandbox that outlive the process. */
-export function keepOwners(worlds: ReachableWorlds): KeptOwners {
-  const tenants = worlds.neighbours().map(({ id, parts }) => [id, parts.keep()] as const);
-  return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.keep()], ...tenants]);
 }
 
 /** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
@@ -94,7 +91,7 @@ export class Checkpoints {
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
-    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), owners: keepOwners(this.#worlds) });
+    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), owners: saveOwners(this.#worlds, 'keep') });
     this.#countMail();
     return checkpoint;
   }
@@ -137,7 +134,7 @@ export class Checkpoints {
   }
 
   #countMail(): void {
-    this.#worlds.saved.set(
+    this.#worlds.whole.saved.set(
       this.#worlds.sandboxId ?? '',
       Array.from(this.#saved.values(), ({ state }) => state.worlds),
     );
@@ -155,11 +152,10 @@ export class Checkpoints {
 }
 
 /** Reads the clocks, faults and correspondents of a checkpoint. */
-function readOwners(owners: KeptOwners): Pick<SavedState, 'owners' | 'faults' | 'correspondents'> {
-  const all = Object.entries(owners);
-  const list = <Item>(part: string) => all.flatMap(([, { parts }]) => (parts[part] ?? []) as Item[]);
+function readOwners(owners: SavedOwners): Pick<SavedState, 'owners' | 'faults' | 'correspondents'> {
+  const list = <Item>(part: string) => Object.values(owners).flatMap(({ parts }) => (parts[part] ?? []) as Item[]);
   return {
-    owners: new Map(all.map(([id, { clock, parts }]) => [id, { clock, parts: new Map(Object.entries(parts)) }])),
+    owners,
     faults: list<{ fault: Fault }>('faults').map(({ fault }) => fault),
     correspondents: list<{ entry: { shown: Correspondent } }>('correspondents').map(({ entry }) => entry.shown),
   };

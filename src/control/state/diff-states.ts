@@ -35,17 +35,12 @@ export function diffStates(from: SavedState, to: SavedState): StateDiff {
   const diff = { added: {}, removed: {}, changed: {} };
   for (const kind of new Set([...before.keys(), ...after.keys()])) {
     const [old = NONE, present = NONE] = [before.get(kind), after.get(kind)];
-    put(
-      diff.added,
-      kind,
-      [...present].filter(([id]) => !old.has(id)),
-    );
-    put(
-      diff.removed,
-      kind,
-      [...old].filter(([id]) => !present.has(id)),
-    );
-    put(diff.changed, kind, findChanges(old, present));
+    const added = [...present].filter(([id]) => !old.has(id));
+    const removed = [...old].filter(([id]) => !present.has(id));
+    for (const [part, items] of Object.entries({ added, removed, changed: findChanges(old, present) })) {
+      const shown = items.map(([id, item]) => [id, showRow(item)]);
+      if (shown.length > 0) Object.assign(diff[part as keyof StateDiff], { [kind]: Object.fromEntries(shown) });
+    }
   }
   return diff;
 }
@@ -81,13 +76,4 @@ function changedFields(before: StateItem, after: StateItem): [field: string, cha
   return Object.keys(before)
     .filter((field) => before[field] !== after[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
     .map((field) => [field, { from: from[field], to: to[field] }]);
-}
-
-/** Sets a kind of a difference, unless there is nothing to set. */
-function put(
-  target: Record<string, unknown>,
-  kind: string,
-  entries: readonly (readonly [id: string, value: object])[],
-): void {
-  if (entries.length > 0) target[kind] = Object.fromEntries(entries.map(([id, value]) => [id, showRow(value)]));
 }

@@ -6,13 +6,6 @@ export type Persistence = 'session' | 'local';
 
 const STORAGES = { session: 'sessionStorage', local: 'localStorage' } as const;
 
-/** What is kept, and where. */
-interface Kept {
-  readonly state: StateKeeper;
-  readonly storage: Storage;
-  readonly key: string;
-}
-
 /**
  * Loads the data of a mailbox from the storage of the page, and writes them there after each change. With `local`, it
  * also follows the changes by other tabs.
@@ -21,13 +14,22 @@ interface Kept {
  */
 export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown): void {
   const storage = findStorage(persist);
-  const kept = { state, storage, key: `agent-mailbox-mock ${baseUrl}` };
-  let latest = storage.getItem(kept.key);
-  loadKept(kept, latest);
+  const name = `agent-mailbox-mock ${baseUrl}`;
+  let latest = storage.getItem(name);
+  // What cannot be loaded is dropped.
+  const load = () => {
+    try {
+      if (latest !== null) state.restoreData(JSON.parse(latest));
+    } catch (error) {
+      warn('The kept state of the mailbox was dropped', error);
+      storage.removeItem(name);
+    }
+  };
+  load();
   // It writes before it returns, because a page that is left does not wait.
   const save = async (fixture: FixtureInput) => {
     const text = JSON.stringify(fixture);
-    storage.setItem(kept.key, text);
+    storage.setItem(name, text);
     latest = text;
   };
   const onFailure = (error: unknown) =>
@@ -36,13 +38,13 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   addEventListener('pagehide', watcher.flush);
   if (persist === 'session') return;
   addEventListener('storage', ({ key }) => {
-    if (key !== kept.key) return;
+    if (key !== name) return;
     void watcher.flush();
     // Not the value of the event, which this tab or another one may have replaced since.
-    const text = storage.getItem(key);
+    const text = storage.getItem(name);
     if (text === latest) return;
     latest = text;
-    loadKept(kept, text);
+    load();
     watcher.skip();
   });
 }
@@ -56,17 +58,6 @@ function findStorage(persist: unknown): Storage {
     throw new TypeError('The option persist works only in a page; a server keeps its data with --state <file>.');
   }
   return globalThis[STORAGES[persist]];
-}
-
-/** Loads a kept text, if there is one. What cannot be loaded is dropped. */
-function loadKept({ state, storage, key }: Kept, text: string | null): void {
-  if (text === null) return;
-  try {
-    state.restoreData(JSON.parse(text));
-  } catch (error) {
-    warn('The kept state of the mailbox was dropped', error);
-    storage.removeItem(key);
-  }
 }
 
 function warn(problem: string, error: unknown): void {

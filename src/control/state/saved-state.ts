@@ -4,7 +4,7 @@ import type { Correspondent } from '../../service/mail/correspondents/correspond
 import type { Service } from '../../service/pipeline/exchange.ts';
 import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
-import type { ReachableWorlds, SavedOwners } from '../../world/store/reachable-worlds.ts';
+import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import { showRows } from '../../world/store/seed/show-row.ts';
 import type { WorldSnapshot, WorldsSnapshot } from '../../world/store/world.ts';
@@ -59,7 +59,7 @@ export class OwnState {
     const { service, random } = this.#context;
     return {
       worlds: this.worlds.snapshot(),
-      owners: this.worlds.save(),
+      owners: saveOwners(this.worlds),
       names: { keys: { ...this.names.keys }, ids: { ...this.names.ids } },
       faults: service.faults.list(this.worlds),
       correspondents: service.correspondents.list(this.worlds).map(({ shown }) => shown),
@@ -118,14 +118,11 @@ export function exportFixture(
   { operatorKeys, tenants }: WorldsSnapshot,
   known: Readonly<Record<string, TenantIds>>,
 ): FixtureInput {
-  const handles = new Handles(
-    'tenant',
-    Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]),
-  );
-  handles.reserve('operator');
+  const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
+  const handleOf = createHandles('tenant', { ...ids, operator: '' });
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {
     if (!tenant) return [];
-    const handle = handles.of(tenant.id, tenant.name);
+    const handle = handleOf(tenant.id, tenant.name);
     return [[handle, { ...tenant, handles: nameRows(rows, known[handle]), rows: showRows(rows) }] as const];
   });
   const [key] = operatorKeys;
@@ -147,39 +144,29 @@ function nameEach<Row extends { readonly id: string }>(
   known: Readonly<Record<string, string>> = {},
   nameOf: (row: Row) => string,
 ): Record<string, string> {
-  const handles = new Handles(noun, Object.entries(known));
-  return Object.fromEntries(rows.map((row) => [handles.of(row.id, nameOf(row)), row.id]));
+  const handleOf = createHandles(noun, known);
+  return Object.fromEntries(rows.map((row) => [handleOf(row.id, nameOf(row)), row.id]));
 }
 
-/** The handles of one kind of part: those of the fixture, and new ones. */
-class Handles {
-  readonly #noun: string;
-  readonly #byId: ReadonlyMap<string, string>;
-  readonly #taken: Set<string>;
-
-  constructor(noun: string, known: readonly (readonly [handle: string, id: string])[]) {
-    this.#noun = noun;
-    this.#byId = new Map(known.map(([handle, id]) => [id, handle]));
-    this.#taken = new Set(known.map(([handle]) => handle));
-  }
-
-  /** Makes a handle unavailable for new parts. */
-  reserve(handle: string): void {
-    this.#taken.add(handle);
-  }
-
-  /** Returns the handle of a part, or a new one from its name: `Acme Corp` becomes `acme-corp`. */
-  of(id: string, name: string): string {
-    return this.#byId.get(id) ?? this.#create(name);
-  }
-
-  #create(name: string): string {
-    const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-    const text = words.join('-').slice(0, 100);
-    const base = /^[a-z]/.test(text) ? text : [this.#noun, ...(text ? [text] : [])].join('-');
-    let handle = base;
-    for (let number = 2; this.#taken.has(handle); number += 1) handle = `${base}-${number}`;
-    this.#taken.add(handle);
+/**
+ * Returns what returns the handle of a part of one kind: that of the fixture, or a new one from its name: `Acme Corp`
+ * becomes `acme-corp`.
+ */
+function createHandles(noun: string, known: Readonly<Record<string, string>>) {
+  const byId = new Map(Object.entries(known).map(([handle, id]) => [id, handle]));
+  const taken = new Set(Object.keys(known));
+  return (id: string, name: string): string => {
+    const handle = byId.get(id) ?? createHandle(noun, name, taken);
+    taken.add(handle);
     return handle;
-  }
+  };
+}
+
+function createHandle(noun: string, name: string, taken: ReadonlySet<string>): string {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const text = words.join('-').slice(0, 100);
+  const base = /^[a-z]/.test(text) ? text : [noun, ...(text ? [text] : [])].join('-');
+  let handle = base;
+  for (let number = 2; taken.has(handle); number += 1) handle = `${base}-${number}`;
+  return handle;
 }

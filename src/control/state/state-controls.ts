@@ -1,7 +1,6 @@
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type MailboxState, readState } from '../../world/store/state.ts';
-import type { Recorder } from '../journal/recorder.ts';
+import type { ControlScope } from '../control-scope.ts';
 import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import type { StateDiff } from './diff-states.ts';
 import type { OwnState } from './saved-state.ts';
@@ -54,18 +53,18 @@ export interface StateControls {
 }
 
 /** What has the state of a mailbox or a sandbox. */
-interface StateParts {
+export interface StateParts {
   readonly state: OwnState;
   readonly checkpoints: Checkpoints;
-  readonly worlds: ReachableWorlds;
-  readonly recorder: Recorder;
 }
 
 /** Creates the state methods of a mailbox or a sandbox. */
-export function createStateControls({ state, checkpoints, worlds, recorder }: StateParts): StateControls {
-  const owner = worlds.sandboxId ?? null;
+export function createStateControls(
+  { worlds, publishChange }: ControlScope,
+  { state, checkpoints }: StateParts,
+): StateControls {
   const publish = (action: 'added' | 'removed', checkpoint: Checkpoint) => {
-    recorder.publish(owner, { kind: 'checkpoint', action, tenantId: owner, name: checkpoint.name });
+    publishChange('checkpoint', action, checkpoint.name);
     return checkpoint;
   };
   return {

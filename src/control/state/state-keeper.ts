@@ -45,11 +45,8 @@ export class StateKeeper extends OwnState {
   #startRandom(data: WorldsSnapshot): (() => void) | undefined {
     const { random } = this.#context;
     this.#rewindToSeed?.();
-    random?.mix(
-      listRows(data)
-        .map(({ id }) => id)
-        .join(),
-    );
+    const ids = listRows(data).map(({ id }) => id);
+    random?.mix(ids.join());
     return random?.save();
   }
 
@@ -91,18 +88,12 @@ interface ChangeSaver<State> {
   onFailure(error: unknown): void;
 }
 
-/** Watches the data of a mailbox. */
-interface ChangeWatcher {
-  /** Saves what has changed and was not saved, at once unless `save` is running. */
-  flush(): Promise<void>;
-  /** Takes the present data as saved. */
-  skip(): void;
-  /** Saves what has changed a last time, and ends the watching. @throws what `save` throws. */
-  end(): Promise<void>;
-}
-
-/** Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. */
-export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>): ChangeWatcher {
+/**
+ * Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. `flush` saves
+ * what has changed at once, unless `save` is running; `skip` takes the present data as saved; `end` saves a last time,
+ * ends the watching, and throws what `save` throws.
+ */
+export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>) {
   let saved = state.rows();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
@@ -135,7 +126,7 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
     skip() {
       saved = state.rows();
     },
-    async end() {
+    async end(): Promise<void> {
       if (hasEnded) return;
       hasEnded = true;
       await saveChanges();

@@ -1,12 +1,13 @@
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { KeptOwner } from '../../world/store/world.ts';
+import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
+import type { SavedOwner } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Feed } from '../journal/recorder.ts';
-import { type Checkpoint, type Checkpoints, type KeptCheckpoint, type KeptOwners, keepOwners } from './checkpoints.ts';
+import type { Checkpoint, Checkpoints, KeptCheckpoint } from './checkpoints.ts';
 import type { StateKeeper } from './state-keeper.ts';
 
 /** A sandbox that outlives the process. */
-export interface KeptSandbox extends KeptOwner {
+export interface KeptSandbox extends SavedOwner {
   readonly name: string | null;
   readonly domain: string;
   readonly fixture: FixtureInput;
@@ -30,7 +31,7 @@ export interface WholeContext {
 /** A fixture, and what a fixture has not. */
 export type WholeFixture = FixtureInput & {
   readonly kept?: {
-    readonly owners: KeptOwners;
+    readonly owners: SavedOwners;
     readonly checkpoints?: readonly KeptCheckpoint[];
     readonly sandboxes: readonly KeptSandbox[];
   };
@@ -45,19 +46,19 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }
   return {
     export: (): WholeFixture => ({
       ...state.export(),
-      kept: { owners: keepOwners(worlds), checkpoints: checkpoints.keep(), sandboxes: sandboxes.keep() },
+      kept: { owners: saveOwners(worlds, 'keep'), checkpoints: checkpoints.keep(), sandboxes: sandboxes.keep() },
     }),
     /** Replaces everything; a reset still restores the start. @throws as `StateKeeper.restoreData`. */
     restoreData({ kept, ...fixture }: WholeFixture): void {
       state.restoreData(fixture);
-      for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.resume(kept.owners[id]);
+      for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.restore(kept.owners[id], 'resume');
       checkpoints.resume(kept?.checkpoints ?? []);
       sandboxes.resume(kept?.sandboxes ?? []);
     },
     /** What is equal as long as nothing has changed. */
     rows: (): readonly unknown[] => [
       ...worlds.all().flatMap((world) => Object.values<readonly object[]>(world.snapshot()).flat()),
-      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.keep())),
+      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('keep'))),
       ...checkpoints.list(),
       ...sandboxes.listCheckpoints(),
     ],

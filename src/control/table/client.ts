@@ -21,15 +21,15 @@ type QueryFields<Input, Output> = {
 
 /** What a control call takes: the parameters of its path, and the fields of its query or its body. */
 export type InputTo<Id extends ControlCallId> =
-  Rows[Id] extends ControlDefinition<infer Params, infer Query, infer Body, infer Checked, infer _, infer __>
+  Rows[Id] extends ControlDefinition<infer Params, infer Query, infer Body, infer _, infer __>
     ? Fields<z.input<Params>> &
         Fields<QueryFields<z.input<Query>, z.output<Query>>> &
-        ([z.input<Checked>] extends [never] ? Fields<z.input<Body>> : ReadonlyDeep<z.input<Checked>>)
+        ([z.input<Body>] extends [never] ? unknown : ReadonlyDeep<z.input<Body>>)
     : never;
 
 /** What a control call replies. */
 export type ReplyTo<Id extends ControlCallId> =
-  Rows[Id] extends ControlDefinition<infer _, infer __, infer ___, infer ____, infer Reply, infer Content>
+  Rows[Id] extends ControlDefinition<infer _, infer __, infer ___, infer Reply, infer Content>
     ? Content extends 'text/event-stream'
       ? AsyncIterable<z.output<Reply>>
       : Content extends 'application/json'

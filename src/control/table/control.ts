@@ -18,8 +18,7 @@ import {
 import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandbox.ts';
+import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
 import { CONTROL_TABLE } from './table.ts';
@@ -48,7 +47,7 @@ export function createControl(
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { publicUrl: own.publicUrl ?? calledUrl(request), isEnding: own.isEnding };
     const input = { params, headers: request.headers, query: rest, body, process };
-    const reply = writeReply(row, await row.run(target, input as never, mailbox));
+    const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input as never, mailbox));
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }
@@ -80,23 +79,18 @@ function withoutSlash({ method, path }: ApiRequest) {
   return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
 }
 
-const ANY_OBJECT = z.looseObject({});
+const ANY_OBJECT = resolve(z.looseObject({}));
 
-async function parseInput({ query, body, bodyCheckedByMailbox, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
+async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
   if (query) refuseUnknownParameters(query, request.query);
-  const bodySchema = bodyCheckedByMailbox ? ANY_OBJECT : body;
   return {
     query: parseQuery(query && resolve(query), request.query, DEFAULT_READER),
-    body:
-      bodySchema &&
-      parseBody(
-        resolve(bodySchema),
-        await readBodyOrRefuse(request, maxBodyBytes),
-        contentTypeOf(request),
-        DEFAULT_READER,
-      ),
+    body: body && (await readObject(request, maxBodyBytes)),
   };
+}
+
+function resolve(schema: z.ZodObject) {
+  return { schema, assumes: [], alternatives: [] };
 }
 
 /** Refuses unknown parameters, because a misspelt filter would select everything. */
@@ -110,21 +104,15 @@ function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, qu
   );
 }
 
-async function readBodyOrRefuse(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+/** Reads a body, which must be a JSON object. What is in it, the call itself checks. */
+async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   const received = await readBody(request, limitBytes);
-  if (received !== 'too-large') return received;
+  if (received !== 'too-large')
+    return parseBody(ANY_OBJECT, received, request.headers.get('content-type'), DEFAULT_READER);
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
 }
 
-function contentTypeOf({ headers }: ApiRequest): string | null {
-  return headers.get('content-type');
-}
-
-/** Creates the reply of a row in its media type. */
-function writeReply({ content = 'application/json' }: ControlRow, value: unknown): AnyReply {
-  return WRITERS[content](value);
-}
-
+/** What creates a reply of each media type. */
 const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
   'application/json': writeJson,
   'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),

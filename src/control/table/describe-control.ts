@@ -30,42 +30,28 @@ export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocume
 }
 
 function describeControl(row: ControlRow): DescribedRow {
-  const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, reply, content } = row;
+  const { id, method, path, summary, params, query, body, reply, content } = row;
   return {
-    id,
-    method,
-    path,
-    summary,
-    tag: TAG.name,
-    security: [{}, { token: [] }],
-    params,
-    query,
-    body,
+    ...{ id, method, path, summary, params, query, body },
+    ...{ tag: TAG.name, security: [{}, { token: [] }] },
     successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
     errors: [...controlErrors(row)],
   };
 }
 
 /** Errors that any call can return: those of the server's access checks, and a bug. */
-const ANY_CALL: readonly ErrorCode[] = [
-  'UNAUTHORIZED',
-  'HOST_NOT_ALLOWED',
-  'FOREIGN_ORIGIN',
-  'DELIVERY_REFUSED',
-  'INTERNAL_ERROR',
-];
-
-const ANY_BODY: readonly ErrorCode[] = ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'];
+const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
 
 /** Returns the errors that a control call can reply with. */
-export function controlErrors({ query, body, bodyCheckedByMailbox, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
-  const ofBody = body || bodyCheckedByMailbox ? ANY_BODY : [];
-  return new Set([...ANY_CALL, ...ofBody, ...(query ? (['VALIDATION_ERROR'] as const) : []), ...errors]);
+export function controlErrors({ query, body, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
+  const codes = new Set<ErrorCode>([...ANY_CALL, ...errors]);
+  if (query || body) codes.add('VALIDATION_ERROR');
+  return body ? codes.add('PAYLOAD_TOO_LARGE') : codes;
 }
 
 /** Returns the names of the query and body fields of a call. */
-export function fieldsOf({ query, body, bodyCheckedByMailbox }: ControlRow): string[] {
-  return [query, body, bodyCheckedByMailbox].flatMap((schema) => (schema ? namesIn(schema) : []));
+export function fieldsOf({ query, body }: ControlRow): string[] {
+  return [query, body].flatMap((schema) => (schema ? namesIn(schema) : []));
 }
 
 function namesIn(schema: z.ZodType): string[] {

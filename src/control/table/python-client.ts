@@ -28,24 +28,22 @@ export function writePythonClient(rows: readonly ControlRow[]): string {
 }
 
 function writeMethod(row: ControlRow): string {
-  const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, content } = row;
+  const { id, method, path, summary, params, query, body, content = 'application/json' } = row;
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
-  const [inQuery, inBody] = [argumentsOf(query), argumentsOf(body)];
-  const own = [...inPath, ...inQuery.filter(({ name }) => name !== 'sandbox'), ...inBody];
-  const sorted = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)];
-  const words = sorted.map(({ name, type, isRequired }) =>
-    isRequired ? `${toSnakeCase(name)}: ${type}` : `${toSnakeCase(name)}: Optional[${type}] = None`,
+  const [sent, inBody] = [argumentsOf(query), argumentsOf(body)];
+  const inQuery = sent.filter(({ name }) => name !== 'sandbox');
+  const own = [...inPath, ...inQuery, ...inBody];
+  const words = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)].map(
+    ({ name, type, isRequired }) => `${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`,
   );
-  const mayStar =
-    words.length > inPath.length ? [...words.slice(0, inPath.length), '*', ...words.slice(inPath.length)] : words;
-  const isInSandbox = inQuery.some(({ name }) => name === 'sandbox');
-  const queryText = writeFields(inQuery.filter(({ name }) => name !== 'sandbox'));
+  if (words.length > inPath.length) words.splice(inPath.length, 0, '*');
   const target = path.slice(CONTROL_PATH.length).replace(/\{(\w+)\}/g, (_, name) => `{_quote(${toSnakeCase(name)})}`);
   return [
-    `    def ${toSnakeCase(id)}(${['self', ...mayStar].join(', ')}) -> ${RETURNS[content ?? 'application/json']}:`,
+    `    def ${toSnakeCase(id)}(${['self', ...words].join(', ')}) -> ${RETURNS[content]}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
-    `        return self._call("${method}", f"${target}", ${queryText}, ${body ? writeFields(inBody) : 'None'}, ` +
-      `"${content ?? 'application/json'}", ${isInSandbox ? 'True' : 'False'})`,
+    `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
+      `${body ? writeFields(inBody) : 'None'}, ` +
+      `"${content}", ${sent.length > inQuery.length ? 'True' : 'False'})`,
     '',
   ].join('\n');
 }

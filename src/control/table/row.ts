@@ -3,8 +3,7 @@ import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/handle-request.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import type { SandboxControls } from '../sandbox.ts';
+import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
@@ -25,12 +24,20 @@ export interface OwnProcess {
   isEnding?: boolean;
 }
 
+/** What a control call gets: the parts of its request, and the process that answers. */
+export interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: HeaderReader;
+  readonly process: Required<OwnProcess>;
+}
+
 /** The schemas of one control call, and what it does. */
 export interface ControlDefinition<
   Params extends z.ZodObject = z.ZodObject,
   Query extends z.ZodObject = z.ZodObject,
-  Body extends z.ZodObject = z.ZodObject,
-  BodyCheckedByMailbox extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
   Reply extends z.ZodType = z.ZodType,
   Content extends ContentType = ContentType,
 > {
@@ -38,10 +45,11 @@ export interface ControlDefinition<
   readonly summary: string;
   readonly params?: Params;
   readonly query?: Query;
-  /** The schema of the body; without one, the body is not read. */
+  /**
+   * The schema of the body; without one, the body is not read. `run` checks the body, mostly by a method of the
+   * mailbox, so that its errors are the same as in code.
+   */
   readonly body?: Body;
-  /** The schema of a body that the mailbox itself validates, so that its errors are the same as in code. */
-  readonly bodyCheckedByMailbox?: BodyCheckedByMailbox;
   /** Maximum size of the body. Default: 1 MiB. */
   readonly maxBodyBytes?: number;
   /** The schema of the reply body, or of each item of an event stream. */
@@ -56,13 +64,7 @@ export interface ControlDefinition<
   readonly replyNeverChanges?: true;
   run(
     mailbox: ControllableMailbox,
-    input: {
-      readonly params: z.output<Params>;
-      readonly query: z.output<Query>;
-      readonly body: BodyOf<Body, BodyCheckedByMailbox>;
-      readonly headers: HeaderReader;
-      readonly process: Required<OwnProcess>;
-    },
+    input: ControlInput<z.output<Params>, z.output<Query>, ReadonlyDeep<z.input<Body>>>,
     wholeMailbox: SandboxControls,
   ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
 }
@@ -73,30 +75,29 @@ export interface ControlRow extends ControlDefinition, Routable {
   readonly id: string;
 }
 
-type BodyOf<Body extends z.ZodType, BodyCheckedByMailbox extends z.ZodType> = [z.input<BodyCheckedByMailbox>] extends [
-  never,
-]
-  ? z.output<Body>
-  : ReadonlyDeep<z.input<BodyCheckedByMailbox>>;
-
 type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-stream'
-  ? AsyncIterable<ReadonlyDeep<z.input<Reply>>>
-  : ReadonlyDeep<z.input<Reply>>;
+  ? AsyncIterable<ReadonlyDeep<z.output<Reply>>>
+  : ReadonlyDeep<z.output<Reply>>;
 
 /** Types a control call by its schemas. */
 export function defineControl<
   Reply extends z.ZodType,
   Params extends z.ZodObject = NoFields,
   Query extends z.ZodObject = NoFields,
-  Body extends z.ZodObject = NoFields,
-  BodyCheckedByMailbox extends z.ZodType = z.ZodNever,
+  Body extends z.ZodType = z.ZodNever,
   Content extends ContentType = 'application/json',
 >(
   summary: string,
-  definition: Omit<ControlDefinition<Params, Query, Body, BodyCheckedByMailbox, Reply, Content>, 'summary'>,
-): ControlDefinition<Params, Query, Body, BodyCheckedByMailbox, Reply, Content> {
+  definition: Omit<ControlDefinition<Params, Query, Body, Reply, Content>, 'summary'>,
+): ControlDefinition<Params, Query, Body, Reply, Content> {
   return { summary, ...definition };
 }
+
+/** The schema of the id in the path of a call. */
+export const idOf = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
+
+/** The schema of an object that is only shown. */
+export const json = z.record(z.string(), z.unknown());
 
 const sandbox = z
   .guid('must be the id of a sandbox')

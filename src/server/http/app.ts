@@ -112,7 +112,7 @@ export class App implements NodeRequestHandler {
     const next = (request: ApiRequest) =>
       isForInspector(request) ? serveInspector(request) : internals.handle(request);
     const handle = async () => (userHandlers ? userHandlers(message, response, next) : next(request));
-    return internals.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
+    return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
   /**

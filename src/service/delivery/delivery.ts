@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { InputOf } from '../../basics/input-of.ts';
+import type { InputOf, OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
-import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
-import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
+import { EVENT_KINDS } from '../../contract/events.ts';
+import { timestamp } from '../../contract/schemas.ts';
+import { DELIVERY_FAULT_KINDS } from '../../world/delivery-fault.ts';
 import { tenantField, webhookField } from '../../world/target-fields.ts';
 import type { DeliveryPayload } from './request.ts';
 
@@ -17,67 +18,84 @@ export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dr
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One attempt to send a delivery, and its result. */
-export interface Attempt {
+const attemptFields = () => ({
   /** When it was made, by the tenant's clock. */
-  readonly at: string;
+  at: timestamp(),
   /** The URL of the webhook at that time, to which the request was sent. */
-  readonly url: string;
+  url: z.string(),
   /** The request headers that the emulator set, by lower-case name, with the signatures. */
-  readonly requestHeaders: Readonly<Record<string, string>>;
+  requestHeaders: z.record(z.string(), z.string()),
   /** The body exactly as it was sent, in UTF-8. */
-  readonly requestBody: string;
+  requestBody: z.string(),
   /** The fault that applied to it, such as `wrong-secret`; null if none did. */
-  readonly fault: DeliveryFaultKind | null;
+  fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
   /** The HTTP status of the response; null if there was no response. */
-  readonly status: number | null;
+  status: z.int().nullable().describe('The status of the response; null if there was none.'),
   /** The headers of the response, by lower-case name; empty if there was no response. */
-  readonly responseHeaders: Readonly<Record<string, string>>;
+  responseHeaders: z.record(z.string(), z.string()),
   /** The body of the response, at most its first 16 KiB. */
-  readonly responseBody: string;
+  responseBody: z.string().describe('At most the first 16 KiB.'),
   /** Why it failed, in a sentence; null if it succeeded. */
-  readonly error: string | null;
+  error: z.string().nullable(),
   /** How long it took, in milliseconds of real time. */
-  readonly durationMs: number;
+  durationMs: z.number(),
   /** When the next attempt is due after this one; null if this is the last one. */
-  readonly nextAttemptAt: string | null;
-}
+  nextAttemptAt: timestamp().nullable(),
+});
+
+/** One attempt to send a delivery, and its result. */
+export interface Attempt extends OutputOf<ReturnType<typeof attemptFields>> {}
+
+const deliveryFields = () => ({
+  /** The id of the delivery, a UUID; redelivering keeps it. */
+  id: z.string(),
+  /** The id of the tenant in which the event happened. */
+  tenantId: z.string(),
+  /** The id of the webhook to which it is sent. */
+  webhookId: z.string(),
+  /** The kind of the event. */
+  event: z.enum(EVENT_KINDS),
+  /** The id of the event; all deliveries of one event have the same. */
+  eventId: z.string(),
+  /** The body of the request as an object, the same in every attempt; frozen. */
+  payload: z
+    // A triggered event can replace any field.
+    .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)
+    .meta({ type: 'object', description: 'The body of the delivery: the fields of the event.' }),
+  /** The current state. */
+  state: z.enum(DELIVERY_STATES),
+  /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
+  reason: z.string().nullable(),
+  /** When the delivery was created: ISO 8601 UTC, in the tenant's time. */
+  createdAt: timestamp(),
+  /** When the next attempt is due; null if none is scheduled, such as during the first attempt. */
+  nextAttemptAt: timestamp().nullable(),
+  /** Oldest first. */
+  attempts: z.array(z.strictObject(attemptFields()) as z.ZodType<Attempt>).describe('Oldest first.'),
+});
+
+/** The schema of a delivery. */
+export const deliveryReply = lazy(() => z.strictObject(deliveryFields()));
 
 /** One event for one webhook. */
-export interface Delivery {
-  /** The id of the delivery, a UUID; redelivering keeps it. */
-  readonly id: string;
-  /** The id of the tenant in which the event happened. */
-  readonly tenantId: string;
-  /** The id of the webhook to which it is sent. */
-  readonly webhookId: string;
-  /** The kind of the event. */
-  readonly event: EventKind;
-  /** The id of the event; all deliveries of one event have the same. */
-  readonly eventId: string;
-  /** The body of the request as an object, the same in every attempt; frozen. */
-  readonly payload: DeliveryPayload;
-  /** The current state. */
-  readonly state: DeliveryState;
-  /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
-  readonly reason: string | null;
-  /** When the delivery was created: ISO 8601 UTC, in the tenant's time. */
-  readonly createdAt: string;
-  /** When the next attempt is due; null if none is scheduled, such as during the first attempt. */
-  readonly nextAttemptAt: string | null;
-  /** Oldest first. */
-  readonly attempts: readonly Attempt[];
-}
+export interface Delivery extends OutputOf<ReturnType<typeof deliveryFields>> {}
 
-/** How many deliveries were removed from the delivery log because it was full. */
-export interface DeliveryLosses {
+const lossesFields = () => ({
   /**
    * Deliveries that still waited for a further attempt. They end in the state `dropped`, so that attempt is never made.
    */
-  readonly dropped: number;
+  dropped: z.int().min(0),
   /** Deliveries that had already ended. Nothing else happens to them; they are only no longer in the log. */
-  readonly forgotten: number;
-}
+  forgotten: z.int().min(0),
+});
+
+/** The schema of the losses. */
+export const lossesReply = lazy(() =>
+  z.strictObject(lossesFields()).describe('The number of deliveries that were removed because a log was full.'),
+);
+
+/** How many deliveries were removed from the delivery log because it was full. */
+export interface DeliveryLosses extends OutputOf<ReturnType<typeof lossesFields>> {}
 
 const filterFields = () => ({
   /** Only deliveries of the tenant with this id. */

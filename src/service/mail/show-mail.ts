@@ -1,63 +1,80 @@
-import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
+import { z } from 'zod';
+import type { OutputOf } from '../../basics/input-of.ts';
+import { lazy } from '../../basics/lazy.ts';
+import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
 import { findProblems } from './incoming/find-problems.ts';
 import { readHeaders } from './mime/header.ts';
 
-/** A file of a mail. */
-export interface MailAttachment extends Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'> {
-  /** The bytes, in base64. */
-  readonly content: string;
-}
+/** What a file of a mail has besides its bytes. */
+export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
-export interface Mail
-  extends Pick<
-    MessageRow,
-    | 'id'
-    | 'inboxId'
-    | 'threadId'
-    | 'direction'
-    | 'from'
-    | 'to'
-    | 'cc'
-    | 'bcc'
-    | 'replyTo'
-    | 'subject'
-    | 'plainBody'
-    | 'htmlBody'
-    | 'messageIdHeader'
-    | 'inReplyTo'
-    | 'receivedAt'
-  > {
+/** The schemas of what a file has besides its bytes. */
+export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
+  shownFields('attachments', FILE_COLUMNS);
+
+/** A file of a mail without its bytes. */
+export interface MailFile extends OutputOf<ReturnType<typeof fileFields>> {}
+
+const contentField = () => ({
+  /** The bytes, in base64. */
+  content: z.string().describe('The bytes, in base64.'),
+});
+
+/** A file of a mail. */
+export interface MailAttachment extends OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>> {}
+
+const PLACE_COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'cc', 'bcc', 'replyTo'] as const;
+const TEXT_COLUMNS = ['subject', 'plainBody', 'htmlBody', 'messageIdHeader', 'inReplyTo', 'receivedAt'] as const;
+const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
+
+const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
+  shownFields('messages', ['id', ...COLUMNS]);
+
+/** The schema of what shows whose a mail is. */
+export const ownerField = () => ({
   /** The id of the tenant. */
-  readonly tenantId: string;
+  tenantId: z.string(),
+});
+
+const ownFields = () => ({
   /**
    * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
    * else the last.
    */
-  readonly headers: Readonly<Record<string, string>>;
+  headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */
-  readonly attachments: readonly MailAttachment[];
+  attachments: z.array(z.strictObject({ ...fileFields(), ...contentField() }) as z.ZodType<MailAttachment>),
   /** What could not be read of a raw mail, each in one sentence; left out if there is nothing. */
-  readonly problems?: readonly string[];
+  problems: z.array(z.string()).exactOptional().describe('What could not be read of a raw mail, each in one sentence.'),
   /** To how many event streams its event was sent; left out if to none. */
-  readonly streams?: number;
-}
+  streams: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe('To how many event streams its event was sent; left out if to none.'),
+});
+
+/** The schema of a mail. */
+export const mailReply = lazy(() => {
+  const { id, receivedAt, ...columns } = columnFields();
+  const shown = { ...columns, receivedAt: receivedAt.describe("By the tenant's clock.") };
+  return z.strictObject({ id, ...ownerField(), ...shown, ...ownFields() });
+});
+
+/** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
+export interface Mail
+  extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof ownFields>> {}
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
-  const { id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
-  const { messageIdHeader, inReplyTo, receivedAt } = message;
-  const files = world.attachments.by('messageId', id);
+  const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
   return {
-    ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
-    ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
+    ...{ id: message.id, tenantId: world.id, ...pick(message, COLUMNS) },
     headers: readHeaders(message),
-    attachments: files.map(({ id, filename, contentType, sizeBytes, content }) =>
-      showRow({ id, filename, contentType, sizeBytes, content }),
-    ),
+    attachments: files.map((file) => showRow(pick(file, [...FILE_COLUMNS, 'content']))),
     ...(problems.length > 0 && { problems }),
   };
 }

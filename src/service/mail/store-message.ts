@@ -77,14 +77,14 @@ export function bounce(context: MailContext, world: World, { id }: MessageRow, d
  * @throws {ApiError} STORAGE_FULL
  */
 export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
-  const used = worlds.countMailBytes(bytes);
-  if (used + bytes <= worlds.maxMailBytes) return;
+  const used = worlds.whole.countMailBytes(bytes);
+  if (used + bytes <= worlds.whole.maxMailBytes) return;
   assume('requests.storage-limit');
-  const [room, limit] = [worlds.maxMailBytes - used, worlds.maxMailBytes].map(showSize);
+  const [room, limit] = [worlds.whole.maxMailBytes - used, worlds.whole.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',
     `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset ` +
-      `the emulator, remove checkpoints, or ${worlds.moreMail}.`,
+      `the emulator, remove checkpoints, or ${worlds.whole.moreMail}.`,
   );
 }
 

@@ -245,7 +245,7 @@ const UNSET = { null: { displayName: null }, absent: {} };
 
 const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
 
-type ShownServers = ReachableWorlds['mailServers'];
+type ShownServers = ReachableWorlds['whole']['mailServers'];
 
 const SHOWN_SERVERS = { listening: (servers: ShownServers) => servers, service: (): ShownServers => ({}) };
 
@@ -253,10 +253,10 @@ const SHOWN_SERVERS = { listening: (servers: ShownServers) => servers, service: 
 function showInbox(
   world: World,
   inbox: InboxRow,
-  reader: BehaviourReader & { readonly worlds: Pick<ReachableWorlds, 'mailServers'> },
+  reader: BehaviourReader & { readonly worlds: Pick<ReachableWorlds, 'whole'> },
 ) {
   reader.assume('inboxes.default-domain');
-  const { imap, smtp } = SHOWN_SERVERS[reader.readBehaviour('inboxes.mail-servers')](reader.worlds.mailServers);
+  const { imap, smtp } = SHOWN_SERVERS[reader.readBehaviour('inboxes.mail-servers')](reader.worlds.whole.mailServers);
   const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
   return {
     ...showInboxWithoutCredentials(world, inbox, reader),

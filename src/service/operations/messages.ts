@@ -1,9 +1,9 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
+import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
-import type { Folder, GroupedList, MessageList } from '../../world/store/thread.ts';
 import { composeWithTrace } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { mediaTypeOf } from '../mail/mime/mime-part.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { timestampNow } from '../../world/environment.ts';
+import type { MessageTime } from '../../world/store/indexes/message-index.ts';
 import type { InboxRow } from '../../world/store/rows.ts';
-import type { MessageTime } from '../../world/store/thread.ts';
 import { selectInboxes } from '../pipeline/access/find-in-scope.ts';
 import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Input, Run } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Thread } from '../../world/store/thread.ts';
+import type { Thread } from '../../world/store/indexes/message-index.ts';
 import type { World } from '../../world/store/world.ts';
 import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { RowScope } from '../pipeline/access/principal.ts';

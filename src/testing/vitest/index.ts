@@ -1,6 +1,6 @@
 import { test as base, expect, type TestAPI } from 'vitest';
+import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import type { SandboxIds, SandboxKeys } from '../../control/sandbox.ts';
 import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import type { MailboxOptions } from '../../mailbox/mailbox.ts';

@@ -42,22 +42,12 @@ function isWide(text: string): boolean {
 /** An indexed property of `Kind`. */
 type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
-/** What a collection is made of. */
-interface CollectionParts<Kind extends RowKind> {
-  readonly kind: Kind;
-  /** Copies a row into the shape of its model. */
-  readonly create: (row: Rows[Kind]) => Rows[Kind];
-  /** Is called with each change of `mailBytes`. */
-  readonly onMailBytes: (change: number) => void;
-}
-
 /**
  * The rows of one kind, with everything that is counted and sorted of them. Rows are frozen: a change replaces a row,
  * so a snapshot can share them. Only `all`, `by` and `restore` take longer for more rows.
  */
 class Collection<Kind extends RowKind> {
   readonly #kind: Kind;
-  readonly #create: (row: Rows[Kind]) => Rows[Kind];
   readonly #onMailBytes: (change: number) => void;
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
   /** The indexes that follow the rows. An index does so only after its first use, because many are never used. */
@@ -67,9 +57,9 @@ class Collection<Kind extends RowKind> {
   #nextPosition = 0;
   #mailBytes = 0;
 
-  constructor({ kind, create, onMailBytes }: CollectionParts<Kind>) {
+  /** Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`. */
+  constructor(kind: Kind, onMailBytes: (change: number) => void) {
     this.#kind = kind;
-    this.#create = create;
     this.#onMailBytes = onMailBytes;
   }
 
@@ -105,7 +95,7 @@ class Collection<Kind extends RowKind> {
   /** @throws if a row with this id exists. */
   insert(row: Rows[Kind]): Rows[Kind] {
     if (this.#entries.has(row.id)) throw new Error(`A row of ${this.#kind} with the id ${row.id} already exists.`);
-    const inserted = freeze(this.#create(row));
+    const inserted = freeze(CREATE_ROW[this.#kind](row));
     this.#add(inserted);
     return inserted;
   }
@@ -245,14 +235,10 @@ const CREATE_ROW = Object.fromEntries(ROW_KINDS.map((kind) => [kind, createRowFa
 
 /** Creates an empty database. `onMailBytes` is called with each change of the size of its stored mail. */
 export function createDatabase(onMailBytes: (change: number) => void = () => {}): Database {
-  const collections = ROW_KINDS.map((kind) => [kind, createCollection(kind, onMailBytes)]);
+  const collections = ROW_KINDS.map((kind) => [kind, new Collection(kind, onMailBytes)]);
   const database = Object.fromEntries(collections) as Collections;
   const messageIndex: MessageIndex = new MessageIndex(() => database.messages.load(messageIndex));
   return { ...database, messageIndex };
-}
-
-function createCollection<Kind extends RowKind>(kind: Kind, onMailBytes: (change: number) => void) {
-  return new Collection<Kind>({ kind, create: CREATE_ROW[kind], onMailBytes });
 }
 
 function createRowFactory<Kind extends RowKind>(kind: Kind): (row: Rows[Kind]) => Rows[Kind] {

@@ -3,7 +3,23 @@ import type { SavedStates } from './seed/count-saved.ts';
 import type { InboxLocation, KeyHolder, Owner, SavedOwner, World, WorldsSnapshot } from './world.ts';
 
 /** The clocks and parts of tenants, by the id of the tenant. */
-export type SavedOwners = ReadonlyMap<string, SavedOwner>;
+export type SavedOwners = Readonly<Record<string, SavedOwner>>;
+
+/** What is counted and set for a whole mailbox, its sandboxes too. */
+interface WholeMailbox {
+  /** The limit for the stored mail, in bytes. */
+  readonly maxMailBytes: number;
+  /** How to store more than that, for an error message. */
+  readonly moreMail: string;
+  readonly saved: SavedStates;
+  /** The servers for mail that listen. */
+  readonly mailServers: MailServersThatListen;
+  /**
+   * The size of the stored mail with its checkpoints, in bytes. It may be too large if `wanted` bytes more fit all the
+   * same, because an exact count takes longer.
+   */
+  countMailBytes(wanted?: number): number;
+}
 
 /** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
 export interface ReachableWorlds extends Owner {
@@ -13,10 +29,8 @@ export interface ReachableWorlds extends Owner {
   readonly sandboxDomain: string | undefined;
   /** The environment with the time of the clock, which stands for all of them. */
   readonly environment: Environment;
-  /** The limit for the stored mail of the whole mailbox, in bytes. */
-  readonly maxMailBytes: number;
-  /** How to store more than that, for an error message. */
-  readonly moreMail: string;
+  /** The whole mailbox. */
+  readonly whole: WholeMailbox;
   get(id: string): World | undefined;
   /** Returns every world, in the order of creation. */
   all(): World[];
@@ -32,20 +46,16 @@ export interface ReachableWorlds extends Owner {
   findAddress(address: string): InboxLocation | undefined;
   /** Finds the inboxes that have tagged forms of an address in lower case. */
   findTagged(address: string): InboxLocation[];
-  readonly saved: SavedStates;
-  /** The servers for mail that listen. */
-  readonly mailServers: MailServersThatListen;
-  /**
-   * The size of the stored mail of the whole mailbox with its checkpoints, in bytes. It may be too large if `wanted`
-   * bytes more fit all the same, because an exact count takes longer.
-   */
-  countMailBytes(wanted?: number): number;
   /** Returns all data at this moment. */
   snapshot(): WorldsSnapshot;
-  /** Returns the clocks and what the parts save at this moment, by the id of the tenant; the mailbox has the id ''. */
-  save(): SavedOwners;
   /** Replaces all data, and ends every part that does not stay. Sandboxes of the mailbox are closed. */
   restore(snapshot: WorldsSnapshot, saved?: SavedOwners): void;
+}
+
+/** Returns the clocks and what the parts save or keep at this moment, by the id of the tenant; the mailbox has ''. */
+export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 'save'): SavedOwners {
+  const tenants = worlds.neighbours().map(({ id, parts }) => [id, parts.save(method)]);
+  return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(method)], ...tenants]);
 }
 
 /** A server for SMTP or IMAP that listens. */

@@ -1,4 +1,7 @@
-import type { COLUMNS, RowOf } from '../../fixture/columns.ts';
+import { z } from 'zod';
+import { lazy } from '../../basics/lazy.ts';
+import { direction, timestamp } from '../../contract/schemas.ts';
+import { COLUMNS, type ColumnType, type RowOf, splitType } from '../../fixture/columns.ts';
 
 /** A tenant. Its world holds exactly one. */
 export interface TenantRow extends RowOf<typeof COLUMNS.tenants> {}
@@ -66,3 +69,31 @@ export interface Rows {
 
 /** The name of a collection. */
 export type RowKind = keyof Rows;
+
+/** Returns some columns of a row. */
+export function pick<Row, Name extends keyof Row>(row: Row, names: readonly Name[]): Pick<Row, Name> {
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
+}
+
+/** The schemas of columns that are no text, in what tests see of a row. */
+const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => ({
+  ...{ texts: z.array(z.string()), addresses: z.array(z.string()), flag: z.boolean(), count: z.int().min(0) },
+  ...{ time: timestamp(), direction: direction() },
+}));
+
+/** The schemas of some columns. */
+export type ShownFields<Row, Name extends keyof Row> = Pick<
+  { readonly [Column in keyof Row]: z.ZodType<Row[Column]> },
+  Name
+>;
+
+/** Returns the schemas of some columns, for what tests see of a row. */
+export function shownFields<Kind extends RowKind, Name extends keyof Rows[Kind]>(kind: Kind, names: readonly Name[]) {
+  const columns = COLUMNS[kind] as unknown as Readonly<Record<Name, string>>;
+  const fields = names.map((column) => {
+    const { name, isNullable } = splitType(columns[column]);
+    const schema = shownColumns()[name] ?? z.string();
+    return [column, isNullable ? schema.nullable() : schema];
+  });
+  return Object.fromEntries(fields) as ShownFields<Rows[Kind], Name>;
+}

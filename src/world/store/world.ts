@@ -67,16 +67,8 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   const mail = countMail(indexes.mail, () => sizeOfMailIn([world]));
   const database = createDatabase(mail.add);
   database.tenants.insert(tenant);
-  const keys = indexRows<ApiKeyRow, KeyHolder>(database.apiKeys, indexes.keys, {
-    textOf: ({ key }) => key,
-    holderOf: (row) => ({ world, row }),
-    duplicateMessage: 'This key is already in use.',
-  });
-  const addresses = indexRows<AddressRow, InboxLocation>(database.addresses, indexes.addresses, {
-    textOf: ({ address }) => address,
-    holderOf: ({ inboxId }) => ({ world, inboxId }),
-    duplicateMessage: 'This address is already in use.',
-  });
+  const keys = indexRows(database.apiKeys, indexes.keys, 'key', (row) => ({ world, row }));
+  const addresses = indexRows(database.addresses, indexes.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
     ...database,
     id: tenant.id,
@@ -113,35 +105,29 @@ export function hasVerifiedDomain({ domains }: World, domain: string): boolean {
   return domains.by('domain', domain).some(({ status }) => status === 'verified');
 }
 
-interface IndexRules<Row, Holder> {
-  readonly textOf: (row: Row) => string;
-  readonly holderOf: (row: Row) => Holder;
-  /** The error message if another row has the same text. */
-  readonly duplicateMessage: string;
-}
-
 /** Updates an index of the mailbox with each change of one collection of a world. */
-function indexRows<Row, Holder>(
+function indexRows<Name extends string, Row extends { readonly [Text in Name]: string }, Holder>(
   rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
   index: Map<string, Holder>,
-  { textOf, holderOf, duplicateMessage }: IndexRules<Row, Holder>,
+  name: Name,
+  holderOf: (row: Row) => Holder,
 ) {
-  const addToIndex = (row: Row) => void index.set(textOf(row), holderOf(row));
+  const addToIndex = (row: Row) => void index.set(row[name], holderOf(row));
   return {
     add(row: Row): Row {
-      if (index.has(textOf(row))) throw new Error(duplicateMessage);
+      if (index.has(row[name])) throw new Error(`This ${name} is already in use.`);
       const added = rows.insert(row);
       addToIndex(added);
       return added;
     },
     remove(id: string): Row | undefined {
       const removed = rows.remove(id);
-      if (removed) index.delete(textOf(removed));
+      if (removed) index.delete(removed[name]);
       return removed;
     },
     fillIndex: () => rows.all().forEach(addToIndex),
     clearIndex() {
-      for (const row of rows.all()) index.delete(textOf(row));
+      for (const row of rows.all()) index.delete(row[name]);
     },
   };
 }
@@ -203,12 +189,6 @@ type PartTable = Map<string, (owner: never) => Part>;
 /** The clock and the parts of an owner at one moment. */
 export interface SavedOwner {
   readonly clock: ClockSetting;
-  readonly parts: ReadonlyMap<string, unknown>;
-}
-
-/** What of an owner outlives the process, as JSON. */
-export interface KeptOwner {
-  readonly clock: ClockSetting;
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
@@ -252,28 +232,16 @@ export class Parts {
     this.#owner.clock.reset();
   }
 
-  /** Returns the clock and what the parts save. */
-  save(): SavedOwner {
-    const saved = [...this.#parts].flatMap(([id, part]) => (part.save ? [[id, part.save()] as const] : []));
-    return { clock: this.#owner.clock.setting, parts: new Map(saved) };
+  /** Returns the clock and what the parts save for a checkpoint, or keep over the end of the process. */
+  save(method: 'save' | 'keep' = 'save'): SavedOwner {
+    const saved = [...this.#parts].flatMap(([id, part]) => (part[method] ? [[id, part[method]()] as const] : []));
+    return { clock: this.#owner.clock.setting, parts: Object.fromEntries(saved) };
   }
 
-  /** Restores the clock, and the parts that were saved. A reset must have ended the others. */
-  restore({ clock, parts }: SavedOwner): void {
+  /** Restores the clock, and the parts that were saved or kept. A reset must have ended the others. */
+  restore({ clock, parts }: SavedOwner, method: 'restore' | 'resume' = 'restore'): void {
     this.#owner.clock.restoreSetting(clock);
-    for (const [id, saved] of parts) this.get(id).restore?.(saved as never);
-  }
-
-  /** Returns the clock and what of the parts outlives the process. */
-  keep(): KeptOwner {
-    const kept = [...this.#parts].flatMap(([id, part]) => (part.keep ? [[id, part.keep()] as const] : []));
-    return { clock: this.#owner.clock.setting, parts: Object.fromEntries(kept) };
-  }
-
-  /** Restores the clock, and goes on with the parts that were kept. */
-  resume({ clock, parts }: KeptOwner): void {
-    this.#owner.clock.restoreSetting(clock);
-    for (const [id, kept] of Object.entries(parts)) this.get(id).resume?.(kept as never);
+    for (const [id, saved] of Object.entries(parts)) this.get(id)[method]?.(saved as never);
   }
 
   #create(id: string): Part {

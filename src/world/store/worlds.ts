@@ -37,7 +37,8 @@ export class Worlds implements ReachableWorlds {
   readonly maxMailBytes: number;
   readonly moreMail: string;
   readonly saved = new SavedStates();
-  readonly mailServers: ReachableWorlds['mailServers'] = {};
+  readonly mailServers: ReachableWorlds['whole']['mailServers'] = {};
+  readonly whole = this;
   readonly #realEnvironment: Environment;
   readonly #indexes = new Indexes();
   readonly #worlds = new Map<string, World>();
@@ -138,7 +139,7 @@ export class Worlds implements ReachableWorlds {
 
   /** Creates a sandbox, which starts with the time of the operator. */
   addSandbox(start: SandboxStart): SandboxWorld {
-    const sandbox = new SandboxWorld(start, { ...this.#indexes, whole: this });
+    const sandbox = new SandboxWorld(start, this.#indexes, this);
     sandbox.clock.copyTimeFrom(this.clock);
     this.#sandboxes.set(sandbox.world.id, sandbox);
     this.#sandboxesByDomain.set(start.domain, sandbox);
@@ -179,12 +180,7 @@ export class Worlds implements ReachableWorlds {
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 
-  save(): SavedOwners {
-    const worlds = this.neighbours().map(({ id, parts }) => [id, parts.save()] as const);
-    return new Map([['', this.parts.save()], ...worlds]);
-  }
-
-  restore({ operatorKeys, tenants }: WorldsSnapshot, saved: SavedOwners = new Map()): void {
+  restore({ operatorKeys, tenants }: WorldsSnapshot, saved: SavedOwners = {}): void {
     for (const id of [...this.#sandboxes.keys()]) this.remove(id);
     const previous = new Map(this.#worlds);
     for (const { parts } of [this, ...previous.values()]) parts.reset();
@@ -194,7 +190,7 @@ export class Worlds implements ReachableWorlds {
     this.#indexes.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
-    for (const [id, owner] of saved) (id === '' ? this : this.get(id))?.parts.restore(owner);
+    for (const [id, owner] of Object.entries(saved)) (id === '' ? this : this.get(id))?.parts.restore(owner);
   }
 
   #sandboxOf(address: string): SandboxWorld | undefined {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { createDatabase, type Database } from '../../../src/world/store/database.ts';
-import type { MessageRow } from '../../../src/world/store/rows.ts';
 import {
   GROUPED_LISTS,
   type GroupedList,
@@ -9,7 +8,8 @@ import {
   MESSAGE_TIMES,
   type MessageList,
   type MessageTime,
-} from '../../../src/world/store/thread.ts';
+} from '../../../src/world/store/indexes/message-index.ts';
+import type { MessageRow } from '../../../src/world/store/rows.ts';
 
 const INBOX_IDS = ['one', 'two', 'three'];
 const THREAD_IDS = ['a', 'b', 'c'];

@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import type { OutputOf } from '../../../basics/input-of.ts';
+import { lazy } from '../../../basics/lazy.ts';
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
@@ -13,17 +16,22 @@ import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';
 
-/** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
-export interface ReceivedMessage {
+const receivedFields = () => ({
   /** The id of the message in this inbox. */
-  readonly id: string;
+  id: z.string(),
   /** The id of the inbox that received it. */
-  readonly inboxId: string;
+  inboxId: z.string(),
   /** The id of its thread in that inbox. */
-  readonly threadId: string;
+  threadId: z.string(),
   /** The id of the tenant that owns the inbox. */
-  readonly tenantId: string;
-}
+  tenantId: z.string(),
+});
+
+/** The schema of a received message. */
+export const receivedMessage = lazy(() => z.strictObject(receivedFields()));
+
+/** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
+export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFields>> {}
 
 /**
  * Accepts a mail from outside and stores it in the inbox of each recipient. In each inbox it joins the thread that it

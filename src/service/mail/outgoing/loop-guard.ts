@@ -1,4 +1,8 @@
+import { z } from 'zod';
+import type { OutputOf } from '../../../basics/input-of.ts';
+import { lazy } from '../../../basics/lazy.ts';
 import { checkNumber } from '../../../basics/number-options.ts';
+import { timestamp } from '../../../contract/schemas.ts';
 import type { Activity } from '../../../world/activity.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
@@ -20,23 +24,28 @@ const LEAST_SHARE = 1 / 4;
 const MAX_PAIRS = 10_000;
 const MAX_HELD = 100;
 
-/** A mail that did not arrive, because its sender and its recipient exchange too many. */
-export interface HeldMail {
+const heldFields = () => ({
   /** The id of the tenant that sent it. */
-  readonly tenantId: string;
+  tenantId: z.string(),
   /** The bare address of the sender. */
-  readonly from: string;
+  from: z.string(),
   /** The bare address of the recipient at which it did not arrive. */
-  readonly to: string;
+  to: z.string(),
   /** The subject of the mail. */
-  readonly subject: string;
+  subject: z.string(),
   /** The `Message-ID` header, with its angle brackets. */
-  readonly messageIdHeader: string;
+  messageIdHeader: z.string(),
   /** When it was held, by the clock of the tenant: ISO 8601 UTC. */
-  readonly heldAt: string;
+  heldAt: timestamp().describe("By the tenant's clock."),
   /** Why it is held, in a sentence. */
-  readonly reason: string;
-}
+  reason: z.string(),
+});
+
+/** The schema of a held mail. */
+export const heldMail = lazy(() => z.strictObject(heldFields()));
+
+/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
 
 /** What the guard has to know about a mail. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;

@@ -17,12 +17,6 @@ import {
 /** How long a sandbox may be unused, in milliseconds of real time. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
 
-/** What a sandbox shares with the rest of its mailbox. */
-interface Shared extends Pick<Indexes, 'keys' | 'mail' | 'parts'> {
-  /** The mailbox of the sandbox. */
-  readonly whole: ReachableWorlds;
-}
-
 /** What a sandbox starts with. */
 export interface SandboxStart {
   /** Its domain; mail to this domain and those below it arrives in the sandbox. */
@@ -36,7 +30,8 @@ export interface SandboxStart {
 export class SandboxWorld implements ReachableWorlds {
   readonly world: World;
   readonly sandboxDomain: string;
-  readonly #shared: Shared;
+  readonly whole: ReachableWorlds['whole'];
+  readonly #keys: Indexes['keys'];
   readonly #addresses = new AddressIndex<InboxLocation>();
   readonly #realEnvironment: Environment;
   #isEnded = false;
@@ -44,14 +39,15 @@ export class SandboxWorld implements ReachableWorlds {
   #lastUsedMs: number;
 
   /** Creates the world of a sandbox, with the data that it starts with. */
-  constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared) {
+  constructor({ domain, snapshot, realEnvironment }: SandboxStart, indexes: Indexes, whole: ReachableWorlds['whole']) {
     const [tenant] = snapshot.tenants;
     if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
     this.sandboxDomain = domain;
-    this.#shared = shared;
+    this.whole = whole;
+    this.#keys = indexes.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.now().getTime();
-    this.world = createWorld(tenant, { ...shared, addresses: this.#addresses }, realEnvironment);
+    this.world = createWorld(tenant, { ...indexes, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
   }
 
@@ -71,14 +67,6 @@ export class SandboxWorld implements ReachableWorlds {
     return this.world.environment;
   }
 
-  get maxMailBytes(): number {
-    return this.#shared.whole.maxMailBytes;
-  }
-
-  get moreMail(): string {
-    return this.#shared.whole.moreMail;
-  }
-
   get(id: string): World | undefined {
     return this.all().find((world) => world.id === id);
   }
@@ -96,7 +84,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   findKey(key: string): KeyHolder | undefined {
-    const holder = this.#shared.keys.get(key);
+    const holder = this.#keys.get(key);
     return holder && 'world' in holder && holder.world === this.world ? holder : undefined;
   }
 
@@ -110,18 +98,6 @@ export class SandboxWorld implements ReachableWorlds {
 
   findTagged(address: string): InboxLocation[] {
     return this.#addresses.tagged(address);
-  }
-
-  get saved(): ReachableWorlds['saved'] {
-    return this.#shared.whole.saved;
-  }
-
-  get mailServers(): ReachableWorlds['mailServers'] {
-    return this.#shared.whole.mailServers;
-  }
-
-  countMailBytes(wanted?: number): number {
-    return this.#shared.whole.countMailBytes(wanted);
   }
 
   snapshot(): WorldsSnapshot {
@@ -149,16 +125,12 @@ export class SandboxWorld implements ReachableWorlds {
     this.#isEnded = true;
   }
 
-  save(): SavedOwners {
-    return new Map([[this.sandboxId, this.parts.save()]]);
-  }
-
   restore({ tenants: [snapshot] }: WorldsSnapshot, saved?: SavedOwners): void {
     if (!snapshot) throw new Error('A sandbox without a tenant cannot be restored.');
     this.parts.reset();
     this.world.close();
     this.world.restore(snapshot);
-    const own = saved?.get(this.sandboxId);
+    const own = saved?.[this.sandboxId];
     if (own) this.parts.restore(own);
   }
 }

@@ -15,8 +15,6 @@ export interface TenantTemplate {
   readonly snapshot: WorldSnapshot;
   readonly keys: TenantKeys;
   readonly ids: TenantIds;
-  /** The names of its domains; the first becomes the domain of a copy. */
-  readonly domains: readonly string[];
   /** The size of its mail, in bytes. */
   readonly mailBytes: number;
 }
@@ -36,25 +34,20 @@ export function createTemplate({ operator }: Fixture, handle: string, tenant: Fi
   const keys = readFixtureKeys(fixture)[handle];
   const ids = readFixtureIds(fixture)[handle];
   if (!snapshot || !ids || typeof keys !== 'object') throw new Error(`The tenant ${handle} was not seeded.`);
-  return {
-    handle,
-    snapshot,
-    keys,
-    ids,
-    domains: snapshot.domains.map(({ domain }) => domain),
-    mailBytes: worlds.countMailBytes(),
-  };
+  return { handle, snapshot, keys, ids, mailBytes: worlds.countMailBytes() };
 }
 
-/** Copies a tenant. Each id, key and domain is replaced by a new one; texts are shared with the template. */
-export function copyTenant(
-  { handle, snapshot, keys, ids, domains }: TenantTemplate,
-  environment: Environment,
-): TenantCopy {
+/**
+ * Copies a tenant. Each id, key and domain is replaced by a new one, the first domain by that of the copy; texts are
+ * shared with the template.
+ */
+export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, environment: Environment): TenantCopy {
   const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
   const newIds = createRenaming(() => newId(environment));
   const newKeys = createRenaming((key) => newKey(environment, key.slice(0, 3)));
-  const newDomains = new Map(domains.map((name, index) => [name, index === 0 ? domain : `${name}.${domain}`]));
+  const newDomains = new Map(
+    snapshot.domains.map(({ domain: name }, index) => [name, index === 0 ? domain : `${name}.${domain}`]),
+  );
   const move = (text: string) => moveAddress(text, newDomains);
   const change: RowChange = {
     id: newIds,
@@ -65,8 +58,7 @@ export function copyTenant(
   };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
   return {
-    handle,
-    domain,
+    ...{ handle, domain },
     snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
     keys: mapTexts(keys, newKeys) as TenantKeys,
     ids: mapTexts(ids, newIds) as TenantIds,

@@ -1,0 +1,84 @@
+import { type BehaviourReader, createSilentReader } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { OpenApiDocument } from '../contract/openapi/document.ts';
+import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import { findInbox } from '../service/mail/outgoing/route.ts';
+import type { Service } from '../service/pipeline/exchange.ts';
+import type { Collections } from '../world/store/database.ts';
+import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import type { RowKind, Rows } from '../world/store/rows.ts';
+import type { InboxLocation, PartOf, World } from '../world/store/world.ts';
+import type { ChangeFeedItem } from './journal/feed-event.ts';
+import type { Recorder } from './journal/recorder.ts';
+import type { DeliveredSamples } from './samples/delivered-samples.ts';
+
+/** The parts of a mailbox that its controls and those of its sandboxes need. */
+export interface ControlledParts {
+  readonly baseUrl: string;
+  readonly service: Service;
+  readonly dispatcher: Dispatcher;
+  readonly recorder: Recorder;
+  /** Returns the samples that were delivered to a tenant. */
+  readonly samplesOf: PartOf<DeliveredSamples>;
+  /** Returns a copy of the OpenAPI document, which is created on the first call. */
+  openApi(): OpenApiDocument;
+}
+
+/** What controls apply to: the whole mailbox, or a sandbox. */
+export interface ControlScope extends ControlledParts, BehaviourReader {
+  readonly worlds: ReachableWorlds;
+  /** Finds the inbox of an address. */
+  locate(address: string): InboxLocation | undefined;
+  /** Publishes a change in the feed that belongs to no tenant, or only to the sandbox. */
+  publishChange(kind: ChangeFeedItem['kind'], action: ChangeFeedItem['action'], name?: string): void;
+}
+
+/** Creates the scope of some worlds of a mailbox. */
+export function createScope(parts: ControlledParts, worlds: ReachableWorlds): ControlScope {
+  const reader = createSilentReader(parts.service.behaviours);
+  const { sandboxId: owner = null } = worlds;
+  return {
+    ...{ ...parts, ...reader, worlds },
+    locate: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
+    publishChange: (kind, action, name) =>
+      parts.recorder.publish(owner, { kind, action, tenantId: owner, name: name ?? null }),
+  };
+}
+
+/** The targets of a control call; without any, it applies to all tenants. */
+interface Target {
+  readonly tenant?: string | undefined;
+  readonly webhookId?: string | undefined;
+}
+
+/**
+ * Finds the worlds to which a control call applies: that of the tenant, that of the webhook, or all.
+ *
+ * @throws {ApiError} NOT_FOUND for an unknown tenant or webhook.
+ */
+export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Target): World[] {
+  const candidates = worlds.all().filter(({ id }) => tenant === undefined || id === tenant);
+  if (tenant !== undefined && candidates.length === 0) throw notFound('tenant');
+  const found = candidates.filter(({ webhooks }) => webhookId === undefined || webhooks.get(webhookId));
+  if (webhookId !== undefined && found.length === 0) throw notFound('webhook');
+  return found;
+}
+
+/** Finds the stored row with an id in any of the worlds, with its world; `undefined` if none has it. */
+export function findStoredRow<Kind extends RowKind>(
+  worlds: ReachableWorlds,
+  kind: Kind,
+  id: string,
+): { readonly world: World; readonly row: Rows[Kind] } | undefined {
+  for (const world of worlds.all()) {
+    const collections: Collections = world;
+    const row = collections[kind].get(id);
+    if (row) return { world, row };
+  }
+  return undefined;
+}
+
+/** Creates the error for an unknown id in a control call. */
+export function notFound(noun: string): ApiError {
+  return new ApiError('NOT_FOUND', `There is no ${noun} with this id.`);
+}
