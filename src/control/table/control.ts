@@ -83,7 +83,7 @@ function withoutSlash({ method, path }: ApiRequest) {
 const ANY_OBJECT = z.looseObject({});
 
 async function parseInput({ query, body, bodyCheckedByMailbox, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  const resolve = (schema: z.ZodObject) => ({ schema, assumes: [], alternatives: [] });
+  const resolve = (schema: z.ZodObject) => ({ value: schema, assumes: [], alternatives: [] });
   if (query) refuseUnknownParameters(query, request.query);
   const bodySchema = bodyCheckedByMailbox ? ANY_OBJECT : body;
   return {

@@ -2,7 +2,7 @@ import { isBareAddress } from '../../contract/email-address.ts';
 import type { REASONS } from '../../contract/operations/service.ts';
 import { primaryAddress } from '../../world/store/world.ts';
 import { findRoute, findSimulator } from '../mail/outgoing/route.ts';
-import { describePrincipal, type Principal } from '../pipeline/access/principal.ts';
+import { describePrincipal } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({
@@ -11,14 +11,10 @@ export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({
 
 const HEALTH_BODIES = { status: { status: 'ok' as const }, empty: {} };
 
-export const getMe: Run<'getMe'> = ({ principal }) => ({
-  body: { ...describePrincipal(principal), email: emailOf(principal) },
-});
-
-function emailOf(principal: Principal): string | null {
-  const inbox = principal.tier === 'inbox' ? principal.world.inboxes.get(principal.inboxId) : undefined;
-  return inbox && principal.tier === 'inbox' ? primaryAddress(principal.world, inbox) : null;
-}
+export const getMe: Run<'getMe'> = ({ principal, world }) => {
+  const inbox = world?.inboxes.get(principal.inboxId ?? '');
+  return { body: { ...describePrincipal(principal), email: world && inbox ? primaryAddress(world, inbox) : null } };
+};
 
 export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
   const email = body.email.trim().toLowerCase();
@@ -31,6 +27,6 @@ function findInvalidReason(context: Context<'verifyEmail'>, email: string): (typ
     context.assume('sending.addresses');
     return 'syntax';
   }
-  if (findRoute(context, email, context.principal.world).kind !== 'bounced') return null;
+  if (findRoute(context, email, context.world).kind !== 'bounced') return null;
   return findSimulator(email, context.readBehaviour) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

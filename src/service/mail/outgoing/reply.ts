@@ -13,7 +13,7 @@ import { escapeHtml, toHtml } from '../html.ts';
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
-  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<BehaviourReader, 'assume'>,
+  { world, assume }: Pick<LookupContext, 'world'> & Pick<BehaviourReader, 'assume'>,
   inbox: InboxRow,
   message: MessageRow,
 ): Pick<MessageRow, 'to' | 'cc'> {
@@ -24,7 +24,7 @@ export function recipientsOfReply(
     const missing = isOwn ? 'recipient in To' : 'sender';
     throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
   }
-  const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
+  const known = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
   return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }
 
