@@ -31,7 +31,6 @@ import {
   type Service,
 } from '../service/pipeline/exchange.ts';
 import { handleRequest } from '../service/pipeline/handle-request.ts';
-import { observeHandshakes } from '../service/pipeline/observe-handshakes.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
 import { type Activity, publishMail } from '../world/activity.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
@@ -208,7 +207,7 @@ function createServiceParts(
   const loops = new LoopGuard(worlds, activity, loopLimit);
   const correspondents = new Correspondents({ worlds, events, behaviours, loops });
   const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
-  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
+  const admit = createStreams({ ...service, activity });
   return { worlds, dispatcher, service, admit };
 }
 
