@@ -6,8 +6,9 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation, World } from '../world/store/world.ts';
+import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
 import { findStoredRow, findWorlds, notFound } from './find-worlds.ts';
 
@@ -35,7 +36,7 @@ interface Context {
   readonly worlds: ReachableWorlds;
   readonly readBehaviour: ReadBehaviour;
   /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
+  findInbox(address: string): Recipient | undefined;
 }
 
 /** Adds a webhook as the service does for the tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
@@ -55,7 +56,7 @@ function findOwner(
   { inbox, workspace, tenant }: Pick<z.output<ReturnType<typeof addedWebhook>>, 'inbox' | 'workspace' | 'tenant'>,
 ): { world: World; workspaceId: string | null } {
   if (inbox !== undefined) {
-    const id = inbox.includes('@') ? findInbox(inbox)?.inboxId : inbox.toLowerCase();
+    const id = inbox.includes('@') ? findInbox(inbox)?.inbox.id : inbox.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');
     if (found) return { world: found.world, workspaceId: found.row.workspaceId };
     throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);

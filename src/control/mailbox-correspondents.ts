@@ -8,10 +8,10 @@ import {
 } from '../service/mail/correspondents/correspondent.ts';
 import type { Correspondents } from '../service/mail/correspondents/correspondents.ts';
 import type { Entry } from '../service/mail/correspondents/entry.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation } from '../world/store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
@@ -40,7 +40,7 @@ interface CorrespondentContext {
   readonly worlds: ReachableWorlds;
   readonly correspondents: Correspondents;
   /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
+  findInbox(address: string): Recipient | undefined;
 }
 
 /** The maximum number of correspondents of one mailbox. */

@@ -1,9 +1,10 @@
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
 import type { Faults } from '../world/faults.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { InboxLocation, KeyHolder } from '../world/store/world.ts';
+import type { KeyHolder } from '../world/store/world.ts';
 import { canonicalAddress } from '../world/store/world.ts';
 import { findWorlds, notFound } from './find-worlds.ts';
 
@@ -33,7 +34,7 @@ export interface FaultContext {
   readonly worlds: ReachableWorlds;
   readonly faults: Faults;
   /** Finds the inbox of an address. */
-  findInbox(address: string): InboxLocation | undefined;
+  findInbox(address: string): Recipient | undefined;
 }
 
 /** Creates the fault methods of a mailbox. */
@@ -82,8 +83,7 @@ export function addFirstFaults({ addFault }: MailboxFaults, options: readonly Fa
 /** Returns the canonical address of the inbox with this address; the address itself if there is no such inbox. */
 function canonicalForm({ findInbox }: FaultContext, address: string | undefined): string | undefined {
   const found = address === undefined ? undefined : findInbox(address);
-  const inbox = found?.world.inboxes.get(found.inboxId);
-  return inbox ? canonicalAddress(inbox) : address;
+  return found ? canonicalAddress(found.inbox) : address;
 }
 
 /** The conditions of a fault that belong to a tenant. */
@@ -106,7 +106,7 @@ function findTenantId({ worlds, findInbox }: FaultContext, conditions: TenantCon
 }
 
 /** Returns the tenant of what a condition names; refuses what does not exist or is outside of the fault's tenant. */
-function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation | undefined, problem: string) {
+function ownerWithin(boundId: string | null, holder: KeyHolder | Recipient | undefined, problem: string) {
   const ownerId = holder && 'world' in holder ? holder.world.id : null;
   if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;

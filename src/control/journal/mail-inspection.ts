@@ -1,7 +1,7 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
-import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
+import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -124,7 +124,7 @@ export function createMailInspection(
     },
     mailSource(id) {
       const { world, message } = find(id);
-      return composeWithTrace(writeShownTrace(message, readBehaviour), message, world.attachments.by('messageId', id));
+      return composeMail(message, world.attachments.by('messageId', id), writeShownTrace(message, readBehaviour));
     },
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);

@@ -1,8 +1,9 @@
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
+import { type ReceivedMessage, showReceived } from './incoming/accept-message.ts';
 import { findProblems } from './incoming/find-problems.ts';
-import { readHeaders } from './mime/header.ts';
+import { type MailHeader, readHeaders } from './mime/header.ts';
 
 /** A file of a mail. */
 export interface MailAttachment extends Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'> {
@@ -12,26 +13,9 @@ export interface MailAttachment extends Pick<AttachmentRow, 'id' | 'filename' | 
 
 /** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
 export interface Mail
-  extends Pick<
-    MessageRow,
-    | 'id'
-    | 'inboxId'
-    | 'threadId'
-    | 'direction'
-    | 'from'
-    | 'to'
-    | 'cc'
-    | 'bcc'
-    | 'replyTo'
-    | 'subject'
-    | 'plainBody'
-    | 'htmlBody'
-    | 'messageIdHeader'
-    | 'inReplyTo'
-    | 'receivedAt'
-  > {
-  /** The id of the tenant. */
-  readonly tenantId: string;
+  extends ReceivedMessage,
+    Omit<MailHeader, 'references' | 'headers'>,
+    Pick<MessageRow, 'direction' | 'bcc' | 'plainBody' | 'htmlBody'> {
   /**
    * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
    * else the last.
@@ -47,12 +31,13 @@ export interface Mail
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
-  const { id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
+  const { direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
+  const { id, inboxId, threadId, tenantId } = showReceived(world, message);
   const files = world.attachments.by('messageId', id);
   const problems = findProblems(message, files);
   return {
-    ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
+    ...{ id, tenantId, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
     ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
     headers: readHeaders(message),
     attachments: files.map(({ id, filename, contentType, sizeBytes, content }) =>

@@ -3,7 +3,7 @@ import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import type { Folder, GroupedList, MessageList } from '../../world/store/thread.ts';
-import { composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { composeMail } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { mediaTypeOf } from '../mail/mime/mime-part.ts';
 import {
@@ -59,7 +59,7 @@ export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.world.attachments.by('messageId', message.id);
   return {
-    body: composeWithTrace(writeShownTrace(message, context.readBehaviour), message, attachments),
+    body: composeMail(message, attachments, writeShownTrace(message, context.readBehaviour)),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };

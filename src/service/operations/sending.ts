@@ -1,8 +1,7 @@
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { InboxRow } from '../../world/store/rows.ts';
-import type { RecipientCheck } from '../mail/outgoing/check-sending.ts';
 import { composeForward, recipientsOfReply, replySubject } from '../mail/outgoing/reply.ts';
-import { type OutgoingMail, sendMail } from '../mail/outgoing/send.ts';
+import { type OutgoingMail, type RecipientCheck, sendMail } from '../mail/outgoing/send.ts';
 import type { MailContext } from '../mail/store-message.ts';
 import { findInScope, findMessage, type LookupContext } from '../pipeline/access/find-in-scope.ts';
 import type { Outcome, Run } from './context.ts';
