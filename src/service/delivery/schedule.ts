@@ -7,7 +7,7 @@ import type { DeliveryFault, DeliveryFaultKind } from '../../world/delivery-faul
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import type { Part, World } from '../../world/store/world.ts';
+import { ofTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
@@ -95,7 +95,7 @@ export class Schedule implements Part {
   /** Aborts the deliveries in flight and removes every delivery. */
   end(): void {
     this.#sender.end();
-    this.#jobs.endAll();
+    for (const { id } of this.#jobs.all()) this.#jobs.end(id);
     this.log.clear();
   }
 
@@ -103,7 +103,7 @@ export class Schedule implements Part {
   create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const { environment } = this.#world;
     const delivery = this.log.add({
-      ...{ id: newId(environment), tenantId: this.#world.id, webhookId: webhook.id, event: event.kind },
+      ...{ id: newId(environment), ...ofTenant(this.#world), webhookId: webhook.id, event: event.kind },
       ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
       ...{ reason: null, nextAttemptAt: null, attempts: [] },
     });
@@ -270,7 +270,7 @@ export class Schedule implements Part {
   #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
-    return { deliveryId: id, tenantId: this.#world.id, webhookId, url: shown, event, state, reason };
+    return { deliveryId: id, ...ofTenant(this.#world), webhookId, url: shown, event, state, reason };
   }
 
   /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */

@@ -33,11 +33,10 @@ export interface Mail
 export function showMail(world: World, message: MessageRow): Mail {
   const { direction, from, to, cc, bcc, replyTo, subject, plainBody, htmlBody } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
-  const { id, inboxId, threadId, tenantId } = showReceived(world, message);
-  const files = world.attachments.by('messageId', id);
+  const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
   return {
-    ...{ id, tenantId, inboxId, threadId, direction, from, to, cc, bcc, replyTo, subject },
+    ...{ ...showReceived(world, message), direction, from, to, cc, bcc, replyTo, subject },
     ...{ plainBody, htmlBody, messageIdHeader, inReplyTo, receivedAt },
     headers: readHeaders(message),
     attachments: files.map(({ id, filename, contentType, sizeBytes, content }) =>

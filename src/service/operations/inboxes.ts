@@ -68,10 +68,9 @@ function checkDomain(
     .by('domain', domain)
     .some((row) => row.status === 'verified' && (row.workspaceId ?? workspaceId) === workspaceId);
   if (domain === DEFAULT_DOMAIN || isVerified) return;
-  throw new ApiError(
-    REFUSALS[readBehaviour(behaviour)],
-    `The domain ${domain} is not verified for this workspace; verify it, or use ${DEFAULT_DOMAIN}.`,
-  );
+  const advice = `verify it, or use ${DEFAULT_DOMAIN}`;
+  const message = `The domain ${domain} is not verified for this workspace; ${advice}.`;
+  throw new ApiError(REFUSALS[readBehaviour(behaviour)], message);
 }
 
 /**

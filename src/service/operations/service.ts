@@ -1,15 +1,13 @@
 import { isBareAddress } from '../../contract/email-address.ts';
-import type { REASONS } from '../../contract/operations/service.ts';
+import type { ReplyOf } from '../../contract/operations.ts';
 import { primaryAddress } from '../../world/store/world.ts';
 import { findRoute, findSimulator } from '../mail/outgoing/route.ts';
 import { describePrincipal } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({
-  body: HEALTH_BODIES[readBehaviour('health.body')],
+  body: readBehaviour('health.body') === 'empty' ? {} : { status: 'ok' },
 });
-
-const HEALTH_BODIES = { status: { status: 'ok' as const }, empty: {} };
 
 export const getMe: Run<'getMe'> = ({ principal, world }) => {
   const inbox = world?.inboxes.get(principal.inboxId ?? '');
@@ -22,7 +20,7 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
   return { body: { email, valid: reason === null, reason } };
 };
 
-function findInvalidReason(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
+function findInvalidReason(context: Context<'verifyEmail'>, email: string): ReplyOf<'verifyEmail'>['reason'] {
   if (!isBareAddress(email)) {
     context.assume('sending.addresses');
     return 'syntax';

@@ -251,9 +251,8 @@ export function routeNotFound(path: string, hint = '', reason?: string): ApiErro
 /** Says that a path needs the version of the service before it, if that leads to a row. */
 function explainMissingVersion(path: string, router: Router<Routable>): string {
   const whole = VERSION_PATH + path;
-  return router(splitPath(whole))
-    ? `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`
-    : '';
+  const hint = `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`;
+  return router(splitPath(whole)) ? hint : '';
 }
 
 /** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */

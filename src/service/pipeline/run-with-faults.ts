@@ -55,10 +55,8 @@ function runOrRefuse({ worlds }: Service, exchange: Exchange, run: () => ApiRepl
 }
 
 function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): never {
-  throw new ApiError(
-    'RATE_LIMITED',
-    `The rate limit of ${limit} requests in ${perSeconds} s is exceeded; try again in ${resetSeconds} s.`,
-  );
+  const message = `The rate limit of ${limit} requests in ${perSeconds} s is exceeded; try again in ${resetSeconds} s.`;
+  throw new ApiError('RATE_LIMITED', message);
 }
 
 /** Returns the reply under the fault that decides it, if there is one. */

@@ -13,7 +13,7 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame as text and as bytes in UTF-8. Each form is created when it is first read, and then shared by all clients. */
+/** A frame as text and as bytes in UTF-8. Each form is created when it is first read, and then shared by clients. */
 export type EncodedFrame = ReturnType<typeof encodeFrame>;
 
 /** Encodes a frame. `make` is called when the text or the bytes are first read. */

@@ -48,8 +48,8 @@ export class Stream {
   #cancelPing = () => {};
 
   /**
-   * Starts a stream on an open connection and sends the first frames. `takeFault` returns the fault that happens instead
-   * of the next event, if any.
+   * Starts a stream on an open connection and sends the first frames. `takeFault` returns the fault that happens
+   * instead of the next event, if any.
    */
   constructor(
     { principal, inboxId }: StreamAccess,

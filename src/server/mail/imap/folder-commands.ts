@@ -8,8 +8,15 @@ import {
   writeString,
 } from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
-import { FOLDER_NAMES, FOLDERS, type Folder, type FolderName } from '../../../service/imap/folder.ts';
-import { decodeName, findFolderName, matchFolders } from '../../../service/imap/folder-names.ts';
+import {
+  decodeName,
+  FOLDER_NAMES,
+  FOLDERS,
+  type Folder,
+  type FolderName,
+  findFolderName,
+  matchFolders,
+} from '../../../service/imap/folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandRow, RunCommand, Session } from './session.ts';

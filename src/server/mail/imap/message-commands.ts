@@ -27,7 +27,7 @@ import {
   parseFetch,
 } from '../../../service/imap/fetch-items.ts';
 import type { Folder, Item } from '../../../service/imap/folder.ts';
-import { findFolderName } from '../../../service/imap/folder-names.ts';
+import { findFolderName } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';

@@ -6,7 +6,7 @@ import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
-import type { World } from '../../../world/store/world.ts';
+import { ofTenant, type World } from '../../../world/store/world.ts';
 import { createTrace } from '../mime/header.ts';
 import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
 import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
@@ -48,8 +48,8 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
 }
 
 /** Names a message with its places. */
-export function showReceived({ id: tenantId }: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
-  return { id, inboxId, threadId, tenantId };
+export function showReceived(world: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
+  return { id, inboxId, threadId, ...ofTenant(world) };
 }
 
 /** A parsed mail, with the recipients to which it is delivered and the only tenant that may receive it, if any. */

@@ -5,8 +5,8 @@ import { filePart, type MimePart, multipart, partTypeOf, textPart, writePart } f
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes. The fields of a trace come
- * first.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. The fields of a trace
+ * come first.
  */
 export function composeMail(
   message: MessageRow,

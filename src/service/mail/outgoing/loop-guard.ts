@@ -3,7 +3,7 @@ import type { Activity } from '../../../world/activity.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import { type Part, type PartOf, primaryAddress, type World } from '../../../world/store/world.ts';
+import { ofTenant, type Part, type PartOf, primaryAddress, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import type { MailContext } from '../store-message.ts';
 import type { Route } from './route.ts';
@@ -108,7 +108,7 @@ export class LoopGuard {
     const reason =
       `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
       `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
-    const entry = { tenantId: world.id, from, to, subject, reason };
+    const entry = { ...ofTenant(world), from, to, subject, reason };
     this.#activity.publish({ kind: 'mail-held', ...entry });
     return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }

@@ -44,37 +44,26 @@ export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume: A
 }
 
 /** The subject and the text that the sender adds to a forwarded message. */
-interface ForwardNote {
+interface ForwardNote extends Pick<MessageRow, 'plainBody' | 'htmlBody'> {
   readonly subject?: string | null | undefined;
-  readonly plainBody: string;
-  readonly htmlBody: string | null;
 }
-
-type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
 /** Composes the subject and the bodies of a forwarded message: the sender's note, then the original with its header. */
 export function composeForward(
   original: MessageRow,
-  note: ForwardNote,
+  { subject, plainBody, htmlBody }: ForwardNote,
   { readBehaviour, assume }: BehaviourReader,
-): Forward {
-  const subject = note.subject ?? forwardSubject(original, assume);
-  const { plainBody, htmlBody } = BODIES[readBehaviour('sending.forward.body')](original, note);
-  return { subject, plainBody, htmlBody };
+): Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'> {
+  const own = { subject: subject ?? forwardSubject(original, assume), plainBody, htmlBody };
+  if (readBehaviour('sending.forward.body') === 'as-sent') return own;
+  const hasHtml = original.htmlBody !== null || htmlBody !== null;
+  return { ...own, plainBody: plainForward(original, own), htmlBody: hasHtml ? htmlForward(original, own) : null };
 }
 
 function forwardSubject({ subject }: MessageRow, assume: Assume): string {
   assume('sending.reply.subject');
   return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
-
-const BODIES = {
-  original: (original: MessageRow, note: ForwardNote) => ({
-    plainBody: plainForward(original, note),
-    htmlBody: original.htmlBody === null && note.htmlBody === null ? null : htmlForward(original, note),
-  }),
-  'as-sent': (_: MessageRow, { plainBody, htmlBody }: ForwardNote) => ({ plainBody, htmlBody }),
-};
 
 const SEPARATOR = '---------- Forwarded message ----------';
 

@@ -206,9 +206,6 @@ export function selectInboxes(
   return selected;
 }
 
-/** The behaviours that decide whether a request finds a deleted message, by what it asks for. */
-type DeletedBehaviour = 'messages.deleted' | `messages.${'update' | 'answer' | 'delete'}.deleted`;
-
 /**
  * Finds a message of an inbox. `behaviour` decides whether a deleted one is found.
  *
@@ -217,7 +214,7 @@ type DeletedBehaviour = 'messages.deleted' | `messages.${'update' | 'answer' | '
 export function findMessage(
   context: LookupContext,
   { id, messageId }: ParamsOf<'getMessage'>,
-  behaviour: DeletedBehaviour = 'messages.deleted',
+  behaviour: 'messages.deleted' | `messages.${'update' | 'answer' | 'delete'}.deleted` = 'messages.deleted',
 ): { readonly inbox: InboxRow; readonly message: MessageRow } {
   const { inbox, row } = findInInbox(context, 'messages', id, messageId);
   if (row.deletedAt !== null && context.readBehaviour(behaviour) === 'not-found') {
