@@ -1,5 +1,5 @@
 import { showSize } from '../../basics/size.ts';
-import { type BehaviourReader, createSilentReader } from '../../contract/behaviours.ts';
+import { type BehaviourReader, type BehaviourValues, createSilentReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
@@ -8,7 +8,7 @@ import { sizeOfMailRow } from '../../world/store/database.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import type { Service } from '../pipeline/exchange.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
 import type { LoopGuard } from './outgoing/loop-guard.ts';
 
 /** A file that is attached to a mail. */
@@ -112,7 +112,10 @@ export interface MailContext extends BehaviourReader {
 
 /** Returns what the mail of a tenant needs outside of a request: nothing records which behaviours it uses. */
 export function mailContextOf(
-  service: Pick<Service, 'worlds' | 'events' | 'loops' | 'correspondents' | 'behaviours'>,
+  service: Omit<MailContext, 'worlds' | keyof BehaviourReader> & {
+    readonly worlds: Worlds;
+    readonly behaviours: BehaviourValues;
+  },
   world: World,
 ): MailContext {
   const { worlds, events, loops, correspondents, behaviours } = service;

@@ -1,14 +1,17 @@
+import type { BehaviourValues } from '../../../contract/behaviours.ts';
 import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
+import type { EventBus } from '../../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import type { Part, PartOf, World } from '../../../world/store/world.ts';
-import type { Service } from '../../pipeline/exchange.ts';
+import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
 import { createTrace } from '../mime/header.ts';
-import { isHeld } from '../outgoing/loop-guard.ts';
+import type { LoopGuard } from '../outgoing/loop-guard.ts';
 import { findRoute } from '../outgoing/route.ts';
+import { isHeld } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
@@ -16,7 +19,12 @@ import { CorrespondentError } from './correspondent.ts';
 import { acceptMail, type Entry, type Turn } from './entry.ts';
 
 /** The parts of a mailbox that the correspondents need. */
-type Context = Pick<Service, 'worlds' | 'events' | 'behaviours' | 'loops'>;
+interface Context {
+  readonly worlds: Worlds;
+  readonly events: EventBus;
+  readonly behaviours: BehaviourValues;
+  readonly loops: LoopGuard;
+}
 
 /** An answer that is due later. */
 interface Pending {

@@ -3,10 +3,8 @@ import type { Activity } from '../../../world/activity.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import { ofTenant, type Part, type PartOf, primaryAddress, type World } from '../../../world/store/world.ts';
+import { ofTenant, type Part, type PartOf, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
-import type { MailContext } from '../store-message.ts';
-import type { Route } from './route.ts';
 
 /** How many mails two addresses may exchange within a minute. */
 const DEFAULT_LIMIT = 50;
@@ -112,17 +110,4 @@ export class LoopGuard {
     this.#activity.publish({ kind: 'mail-held', ...entry });
     return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }
-}
-
-/** Counts a mail to an inbox or a correspondent. Returns whether it is held, because it is part of a loop. */
-export function isHeld(
-  { loops, worlds, assume }: MailContext,
-  world: World,
-  { from, subject, messageIdHeader }: Pick<GuardedMail, 'from' | 'subject' | 'messageIdHeader'>,
-  route: Route,
-): boolean {
-  const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.recipient;
-  if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
-  assume('sending.loops');
-  return true;
 }

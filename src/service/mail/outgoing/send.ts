@@ -15,7 +15,6 @@ import {
   sizeOfMail,
   storeMessage,
 } from '../store-message.ts';
-import { isHeld } from './loop-guard.ts';
 import { findRoute, findSimulator, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */
@@ -85,6 +84,19 @@ function deliverAll(
     if (route.kind === 'inbox') receiveMail(context, route, message);
     else context.correspondents.receive(world, message, route.recipient);
   }
+}
+
+/** Counts a mail to an inbox or a correspondent. Returns whether it is held, because it is part of a loop. */
+export function isHeld(
+  { loops, worlds, assume }: MailContext,
+  world: World,
+  { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
+  route: Route,
+): boolean {
+  const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.recipient;
+  if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
+  assume('sending.loops');
+  return true;
 }
 
 /** Returns the bare addresses of all recipients, each once. */
