@@ -5,6 +5,7 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';
@@ -42,11 +43,11 @@ export function addWebhook(scope: ControlScope, given: AddedWebhook) {
 
 /** Finds the tenant and the workspace whose events a webhook gets. */
 function findOwner(
-  { worlds, locate }: ControlScope,
+  { worlds, findInbox }: ControlScope,
   { inbox, workspace, tenant }: Pick<z.output<ReturnType<typeof addedWebhook>>, 'inbox' | 'workspace' | 'tenant'>,
 ): { world: World; workspaceId: string | null } {
   if (inbox !== undefined) {
-    const id = inbox.includes('@') ? locate(inbox)?.inboxId : inbox.toLowerCase();
+    const id = inbox.includes('@') ? findInbox(inbox)?.inbox.id : inbox.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');
     if (found) return { world: found.world, workspaceId: found.row.workspaceId };
     throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);

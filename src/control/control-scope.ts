@@ -2,12 +2,12 @@ import { type BehaviourReader, createSilentReader } from '../contract/behaviours
 import { ApiError } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import { findInbox } from '../service/mail/outgoing/route.ts';
+import { findInbox, type Recipient } from '../service/mail/outgoing/route.ts';
 import type { Service } from '../service/pipeline/exchange.ts';
 import type { Collections } from '../world/store/database.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { RowKind, Rows } from '../world/store/rows.ts';
-import type { InboxLocation, PartOf, World } from '../world/store/world.ts';
+import type { PartOf, World } from '../world/store/world.ts';
 import type { ChangeFeedItem } from './journal/feed-event.ts';
 import type { Recorder } from './journal/recorder.ts';
 import type { DeliveredSamples } from './samples/delivered-samples.ts';
@@ -28,7 +28,7 @@ export interface ControlledParts {
 export interface ControlScope extends ControlledParts, BehaviourReader {
   readonly worlds: ReachableWorlds;
   /** Finds the inbox of an address. */
-  locate(address: string): InboxLocation | undefined;
+  findInbox(address: string): Recipient | undefined;
   /** Publishes a change in the feed that belongs to no tenant, or only to the sandbox. */
   publishChange(kind: ChangeFeedItem['kind'], action: ChangeFeedItem['action'], name?: string): void;
 }
@@ -39,7 +39,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
   const { sandboxId: owner = null } = worlds;
   return {
     ...{ ...parts, ...reader, worlds },
-    locate: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
+    findInbox: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
     publishChange: (kind, action, name) =>
       parts.recorder.publish(owner, { kind, action, tenantId: owner, name: name ?? null }),
   };

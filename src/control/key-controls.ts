@@ -5,9 +5,8 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
 import { keyPrefix, TIERS } from '../contract/tiers.ts';
-import { createKey } from '../service/pipeline/access/create-key.ts';
 import { rowsInScope } from '../service/pipeline/access/find-in-scope.ts';
-import { describePrincipal, findPrincipal, mayCall, type Principal } from '../service/pipeline/access/principal.ts';
+import { createKey, describePrincipal, findPrincipal, type Principal } from '../service/pipeline/access/principal.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
@@ -99,10 +98,9 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
-    const operations = OPERATION_IDS.filter((id) => {
-      const { tiers } = service.operationFor(id);
-      return tiers === undefined || mayCall(principal, tiers);
-    });
+    const operations = OPERATION_IDS.filter(
+      (id) => service.operationFor(id).tiers?.value.includes(principal.tier) ?? true,
+    );
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,

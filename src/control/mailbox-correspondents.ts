@@ -7,6 +7,7 @@ import {
   type ParsedCorrespondent,
 } from '../service/mail/correspondents/correspondent.ts';
 import type { Entry } from '../service/mail/correspondents/entry.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
@@ -78,14 +79,14 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
 }
 
 /** Refuses an address that leads elsewhere. */
-function refuseTaken({ service, locate }: ControlScope, { address, shown }: Entry): void {
+function refuseTaken({ service, findInbox }: ControlScope, { address, shown }: Entry): void {
   if (domainOf(address) === SIMULATOR_DOMAIN) {
     throw new ApiError(
       'VALIDATION_ERROR',
       `The correspondent is not valid: address must not be at ${SIMULATOR_DOMAIN}.`,
     );
   }
-  if (locate(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
+  if (findInbox(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
   const others = service.correspondents.list();
   if (others.some((other) => other.address === address && other.shown.tenantId === shown.tenantId)) {
     throw new ApiError('CONFLICT', `A correspondent already has the address ${address}; remove it first.`);

@@ -1,8 +1,9 @@
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { canonicalAddress, type InboxLocation, type KeyHolder } from '../world/store/world.ts';
+import { canonicalAddress, type KeyHolder } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
@@ -79,10 +80,9 @@ export function addFirstFaults(scope: ControlScope, options: readonly FaultOptio
 }
 
 /** Returns the canonical address of the inbox with this address; the address itself if there is no such inbox. */
-function canonicalForm({ locate }: ControlScope, address: string | undefined): string | undefined {
-  const found = address === undefined ? undefined : locate(address);
-  const inbox = found?.world.inboxes.get(found.inboxId);
-  return inbox ? canonicalAddress(inbox) : address;
+function canonicalForm({ findInbox }: ControlScope, address: string | undefined): string | undefined {
+  const found = address === undefined ? undefined : findInbox(address);
+  return found ? canonicalAddress(found.inbox) : address;
 }
 
 /** The conditions of a fault that belong to a tenant. */
@@ -95,17 +95,17 @@ interface TenantConditions {
 }
 
 /** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
-function findTenantId({ worlds, locate }: ControlScope, conditions: TenantConditions): string | null {
+function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantConditions): string | null {
   const { tenant = worlds.sandboxId, webhookId, key, inbox, recipient = inbox } = conditions;
   const [world] = findWorlds(worlds, { tenant, webhookId });
   const boundId = tenant === undefined && webhookId === undefined ? null : (world?.id ?? null);
   if (key !== undefined) return ownerWithin(boundId, worlds.findKey(key), 'There is no such key.');
   if (recipient === undefined) return boundId;
-  return ownerWithin(boundId, locate(recipient), `There is no inbox with the address ${recipient}.`);
+  return ownerWithin(boundId, findInbox(recipient), `There is no inbox with the address ${recipient}.`);
 }
 
 /** Returns the tenant of what a condition names; refuses what does not exist or is outside of the fault's tenant. */
-function ownerWithin(boundId: string | null, holder: KeyHolder | InboxLocation | undefined, problem: string) {
+function ownerWithin(boundId: string | null, holder: KeyHolder | Recipient | undefined, problem: string) {
   const ownerId = holder && 'world' in holder ? holder.world.id : null;
   if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;

@@ -45,23 +45,23 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const MAX_NAMED = 10;
 
 /** Creates the mail methods of a mailbox or a sandbox. */
-export function createMessageControls({ worlds, recorder, locate }: ControlScope): MessageControls {
+export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter(), filter);
-      return selectMail(log.list(worldsOf(worlds, parsed.tenant)), parsed, locate).map(show);
+      return selectMail(log.list(worldsOf(worlds, parsed.tenant)), parsed, findInbox).map(show);
     },
     async waitForMessage(options) {
       const parsed = parseOrRefuse('The input of waitForMessage', waitOptions(), options);
       const { timeout = DEFAULT_TIMEOUT_MS, sandbox, ...filter } = parsed;
       const tenant = sandbox ?? filter.tenant;
       const list = () => log.list(worldsOf(worlds, tenant));
-      const present = selectMail(list(), filter, locate).at(-1);
+      const present = selectMail(list(), filter, findInbox).at(-1);
       if (present) return show(present);
       const timeoutMs = parseDuration(timeout);
       const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
-      const isWanted = (mail: LoggedMail) => isSelected(mail, filter, locate);
+      const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
       return show(await nextMail(listen, isWanted, describe(filter), { timeoutMs, list }));
     },
   };

@@ -74,7 +74,7 @@ export class Sandboxes {
     }));
     this.#seeds = service.worlds.addPart('seeds of sandboxes', () => new Seeds());
     service.observers.push(({ principal }) => {
-      if (principal && 'world' in principal) this.#use(principal.world.id);
+      if (principal?.world) this.#use(principal.world.id);
     });
     activity.subscribe((entry) => {
       if ('tenantId' in entry) this.#use(entry.tenantId, STREAM_CHANGES[entry.kind]);

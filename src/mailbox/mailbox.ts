@@ -24,7 +24,6 @@ import { Correspondents } from '../service/mail/correspondents/correspondents.ts
 import { LoopGuard } from '../service/mail/outgoing/loop-guard.ts';
 import { type ApiRequest, createService, type FinishedExchange, type Service } from '../service/pipeline/exchange.ts';
 import { handleRequest } from '../service/pipeline/handle-request.ts';
-import { observeHandshakes } from '../service/pipeline/observe-handshakes.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
 import { type Activity, publishMail } from '../world/activity.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
@@ -169,11 +168,11 @@ export function buildMailbox(
     ...createSandboxControls(sandboxes),
     load: (input) => state.load(input),
     ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
-    receives: (address) => scope.locate(address) !== undefined,
+    receives: (address) => scope.findInbox(address) !== undefined,
   };
   const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
   const takeSmtpFault = (address: string) => {
-    const inbox = scope.locate(address);
+    const inbox = scope.findInbox(address);
     return inbox && service.faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
   const whole = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
@@ -198,7 +197,7 @@ function createServiceParts(
   const loops = new LoopGuard(worlds, activity, loopLimit);
   const correspondents = new Correspondents({ worlds, events, behaviours, loops });
   const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
-  const admit = observeHandshakes(createStreams({ worlds, events, behaviours, activity, faults }), service);
+  const admit = createStreams({ ...service, activity });
   return { worlds, dispatcher, service, admit };
 }
 

@@ -23,7 +23,7 @@ import { splitMbox } from '../../src/server/mail-files.ts';
 import { parseSequence } from '../../src/service/imap/argument.ts';
 import { writeStructure } from '../../src/service/imap/body-structure.ts';
 import { writeEnvelope } from '../../src/service/imap/envelope.ts';
-import { decodeName, matchFolders } from '../../src/service/imap/folder-names.ts';
+import { decodeName, matchFolders } from '../../src/service/imap/folder.ts';
 import { splitMail } from '../../src/service/imap/mail-parts.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
 import { linksOf } from '../../src/service/mail/html.ts';

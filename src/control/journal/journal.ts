@@ -199,7 +199,7 @@ function keepRequest(
   const { method, path, query, headers } = request;
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
-  const { clock } = principal && 'world' in principal ? principal.world : worlds;
+  const { clock } = principal?.world ?? worlds;
   return {
     ...{
       ...place,

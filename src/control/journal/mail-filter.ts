@@ -3,8 +3,8 @@ import type { InputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { Recipient } from '../../service/mail/outgoing/route.ts';
 import { timeoutField } from '../../world/clock.ts';
-import type { InboxLocation } from '../../world/store/world.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 import type { LoggedMail } from './recorder.ts';
 
@@ -70,7 +70,7 @@ export type WaitOptions = InputOf<ReturnType<typeof waitFields>>;
 export type ParsedMailFilter = z.output<ReturnType<typeof mailFilter>>;
 
 /** Finds the inbox of an address in lower case. */
-export type Locate = (address: string) => InboxLocation | undefined;
+export type Locate = (address: string) => Recipient | undefined;
 
 /** Selects the mail that matches a filter. @throws {ApiError} NOT_FOUND if `since` is an unknown message. */
 export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilter, locate: Locate): LoggedMail[] {
@@ -107,9 +107,9 @@ function hasSubject(subject: string, wanted: string | RegExp): boolean {
  * mail between two inboxes is one mail.
  */
 function arrivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, locate: Locate): boolean {
-  const inbox = locate(to);
+  const found = locate(to);
   const isNamed = [...message.to, ...message.cc, ...message.bcc].some((recipient) => toBareAddress(recipient) === to);
-  if (message.direction === 'outbound') return isNamed && !inbox;
-  if (inbox?.inboxId !== message.inboxId) return false;
+  if (message.direction === 'outbound') return isNamed && !found;
+  if (found?.inbox.id !== message.inboxId) return false;
   return isNamed || world.addresses.by('inboxId', message.inboxId).some(({ address }) => address === to);
 }

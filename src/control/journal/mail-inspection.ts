@@ -3,7 +3,7 @@ import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf } from '../../service/mail/html.ts';
-import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
+import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
@@ -152,7 +152,7 @@ export function createMailInspection({ worlds, readBehaviour }: ControlScope): M
     },
     mailSource(id) {
       const { world, message } = find(id);
-      return composeWithTrace(writeShownTrace(message, readBehaviour), message, world.attachments.by('messageId', id));
+      return composeMail(message, world.attachments.by('messageId', id), writeShownTrace(message, readBehaviour));
     },
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);

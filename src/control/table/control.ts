@@ -90,7 +90,7 @@ async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: Ap
 }
 
 function resolve(schema: z.ZodObject) {
-  return { schema, assumes: [], alternatives: [] };
+  return { value: schema, assumes: [], alternatives: [] };
 }
 
 /** Refuses unknown parameters, because a misspelt filter would select everything. */

@@ -1,13 +1,13 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Activity } from '../../world/activity.ts';
-import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import { type Environment, newWebhookSecret } from '../../world/environment.ts';
 import type { Faults } from '../../world/faults.ts';
 import { findRefusal, isError } from '../../world/fetch-in-process.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
-import { createRequest, type OutgoingRequest, splitLogin } from './request.ts';
+import type { Job } from './queue.ts';
+import { createRequest, splitLogin } from './request.ts';
 
 /** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
@@ -19,13 +19,6 @@ export interface DeliveryContext {
   readonly faults: Faults;
 }
 
-/** The content of a request, and the fault to apply to it. */
-interface AttemptInput {
-  /** The payload as JSON. */
-  readonly content: string;
-  readonly fault: DeliveryFaultKind | undefined;
-}
-
 /** The result of an attempt; the time of the next one is not decided yet. */
 export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
   /** True if the emulator refused to call the receiver, because its address is not allowed. */
@@ -35,13 +28,7 @@ export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
 /** The result of a call to a receiver. */
 type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
-const TIMEOUTS_MS: Record<BehaviourValues['deliveries.timeout'], number> = {
-  '15s': 15_000,
-  '30s': 30_000,
-  '5s': 5_000,
-  '1s': 1_000,
-  '100ms': 100,
-};
+const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '100ms': 100 };
 
 /** Sends the attempts of one tenant and tracks those in flight. */
 export class AttemptSender {
@@ -64,7 +51,11 @@ export class AttemptSender {
   }
 
   /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
-  async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
+  async send(
+    delivery: Delivery,
+    webhook: WebhookRow,
+    input: Pick<Job, 'content' | 'fault'>,
+  ): Promise<AttemptResult | undefined> {
     const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
     try {
@@ -85,36 +76,26 @@ export class AttemptSender {
 
   async #call(
     call: AbortableCall,
-    delivery: Delivery,
-    webhook: WebhookRow,
-    { content, fault }: AttemptInput,
+    { id, eventId }: Delivery,
+    { url, secret }: WebhookRow,
+    { content, fault }: Pick<Job, 'content' | 'fault'>,
   ): Promise<AttemptResult> {
     const { realEnvironment, behaviours } = this.#context;
     const { clock, environment } = this.#world;
     const now = clock.now();
-    const { href, login: loginHeaders } = splitLogin(webhook.url);
-    const { headers: signed, body } = createRequest({
-      id: behaviours['deliveries.id'] === 'event' ? delivery.eventId : delivery.id,
-      secret: webhook.secret,
-      content,
-      now,
-      fault,
-      newSecret: () => newWebhookSecret(environment),
-      behaviours,
-    });
-    const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
+    const { href, login } = splitLogin(url);
+    const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
+    const newSecret = () => newWebhookSecret(environment);
+    const request = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
+    const { body } = request;
+    const headers = { ...request.headers, ...login };
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
-    const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
-    return {
-      at: now.toISOString(),
-      url: webhook.url,
-      requestHeaders: headers,
-      requestBody: body,
-      fault: fault ?? null,
-      ...result,
-      durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
-    };
+    const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
+    const result = await callReceiver(realEnvironment, [href, init], timeoutMs, call);
+    const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
+    const sent = { url, requestHeaders: headers, requestBody: body, fault: fault ?? null };
+    return { at: now.toISOString(), ...sent, ...result, durationMs };
   }
 }
 
@@ -162,15 +143,14 @@ class AbortableCall {
 /** Calls a receiver once. It never rejects: the result contains the error, also if `call` is aborted meanwhile. */
 async function callReceiver(
   environment: Environment,
-  url: string,
-  { headers, body }: OutgoingRequest,
-  { timeoutMs, call }: { readonly timeoutMs: number; readonly call: AbortableCall },
+  request: Parameters<Environment['fetch']>,
+  timeoutMs: number,
+  call: AbortableCall,
 ): Promise<CallResult> {
   const abortOnTimeout = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
   const cancelTimer = environment.setTimer(timeoutMs, abortOnTimeout);
   try {
-    const init: RequestInit = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal };
-    return await Promise.race([environment.fetch(url, init).then(toResult), call.aborted.then(failedResult)]);
+    return await Promise.race([environment.fetch(...request).then(toResult), call.aborted.then(failedResult)]);
   } catch (error) {
     return failedResult(error);
   } finally {
@@ -221,13 +201,8 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 /** Returns the result of a call that failed or was refused. */
 export function failedResult(error: unknown): CallResult {
   const refusal = findRefusal(error);
-  return {
-    status: null,
-    responseHeaders: {},
-    responseBody: '',
-    error: refusal?.message ?? describeError(error),
-    isRefused: refusal !== undefined,
-  };
+  const message = refusal?.message ?? describeError(error);
+  return { status: null, responseHeaders: {}, responseBody: '', error: message, isRefused: refusal !== undefined };
 }
 
 function describeError(error: unknown): string {

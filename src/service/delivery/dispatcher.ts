@@ -29,16 +29,17 @@ export class Dispatcher {
   }
 
   /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
-  list(worlds: readonly World[], filter: DeliveryFilter = {}): Delivery[] {
-    return this.scheduleOf
-      .in(worlds)
-      .flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
+  list(worlds: readonly World[], { tenant, ...filter }: DeliveryFilter = {}): Delivery[] {
+    const schedules = this.scheduleOf.in(worlds.filter(({ id }) => tenant === undefined || id === tenant));
+    return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
   }
 
   /** @throws {ApiError} NOT_FOUND if no log of these tenants has this delivery. */
   find(worlds: readonly World[], id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
-    const found = this.#lookUp(worlds, id);
-    if (found) return found;
+    for (const schedule of this.scheduleOf.in(worlds)) {
+      const delivery = schedule.log.get(String(id).toLowerCase());
+      if (delivery) return { delivery, schedule };
+    }
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
   }
 
@@ -53,14 +54,14 @@ export class Dispatcher {
       this.#collected = outer;
     }
     // If the events created more deliveries than the log can hold, the oldest are already gone.
-    const worlds = this.#worlds.all();
-    return ids.flatMap((id) => this.#lookUp(worlds, id)?.delivery ?? []);
+    const logs = this.scheduleOf.in(this.#worlds.all()).map(({ log }) => log);
+    return ids.flatMap((id) => logs.find((log) => log.get(id))?.get(id) ?? []);
   }
 
   /** Returns how many deliveries were removed since the last reset because a log was full. */
   losses(worlds: readonly World[]): DeliveryLosses {
     const losses = this.scheduleOf.in(worlds).map((schedule) => schedule.losses());
-    return { dropped: sum(losses.map(({ dropped }) => dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
+    return { dropped: sum(losses.map((each) => each.dropped)), forgotten: sum(losses.map((each) => each.forgotten)) };
   }
 
   /** Counts the deliveries that wait in the queues. */
@@ -77,27 +78,15 @@ export class Dispatcher {
   isSending(worlds: readonly World[], webhookId: string): boolean {
     return this.inFlight(worlds).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
   }
-
-  #lookUp(worlds: readonly World[], id: string) {
-    for (const schedule of this.scheduleOf.in(worlds)) {
-      const delivery = schedule.log.get(String(id).toLowerCase());
-      if (delivery) return { delivery, schedule };
-    }
-    return undefined;
-  }
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-function matchesFilter(delivery: Delivery, { tenant, webhookId, event, state }: DeliveryFilter): boolean {
-  return (
-    (tenant === undefined || delivery.tenantId === tenant) &&
-    (webhookId === undefined || delivery.webhookId === webhookId) &&
-    (event === undefined || delivery.event === event) &&
-    (state === undefined || delivery.state === state)
-  );
+function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'>): boolean {
+  const { webhookId = delivery.webhookId, event = delivery.event, state = delivery.state } = filter;
+  return delivery.webhookId === webhookId && delivery.event === event && delivery.state === state;
 }
 
 /** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */

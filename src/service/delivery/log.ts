@@ -11,24 +11,19 @@ export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
   readonly #lengths = new Map<string, number>();
   #ended = new PriorityQueue<string>();
+  readonly #maxCharacters: number;
   readonly #onFull: () => void;
-  #maxCharacters = MAX_CHARACTERS;
   #characters = 0;
-  #evicted = 0;
-
-  /** A full log removes only deliveries that have ended. If there are none, `onFull` should end one. */
-  constructor(onFull: () => void) {
-    this.#onFull = onFull;
-  }
-
-  /** Keeps fewer characters, because there is little memory. */
-  limitTo(characters: number): void {
-    this.#maxCharacters = Math.min(MAX_CHARACTERS, characters);
-  }
-
   /** How many deliveries were removed because the log was full. */
-  get evicted(): number {
-    return this.#evicted;
+  evicted = 0;
+
+  /**
+   * Keeps fewer characters than usual if there is little memory. A full log removes only deliveries that have ended. If
+   * there are none, `onFull` should end one.
+   */
+  constructor(memoryCharacters: number, onFull: () => void) {
+    this.#maxCharacters = Math.min(MAX_CHARACTERS, memoryCharacters);
+    this.#onFull = onFull;
   }
 
   get(id: string): Delivery | undefined {
@@ -69,7 +64,7 @@ export class DeliveryLog {
     this.#lengths.clear();
     this.#ended = new PriorityQueue();
     this.#characters = 0;
-    this.#evicted = 0;
+    this.evicted = 0;
   }
 
   #put(delivery: Delivery, lengthAdded: number): void {
@@ -77,8 +72,9 @@ export class DeliveryLog {
     this.#deliveries.set(id, Object.freeze(delivery));
     this.#lengths.set(id, (this.#lengths.get(id) ?? 0) + lengthAdded);
     this.#characters += lengthAdded;
-    if (hasEnded(delivery)) this.#ended.add(id);
-    else this.#ended.remove(id);
+    const isOpen = delivery.state === 'pending' || delivery.state === 'held';
+    if (isOpen) this.#ended.remove(id);
+    else this.#ended.add(id);
     this.#evictExcess(id);
   }
 
@@ -92,7 +88,7 @@ export class DeliveryLog {
   }
 
   #evict(id: string): void {
-    this.#evicted += 1;
+    this.evicted += 1;
     this.#characters -= this.#lengths.get(id) ?? 0;
     this.#deliveries.delete(id);
     this.#lengths.delete(id);
@@ -100,14 +96,8 @@ export class DeliveryLog {
   }
 }
 
-function hasEnded({ state }: Delivery): boolean {
-  return state !== 'pending' && state !== 'held';
-}
-
 function lengthOfFields(fields: object): number {
-  let length = 0;
-  for (const [field, value] of Object.entries(fields)) length += field.length + lengthOfValue(value);
-  return length;
+  return Object.entries(fields).reduce((sum, [field, value]) => sum + field.length + lengthOfValue(value), 0);
 }
 
 function lengthOfValue(value: unknown): number {

@@ -95,10 +95,6 @@ export class Jobs {
     this.stopWaiting(job);
     this.#waitingForAttempt.remove(job);
   }
-
-  endAll(): void {
-    for (const id of [...this.#jobs.keys()]) this.end(id);
-  }
 }
 
 type Task = () => Promise<void>;

@@ -43,7 +43,8 @@ export interface DeliveryPayload {
 
 /** Creates the payload for an event. */
 export function toPayload(event: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
-  return freeze({ ...PAYLOADS[behaviours['deliveries.payload']](event), ...event.overrides });
+  const fields = behaviours['deliveries.payload'] === 'reference' ? referenceFields(event) : allFields(event);
+  return freeze({ ...fields, ...event.overrides });
 }
 
 /** Freezes a payload. Callers get this object, and later attempts send it, so it must not change. */
@@ -52,29 +53,15 @@ function freeze<Value>(value: Value): Value {
   return value;
 }
 
-const PAYLOADS: Record<BehaviourValues['deliveries.payload'], (event: MailEvent) => DeliveryPayload> = {
-  reference: referenceFields,
-  'reference-and-content': (event) => ({
-    id: event.id,
-    ...referenceFields(event),
-    workspaceId: event.workspaceId,
-    subject: event.message.subject,
-    plainBody: event.message.plainBody,
-    htmlBody: event.message.htmlBody,
-    receivedAt: event.message.receivedAt,
-    ...event.bounce,
-  }),
-};
-
 function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload {
   const { id, threadId, from, to } = message;
   return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
 }
 
-/** The headers and body of a request to a receiver. */
-export interface OutgoingRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+function allFields(event: MailEvent): DeliveryPayload {
+  const { id, workspaceId, message, bounce } = event;
+  const { subject, plainBody, htmlBody, receivedAt } = message;
+  return { id, ...referenceFields(event), workspaceId, subject, plainBody, htmlBody, receivedAt, ...bounce };
 }
 
 /** The input of `createRequest`. */
@@ -98,22 +85,20 @@ const PADDING_LENGTH = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Creates the request of one attempt, with an id, the current time and the signatures. */
-export function createRequest(parts: RequestParts): OutgoingRequest {
-  const { id, fault, content, now, behaviours } = parts;
+/** Creates the headers and the body of one attempt, with an id, the current time and the signatures. */
+export function createRequest({ id, secret, fault, content, now, newSecret, behaviours }: RequestParts) {
   const body = fault === 'oversize-body' ? addPadding(content) : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
-  const signed: Signed = { id, timestamp, secrets: secretsOf(parts), body: encoder.encode(body) };
-  return {
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': NAME,
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      ...SIGNATURES[behaviours['deliveries.signature']](signed, behaviours),
-    },
-    body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body,
+  const own = fault === 'wrong-secret' ? [] : [secret];
+  const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...own] : own;
+  const headers: Readonly<Record<string, string>> = {
+    'content-type': 'application/json',
+    'user-agent': NAME,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...sign({ id, timestamp, secrets, body: encoder.encode(body) }, behaviours),
   };
+  return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
 }
 
 function addPadding(content: string): string {
@@ -127,33 +112,19 @@ interface Signed {
   readonly body: Uint8Array;
 }
 
-type Sign = (signed: Signed, behaviours: BehaviourValues) => Record<string, string>;
-
-const signByStandard: Sign = ({ id, timestamp, secrets, body }) => ({
-  'webhook-signature': secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' '),
-});
-
-const signByHex: Sign = ({ secrets, body }, behaviours) => {
-  const write = HEX_FORMS[behaviours['deliveries.signature.form']];
+/** Returns the headers with a signature by each secret. */
+function sign({ id, timestamp, secrets, body }: Signed, behaviours: BehaviourValues): Record<string, string> {
+  const kinds = behaviours['deliveries.signature'];
+  const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
+  const standard = () => secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' ');
+  const hex = () => secrets.map((secret) => prefix + signHex(secret, body)).join(',');
   return {
-    [behaviours['deliveries.signature.header']]: secrets.map((secret) => write(signHex(secret, body))).join(','),
+    ...(kinds !== 'hex' && { 'webhook-signature': standard() }),
+    ...(kinds !== 'standard' && { [behaviours['deliveries.signature.header']]: hex() }),
   };
-};
+}
 
-const SIGNATURES: Record<BehaviourValues['deliveries.signature'], Sign> = {
-  'standard-and-hex': (signed, behaviours) => ({
-    ...signByStandard(signed, behaviours),
-    ...signByHex(signed, behaviours),
-  }),
-  standard: signByStandard,
-  hex: signByHex,
-};
-
-const HEX_FORMS: Record<BehaviourValues['deliveries.signature.form'], (hex: string) => string> = {
-  v1: (hex) => `v1=${hex}`,
-  sha256: (hex) => `sha256=${hex}`,
-  bare: (hex) => hex,
-};
+const HEX_PREFIXES = { v1: 'v1=', sha256: 'sha256=', bare: '' };
 
 /**
  * Signs a delivery by Standard Webhooks: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key is the
@@ -194,11 +165,6 @@ function findNodeHmac(): Hmac | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const crypto = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
   return crypto && ((key, data) => crypto.createHmac('sha256', key).update(data).digest());
-}
-
-function secretsOf({ fault, secret, newSecret }: RequestParts): string[] {
-  if (fault === 'wrong-secret') return [newSecret()];
-  return fault === 'two-signatures' ? [newSecret(), secret] : [secret];
 }
 
 /** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */

@@ -2,13 +2,12 @@ import { messageOf } from '../../basics/named-error.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { DeliveryActivity } from '../../world/activity.ts';
-import type { Clock } from '../../world/clock.ts';
 import { parseDuration } from '../../world/clock.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import type { Part, World } from '../../world/store/world.ts';
+import { ofTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
@@ -25,7 +24,7 @@ interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | '
 
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
-  readonly log = new DeliveryLog(() => this.#dropOldest());
+  readonly log: DeliveryLog;
   readonly #jobs = new Jobs();
   readonly #queues: Queues;
   readonly #sender: AttemptSender;
@@ -36,7 +35,7 @@ export class Schedule implements Part {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.log.limitTo(memoryForMail(context.realEnvironment) / 4);
+    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, () => this.#dropOldest());
     this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
@@ -53,8 +52,9 @@ export class Schedule implements Part {
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
   release(count: number, webhookId: string | undefined): Delivery[] {
-    const held = this.#jobs.all().filter((job) => this.log.get(job.id)?.state === 'held');
-    const released = held.filter((job) => webhookId === undefined || job.webhookId === webhookId).slice(0, count);
+    const isWanted = (job: Job) => webhookId === undefined || job.webhookId === webhookId;
+    const held = this.#jobs.all().filter((job) => isWanted(job) && this.log.get(job.id)?.state === 'held');
+    const released = held.slice(0, count);
     for (const job of released) this.#release(job);
     return released.flatMap(({ id }) => this.log.get(id) ?? []);
   }
@@ -95,21 +95,16 @@ export class Schedule implements Part {
   /** Aborts the deliveries in flight and removes every delivery. */
   end(): void {
     this.#sender.end();
-    this.#jobs.endAll();
+    for (const { id } of this.#jobs.all()) this.#jobs.end(id);
     this.log.clear();
   }
 
   /** Creates the delivery of an event to a webhook, with a fault if one applies, and returns the delivery's id. */
   create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
+    const { environment } = this.#world;
     const delivery = this.log.add({
-      id: newId(this.#world.environment),
-      tenantId: this.#world.id,
-      webhookId: webhook.id,
-      event: event.kind,
-      eventId: event.id,
-      payload,
-      state: 'pending',
-      createdAt: timestampNow(this.#world.environment),
+      ...{ id: newId(environment), ...ofTenant(this.#world), webhookId: webhook.id, event: event.kind },
+      ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
       ...{ reason: null, nextAttemptAt: null, attempts: [] },
     });
     const fault = this.#context.faults.take({ on: 'delivery', world: this.#world, webhookId: webhook.id });
@@ -222,15 +217,16 @@ export class Schedule implements Part {
 
   /** Ends a delivery after an attempt, or schedules the next attempt. */
   #applyResult(job: Job, result: AttemptResult): void {
-    const outcome = outcomeOf(result, job.failures + 1, this.#world.clock, this.#context.behaviours);
-    const { state, reason, nextAt, isGone } = outcome;
-    if (isGone && this.#world.webhooks.get(job.webhookId))
-      this.#world.webhooks.update(job.webhookId, { isActive: false });
-    if (!nextAt) this.#jobs.end(job.id);
-    this.log.addAttempt(job.id, result, { nextAttemptAt: nextAt?.toISOString() ?? null, state, reason });
-    if (nextAt) {
+    const { webhooks } = this.#world;
+    const isGone = result.status === 410 && this.#context.behaviours['deliveries.gone'] === 'deactivates';
+    if (isGone && webhooks.get(job.webhookId)) webhooks.update(job.webhookId, { isActive: false });
+    const outcome = isGone ? GONE : this.#outcomeOf(result, job.failures + 1);
+    const { nextAttemptAt } = outcome;
+    if (nextAttemptAt === null) this.#jobs.end(job.id);
+    this.log.addAttempt(job.id, result, outcome);
+    if (nextAttemptAt !== null) {
       job.failures += 1;
-      this.#scheduleAttempt(job, nextAt);
+      this.#scheduleAttempt(job, new Date(nextAttemptAt));
     }
     this.#publishAttempt(job, result, outcome);
   }
@@ -239,7 +235,19 @@ export class Schedule implements Part {
   #recordAttempt(job: Job, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
-    this.#publishAttempt(job, result, { state, reason });
+    this.#publishAttempt(job, result, { state, reason, nextAttemptAt: null });
+  }
+
+  /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
+  #outcomeOf({ error, isRefused, responseHeaders }: AttemptResult, failures: number): AttemptOutcome {
+    if (error === null) return { state: 'delivered', reason: null, nextAttemptAt: null };
+    if (isRefused) return { state: 'refused', reason: error, nextAttemptAt: null };
+    const { behaviours } = this.#context;
+    const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
+    if (stepMs === undefined) return { state: 'exhausted', reason: 'Its last attempt failed.', nextAttemptAt: null };
+    const isRespected = behaviours['deliveries.retry-after'] === 'respected';
+    const wantedMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
+    return { state: 'pending', reason: null, nextAttemptAt: this.#timeAfter(Math.max(stepMs, wantedMs)).toISOString() };
   }
 
   #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
@@ -254,7 +262,7 @@ export class Schedule implements Part {
   }
 
   #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
-    const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
+    const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
     const activity = { ...this.#activityOf(job, outcome), attempt: this.log.get(job.id)?.attempts.length ?? 1 };
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
@@ -262,7 +270,7 @@ export class Schedule implements Part {
   #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
-    return { deliveryId: id, tenantId: this.#world.id, webhookId, url: shown, event, state, reason };
+    return { deliveryId: id, ...ofTenant(this.#world), webhookId, url: shown, event, state, reason };
   }
 
   /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */
@@ -276,38 +284,13 @@ export class Schedule implements Part {
 }
 
 /** The effect of an attempt on its delivery. */
-interface AttemptOutcome {
-  readonly state: DeliveryState;
-  readonly reason: string | null;
-  /** When the next attempt is due; left out if this attempt is the last. */
-  readonly nextAt?: Date;
-  /** Whether the receiver answered 410, so that its webhook is deactivated. */
-  readonly isGone?: true;
-}
-
-const DELIVERED: AttemptOutcome = { state: 'delivered', reason: null };
-
-const LAST_FAILED: AttemptOutcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
+type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>;
 
 const GONE: AttemptOutcome = {
   state: 'exhausted',
   reason: 'The receiver answered 410, so its webhook is not active any more.',
-  isGone: true,
+  nextAttemptAt: null,
 };
-
-/** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
-function outcomeOf(
-  { status, error, isRefused, responseHeaders }: AttemptResult,
-  failures: number,
-  clock: Clock,
-  behaviours: BehaviourValues,
-): AttemptOutcome {
-  if (error === null) return DELIVERED;
-  if (isRefused) return { state: 'refused', reason: error };
-  if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;
-  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), behaviours);
-  return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
-}
 
 /** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
 const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
@@ -317,19 +300,6 @@ const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> =
 
 /** The longest delay that `Retry-After` can request. */
 const MAX_RETRY_AFTER_MS = parseDuration('24h');
-
-/** Returns when the next attempt is due after this many failures; `undefined` if there is none. */
-function nextAttemptAt(
-  failures: number,
-  retryAfter: string | undefined,
-  now: Date,
-  behaviours: BehaviourValues,
-): Date | undefined {
-  const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
-  if (stepMs === undefined) return undefined;
-  const requestedMs = behaviours['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
-  return new Date(now.getTime() + Math.max(stepMs, requestedMs));
-}
 
 /** Parses `Retry-After`, in seconds or as an HTTP date; returns 0 for anything else. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {

@@ -81,8 +81,7 @@ function parseItem(argument: Argument): FetchItem {
   const name = textOf(argument, 'The FETCH item').toUpperCase();
   const { section, partial } = argument as Word;
   const older = SECTIONS[name];
-  if (older !== undefined)
-    return sectionItem(name, [{ text: older, isAtom: true }], { isPeek: name === 'RFC822.HEADER' });
+  if (older !== undefined) return sectionItem(name, [{ text: older, isAtom: true }], name === 'RFC822.HEADER');
   if (section === undefined) return factItem(name);
   if (name !== 'BODY' && name !== 'BODY.PEEK')
     throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
@@ -91,15 +90,15 @@ function parseItem(argument: Argument): FetchItem {
   );
   const range = partial?.split('.').map(Number);
   const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
-  return sectionItem(label, section, { isPeek: name === 'BODY.PEEK', range });
+  return sectionItem(label, section, name === 'BODY.PEEK', range);
 }
 
-interface SectionOptions {
-  readonly isPeek: boolean;
-  readonly range?: readonly number[] | undefined;
-}
-
-function sectionItem(label: string, section: readonly Argument[], { isPeek, range }: SectionOptions): FetchItem {
+function sectionItem(
+  label: string,
+  section: readonly Argument[],
+  isPeek: boolean,
+  range?: readonly number[],
+): FetchItem {
   const select = parseSection(section);
   return {
     name: label,

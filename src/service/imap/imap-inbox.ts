@@ -54,20 +54,16 @@ export class ImapInbox {
   /** Follows a change of a message. */
   changeMessage(before: MessageRow | undefined, after: MessageRow | undefined): void {
     if (before && after && folderOf(before) === folderOf(after)) {
-      this.#changeFlags(before, after);
+      const folder = this.folders[folderOf(after)];
+      const item = folder.find(after.id);
+      const isSame = before.isRead === after.isRead && before.isStarred === after.isStarred;
+      if (item && !isSame) folder.notify(item, 'flags');
       return;
     }
     const flags = before ? this.folders[folderOf(before)].remove(before.id) : new Set<string>();
     flags.delete('\\Deleted');
     if (after) this.folders[folderOf(after)].add(after.id, flags);
     else if (before) this.copies.delete(before.id);
-  }
-
-  #changeFlags(before: MessageRow, after: MessageRow): void {
-    const folder = this.folders[folderOf(after)];
-    const item = folder.find(after.id);
-    const isSame = before.isRead === after.isRead && before.isStarred === after.isStarred;
-    if (item && !isSame) folder.notify(item, 'flags');
   }
 
   /** Follows a change of a draft, which is another mail then. */

@@ -2,7 +2,7 @@ import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
-import { composeMail, composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { composeMail } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { headerEnd, toBinary } from '../mail/mime/split-parts.ts';
 import { writeStructure } from './body-structure.ts';
@@ -49,9 +49,8 @@ export class MailReader {
     const { world } = this.#inbox;
     const message = this.#inbox.messageOf(item);
     if (message) {
-      const trace = writeShownTrace(message, this.#readBehaviour);
       const files = world.attachments.by('messageId', message.id);
-      return trace.length === 0 ? composeMail(message, files) : composeWithTrace(trace, message, files);
+      return composeMail(message, files, writeShownTrace(message, this.#readBehaviour));
     }
     const draft = this.#inbox.draftOf(item);
     return draft && (draft.raw ?? composeMail(toMessage(world, draft), []));

@@ -2,7 +2,7 @@ import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/split
 import { type Argument, CommandError, isList, parseSequence, RefusedCommand, textOf, type Word } from './argument.ts';
 import { dayOf, dayOfField, parseDay } from './dates.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
-import type { Item } from './folder.ts';
+import { firstFrom, type Item } from './folder.ts';
 import { envelopeFields, type MailPart } from './mail-parts.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 import type { FolderView } from './view.ts';
@@ -90,7 +90,10 @@ class SearchParser {
       return all(new SearchParser(this.#context, key, depth + 1).parseAll());
     }
     const text = this.#next('A search key');
-    if (/^[\d*]/.test(text)) return this.#inSequence(text);
+    if (/^[\d*]/.test(text)) {
+      const isIn = contains(parseSequence(text, this.#context.view.items.length));
+      return { cost: 0, matches: (_, number) => isIn(number) };
+    }
     const name = text.toUpperCase();
     const parse = KEYS[name];
     if (parse)
@@ -100,11 +103,6 @@ class SearchParser {
     const unset = name.startsWith('UN') ? FLAG_KEYS[name.slice(2)] : undefined;
     if (unset) return not(hasFlag(this.#context, unset));
     throw new CommandError(`There is no search key ${text.slice(0, 100)}.`);
-  }
-
-  #inSequence(text: string): Criterion {
-    const isIn = contains(parseSequence(text, this.#context.view.items.length));
-    return { cost: 0, matches: (_, number) => isIn(number) };
   }
 }
 
@@ -264,12 +262,7 @@ function bodyOf({ text, root }: OpenMail): string {
 /** Returns what says whether a number is in one of some ranges, which are in order. */
 export function contains(ranges: readonly (readonly [number, number])[]): (number: number) => boolean {
   return (number) => {
-    let [low, high] = [0, ranges.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((ranges[middle]?.[1] ?? 0) < number) low = middle + 1;
-      else high = middle;
-    }
-    return (ranges[low]?.[0] ?? Number.POSITIVE_INFINITY) <= number;
+    const [from] = ranges[firstFrom(ranges, number, ([, to]) => to)] ?? [Number.POSITIVE_INFINITY];
+    return from <= number;
   };
 }

@@ -1,26 +1,17 @@
-import type { BehaviourReader } from '../../contract/behaviours.ts';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../../contract/operations.ts';
-import type { Environment } from '../../world/environment.ts';
-import type { EventBus } from '../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
-import type { OutsideAddresses } from '../mail/store-message.ts';
+import type { MailContext } from '../mail/store-message.ts';
 import type { Principal } from '../pipeline/access/principal.ts';
 
 /** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
-export interface Context<Id extends OperationId = OperationId> extends BehaviourReader {
+export interface Context<Id extends OperationId = OperationId> extends Omit<MailContext, 'worlds'> {
   /** The caller. It is already authorised, so its tier is one that the operation's row lists. */
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
+  /** The world of the caller's tenant; the operator has none. */
+  readonly world: Context<Id>['principal']['world'];
   /** What the caller can reach; for the operator, every tenant. */
   readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
-  readonly environment: Environment;
-  /** Publishes the events that an operation causes. */
-  readonly events: EventBus;
-  /** Stops loops of mail. */
-  readonly loops: LoopGuard;
-  /** The addresses outside of the inboxes at which somebody answers. */
-  readonly correspondents: OutsideAddresses;
 }
 
 /** The validated input of an operation. */

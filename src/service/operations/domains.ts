@@ -9,100 +9,79 @@ import { isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { principal, worlds, environment, readBehaviour, assume } = context;
+  const { world, worlds, assume } = context;
+  const { domain } = body;
   const workspaceId = workspaceFor(context, body.workspaceId);
-  const isReserved = isEmulatorDomain(body.domain, worlds.sandboxDomain);
-  if (isReserved || principal.world.domains.by('domain', body.domain).length > 0) {
+  const isReserved = isEmulatorDomain(domain, worlds.sandboxDomain);
+  if (isReserved || world.domains.by('domain', domain).length > 0) {
     assume('domains.create.taken');
-    const isForSandboxes = isReserved && isSandboxDomain(body.domain);
+    const isForSandboxes = isReserved && isSandboxDomain(domain);
     const problem = isForSandboxes ? 'is reserved for sandboxes; register another one' : 'is already registered';
-    throw new ApiError('ALREADY_EXISTS', `The domain ${body.domain} ${problem}.`);
+    throw new ApiError('ALREADY_EXISTS', `The domain ${domain} ${problem}.`);
   }
-  const now = timestampNow(environment);
-  const row = principal.world.domains.insert({
-    id: newId(environment),
-    domain: body.domain,
-    workspaceId,
-    status: 'pending',
-    verifiedAt: null,
-    createdAt: now,
-    updatedAt: now,
-  });
-  return { body: showDomain(row, readBehaviour) };
+  const now = timestampNow(world.environment);
+  const state = { status: 'pending' as const, verifiedAt: null, createdAt: now, updatedAt: now };
+  return {
+    body: showDomain(context, world.domains.insert({ id: newId(world.environment), domain, workspaceId, ...state })),
+  };
 };
 
-function workspaceFor(context: Context<'createDomain'>, workspaceId: string | null | undefined): string | null {
-  const { principal, readBehaviour } = context;
-  const selected = selectWorkspace(context, workspaceId);
-  if (selected) return selected.id;
-  if (principal.tier === 'workspace') return principal.workspaceId;
-  if (readBehaviour('domains.create.workspace') === 'tenant') return null;
-  return defaultWorkspace(principal.world)?.id ?? null;
+function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | null): string | null {
+  const { principal, world, readBehaviour } = context;
+  const known = selectWorkspace(context, workspaceId)?.id ?? principal.workspaceId;
+  if (known !== null || readBehaviour('domains.create.workspace') === 'tenant') return known;
+  return defaultWorkspace(world)?.id ?? null;
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
-  const { principal, readBehaviour } = context;
+  const { principal, world, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
-  const rows = principal.world.domains
-    .all()
-    .filter(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }))
-    .filter((row) => workspace === undefined || row.workspaceId === workspace.id);
-  return { body: LIST_BODIES[readBehaviour('domains.shape')](rows, readBehaviour) };
+  const isListed = (row: DomainRow) => isInScope(principal, row) && (!workspace || row.workspaceId === workspace.id);
+  const rows = world.domains.all().filter(isListed);
+  if (readBehaviour('domains.shape') === 'reference')
+    return { body: { domains: rows.map((row) => showFlat(row, readBehaviour)) } };
+  return { body: { domains: rows.map((row) => showWrapped(row, readBehaviour)) } };
 };
 
 export const getDomain: Run<'getDomain'> = (context, { params }) => ({
-  body: showDomain(findDomain(context, params.domain), context.readBehaviour),
+  body: showDomain(context, findDomain(context, params.domain)),
 });
 
 function findDomain(context: LookupContext, domain: string): DomainRow {
-  const { principal } = context;
-  const rows = principal.world.domains.by('domain', domain);
-  const row = rows.find(({ workspaceId }) => isInScope(principal, { workspaceId, inboxId: null }));
+  const row = context.world.domains.by('domain', domain).find((each) => isInScope(context.principal, each));
   if (row) return row;
-  throw outOfScope(context, 'domain with this name', (world) => {
-    const [owned] = world.domains.by('domain', domain);
-    return owned && { workspaceId: owned.workspaceId, inboxId: null };
-  });
+  throw outOfScope(context, 'domain with this name', (world) => world.domains.by('domain', domain)[0]);
 }
 
 /** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
-  const { principal, environment, readBehaviour } = context;
   const { id, domain, verifiedAt } = findDomain(context, params.domain);
   const status = outcomeOf(domain);
   if (status === 'verified') checkNotVerifiedElsewhere(context, domain);
-  const updatedAt = timestampNow(environment);
-  const row = principal.world.domains.update(id, {
-    status,
-    verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null),
-    updatedAt,
-  });
-  return { body: showDomain(row, readBehaviour) };
+  const updatedAt = timestampNow(context.world.environment);
+  const changes = { status, verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null), updatedAt };
+  return { body: showDomain(context, context.world.domains.update(id, changes)) };
 };
-
-const OUTCOMES = { fail: 'failed', pending: 'pending', verifying: 'verifying', unknown: 'unknown' } as const;
 
 const OUTCOME_IN_NAME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
 
 function outcomeOf(domain: string): DomainRow['status'] {
   const [, first, last] = OUTCOME_IN_NAME.exec(domain) ?? [];
-  const name = (first ?? last) as keyof typeof OUTCOMES | undefined;
-  return name === undefined ? 'verified' : OUTCOMES[name];
+  const name = (first ?? last ?? 'verified') as Exclude<DomainRow['status'], 'failed'> | 'fail';
+  return name === 'fail' ? 'failed' : name;
 }
 
 /** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
-function checkNotVerifiedElsewhere(
-  { principal, worlds, readBehaviour }: Context<'verifyDomain'>,
-  domain: string,
-): void {
-  const isTaken = worlds.neighbours().some((world) => world !== principal.world && hasVerifiedDomain(world, domain));
+function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
+  const { world: own, worlds, readBehaviour } = context;
+  const isTaken = worlds.neighbours().some((world) => world !== own && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }
 
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
-  context.principal.world.domains.remove(row.id);
+  context.world.domains.remove(row.id);
   return { body: DELETE_BODIES[context.readBehaviour('domains.delete.body')](row) };
 };
 
@@ -113,36 +92,15 @@ const DELETE_BODIES = {
 };
 
 /** Returns a domain as create, get and verify show it. */
-function showDomain(row: DomainRow, readBehaviour: ReadBehaviour) {
-  return DOMAIN_BODIES[readBehaviour('domains.shape')](row, readBehaviour);
+function showDomain({ readBehaviour }: LookupContext, row: DomainRow) {
+  const isFlat = readBehaviour('domains.shape') === 'reference';
+  return isFlat ? showFlat(row, readBehaviour) : { domain: showWrapped(row, readBehaviour) };
 }
-
-const DOMAIN_BODIES = {
-  reference: showFlat,
-  wrapped: (row: DomainRow, readBehaviour: ReadBehaviour) => ({ domain: showWrapped(row, readBehaviour) }),
-};
-
-const LIST_BODIES = {
-  reference: (rows: readonly DomainRow[], readBehaviour: ReadBehaviour) => ({
-    domains: rows.map((row) => showFlat(row, readBehaviour)),
-  }),
-  wrapped: (rows: readonly DomainRow[], readBehaviour: ReadBehaviour) => ({
-    domains: rows.map((row) => showWrapped(row, readBehaviour)),
-  }),
-};
-
-/** Maps a domain's status to the smaller set of the reference. */
-const REFERENCE_STATUS = {
-  pending: 'pending',
-  verifying: 'pending',
-  unknown: 'pending',
-  verified: 'verified',
-  failed: 'failed',
-} as const satisfies Record<DomainRow['status'], DomainRow['status']>;
 
 function showFlat(row: DomainRow, readBehaviour: ReadBehaviour) {
   const { id, domain, workspaceId, updatedAt } = row;
-  const status = REFERENCE_STATUS[row.status];
+  // The reference has fewer statuses.
+  const status = row.status === 'verified' || row.status === 'failed' ? row.status : ('pending' as const);
   const dnsRecords = recordsOf(row, readBehaviour).map((record) => ({ ...record, status }));
   return { id, domain, status, workspaceId, dnsRecords, ...verificationOf(row), updatedAt };
 }
@@ -155,10 +113,6 @@ function showWrapped(row: DomainRow, readBehaviour: ReadBehaviour) {
     ...(priority !== null && { priority }),
   }));
   return { domain: row.domain, status: row.status, ...verificationOf(row), records };
-}
-
-function recordsOf(row: DomainRow, readBehaviour: ReadBehaviour) {
-  return [...mailRecords(row), ...DNS_RECORDS[readBehaviour('domains.dns-records')](row)];
 }
 
 function verificationOf({ status, verifiedAt, createdAt }: DomainRow) {
@@ -174,32 +128,18 @@ interface DnsRecord {
   readonly priority: number | null;
 }
 
-type DomainIdentity = Pick<DomainRow, 'id' | 'domain'>;
-
-/** The DNS records that a domain requires besides those for mail, by the value of `domains.dns-records`. */
-const DNS_RECORDS = {
-  reference: ({ domain }: DomainIdentity): DnsRecord[] => [
-    txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=none'),
-    // Directs bounces back to the service.
-    { type: 'CNAME', name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}`, priority: null },
-  ],
-  'mx-spf-dkim': ({ id, domain }: DomainIdentity) => [
-    txtRecord(`_mailbox-verification.${domain}`, `mailbox-verification=${tokenOf(id)}`),
-  ],
-};
-
-function mailRecords({ id, domain }: DomainIdentity): DnsRecord[] {
-  return [
+/** Returns the DNS records that a domain requires. */
+function recordsOf({ id, domain }: DomainRow, readBehaviour: ReadBehaviour): DnsRecord[] {
+  const token = id.replaceAll('-', '');
+  const txt = (name: string, value: string): DnsRecord => ({ type: 'TXT', name, value, priority: null });
+  const forMail: DnsRecord[] = [
     { type: 'MX', name: domain, value: `mx.${DEFAULT_DOMAIN}`, priority: 10 },
-    txtRecord(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
-    txtRecord(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${tokenOf(id)}`),
+    txt(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
+    txt(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${token}`),
   ];
-}
-
-function tokenOf(id: string): string {
-  return id.replaceAll('-', '');
-}
-
-function txtRecord(name: string, value: string): DnsRecord {
-  return { type: 'TXT', name, value, priority: null };
+  if (readBehaviour('domains.dns-records') === 'mx-spf-dkim')
+    return [...forMail, txt(`_mailbox-verification.${domain}`, `mailbox-verification=${token}`)];
+  // The last one directs bounces back to the service.
+  const bounce = { name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}` };
+  return [...forMail, txt(`_dmarc.${domain}`, 'v=DMARC1; p=none'), { type: 'CNAME', ...bounce, priority: null }];
 }

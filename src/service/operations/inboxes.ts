@@ -1,36 +1,31 @@
 import { slugOf } from '../../basics/text.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, isBareAddress } from '../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, isBareAddress, withoutTag } from '../../contract/email-address.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../../world/environment.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { removeInbox } from '../../world/store/removal.ts';
 import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
 import { canonicalAddress, defaultWorkspace, primaryAddress, type World } from '../../world/store/world.ts';
-import { checkDomain, isAddressTaken } from '../pipeline/access/check-domain.ts';
-import { createKey } from '../pipeline/access/create-key.ts';
-import { findInScope, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
-import { isInScope } from '../pipeline/access/principal.ts';
-import type { Context, Input, Run } from './context.ts';
+import { findInScope, type LookupContext, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
+import { createKey, isInScope } from '../pipeline/access/principal.ts';
+import type { Context, Run } from './context.ts';
 import { DELETED, updated } from './replies/show-page.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
-  const { principal, readBehaviour } = context;
   const rows = selectInboxes(context, { workspace: query.workspace });
-  const show = SHOW_INBOX[readBehaviour('inboxes.list.credentials')];
-  return { body: { inboxes: rows.map((row) => show(principal.world, row, context)) } };
+  const isShort = context.readBehaviour('inboxes.list.credentials') === 'omitted';
+  const show = isShort ? showInboxWithoutCredentials : showInbox;
+  return { body: { inboxes: rows.map((row) => show(context, row)) } };
 };
 
-const SHOW_INBOX = { omitted: showInboxWithoutCredentials, included: showInbox };
-
 export const getInbox: Run<'getInbox'> = (context, { params }) => {
-  return { body: showInbox(context.principal.world, findInScope(context, 'inboxes', params.id), context) };
+  return { body: showInbox(context, findInScope(context, 'inboxes', params.id)) };
 };
 
 export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
   const { id } = findInScope(context, 'inboxes', params.id);
   const { displayName, metadata } = body;
-  context.principal.world.inboxes.update(id, {
+  context.world.inboxes.update(id, {
     ...(displayName !== undefined && { displayName: displayName || null }),
     ...(metadata !== undefined && { metadata }),
   });
@@ -39,30 +34,55 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
 
 /** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
-  const { principal, environment, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  removeInbox(principal.world, inbox, timestampNow(environment));
+  removeInbox(world, inbox, timestampNow(world.environment));
   return { body: DELETED[readBehaviour('inboxes.delete.body')](inbox.id) };
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
-  const { principal, environment, assume } = context;
-  const { world } = principal;
-  const inbox = findInScope(context, 'inboxes', params.id);
-  checkDomain(context, inbox.workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
+  const { world, assume } = context;
+  const { id: inboxId, workspaceId } = findInScope(context, 'inboxes', params.id);
+  checkDomain(context, workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
   assume('inboxes.addresses.create.reply');
-  if (isAddressTaken(context, body.email, inbox.id))
+  if (isAddressTaken(context, body.email, inboxId))
     throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
-  const row = world.addAddress({
-    id: newId(environment),
-    inboxId: inbox.id,
-    address: body.email,
-    isPrimary: false,
-    createdAt: timestampNow(environment),
-  });
+  const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
+  const row = world.addAddress({ id, inboxId, address: body.email, isPrimary: false, createdAt });
   if (body.primary) makePrimary(world, row);
   return { body: { ok: true, address: row.address, isPrimary: body.primary } };
 };
+
+/**
+ * Checks that a workspace may have addresses on a domain: the default domain or one that is verified for the workspace.
+ *
+ * @throws {ApiError} VALIDATION_ERROR or FORBIDDEN, depending on the behaviour.
+ */
+function checkDomain(
+  { world, readBehaviour }: CreateContext | Context<'addInboxAddress'>,
+  workspaceId: string,
+  domain: string,
+  behaviour: 'inboxes.create.domain' | 'inboxes.addresses.create.domain',
+): void {
+  const isVerified = world.domains
+    .by('domain', domain)
+    .some((row) => row.status === 'verified' && (row.workspaceId ?? workspaceId) === workspaceId);
+  if (domain === DEFAULT_DOMAIN || isVerified) return;
+  const advice = `verify it, or use ${DEFAULT_DOMAIN}`;
+  const message = `The domain ${domain} is not verified for this workspace; ${advice}.`;
+  throw new ApiError(REFUSALS[readBehaviour(behaviour)], message);
+}
+
+/**
+ * Returns whether another inbox already gets the mail to an address. That inbox has the address itself, or the same
+ * address without its plus tag or with one. An inbox may take the address only if this is false.
+ */
+function isAddressTaken({ worlds, readBehaviour }: LookupContext, address: string, inboxId?: string): boolean {
+  if (worlds.findAddress(address)) return true;
+  const base = worlds.findAddress(withoutTag(address));
+  const related = [...(base ? [base] : []), ...worlds.findTagged(address)];
+  return related.some((owner) => owner.inboxId !== inboxId) && readBehaviour('sending.plus-tags') === 'delivered';
+}
 
 function makePrimary(world: World, { id, inboxId }: AddressRow): void {
   for (const address of world.addresses.by('inboxId', inboxId)) {
@@ -71,8 +91,7 @@ function makePrimary(world: World, { id, inboxId }: AddressRow): void {
 }
 
 export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
-  const { principal, readBehaviour, assume } = context;
-  const { world } = principal;
+  const { world, readBehaviour, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const addresses = world.addresses.by('inboxId', inbox.id);
   const row = addresses.find(({ address }) => address === params.address);
@@ -87,12 +106,8 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     assume('inboxes.addresses.delete.primary');
     makePrimary(world, canonical);
   }
-  return { body: ADDRESS_DELETE_BODIES[readBehaviour('inboxes.addresses.delete.body')](row.address) };
-};
-
-const ADDRESS_DELETE_BODIES = {
-  'deleted-and-address': (address: string) => ({ deleted: true as const, address }),
-  empty: () => ({}),
+  const isEmpty = readBehaviour('inboxes.addresses.delete.body') === 'empty';
+  return { body: isEmpty ? {} : { deleted: true, address: row.address } };
 };
 
 type CreateContext = Context<'createInbox'>;
@@ -120,40 +135,36 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName || null });
 };
 
-function workspaceFor(context: CreateContext, workspaceId: Input<'createInbox'>['body']['workspaceId']): WorkspaceRow {
-  const { principal, assume } = context;
+function workspaceFor(context: CreateContext, workspaceId?: string | null): WorkspaceRow {
+  const { principal, world, assume } = context;
   const selected = selectWorkspace(context, workspaceId);
   if (selected) return selected;
   if (principal.tier === 'workspace') return findInScope(context, 'workspaces', principal.workspaceId);
   assume('inboxes.create.workspace');
-  const defaultRow = defaultWorkspace(principal.world);
+  const defaultRow = defaultWorkspace(world);
   if (defaultRow) return defaultRow;
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
 /** Generates a user name from the name of the tenant, as much of it as an address at this domain may have. */
-function generateUsername({ environment, principal, assume }: CreateContext, domain: string): string {
+function generateUsername({ world, assume }: CreateContext, domain: string): string {
   assume('inboxes.create.generated-name');
-  const { world } = principal;
-  const ending = `-${newHex(environment, 4)}`;
+  const ending = `-${newHex(world.environment, 4)}`;
   // An address has at most 254 characters, and its user name 64.
   const room = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
   return slugOf(world.tenants.get(world.id)?.name ?? '', Math.max(room, 1), 'agent') + ending;
 }
 
 /** Finds the inbox with an address, if it is in the caller's scope. */
-function findInboxInScope({ principal, worlds }: CreateContext, address: string): InboxRow | undefined {
+function findInboxInScope({ principal, world, worlds }: CreateContext, address: string): InboxRow | undefined {
   const owner = worlds.findAddress(address);
-  const inbox = owner?.world === principal.world ? principal.world.inboxes.get(owner.inboxId) : undefined;
-  return inbox && isInScope(principal, { workspaceId: inbox.workspaceId, inboxId: inbox.id }) ? inbox : undefined;
+  const inbox = owner?.world === world ? world.inboxes.get(owner.inboxId) : undefined;
+  return inbox && isInScope(principal, { ...inbox, inboxId: inbox.id }) ? inbox : undefined;
 }
 
 function returnExisting(context: CreateContext, inbox: InboxRow, address: string): ReturnType<Run<'createInbox'>> {
   if (context.readBehaviour('inboxes.create.existing') === 'conflict') throw usernameTaken(address);
-  return {
-    status: 200,
-    body: { ...showInboxWithoutCredentials(context.principal.world, inbox, context), existed: true },
-  };
+  return { status: 200, body: { ...showInboxWithoutCredentials(context, inbox), existed: true } };
 }
 
 /** The name to use. If `inbox` is set, that inbox already has the name and is returned instead of a new one. */
@@ -193,83 +204,49 @@ function usernameTaken(address: string): ApiError {
 function insertInbox(
   context: CreateContext,
   workspace: WorkspaceRow,
-  { username, domain, displayName }: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
+  name: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
 ): ReturnType<Run<'createInbox'>> {
-  const { principal, environment } = context;
-  const { world } = principal;
+  const { world } = context;
+  const { environment } = world;
   const createdAt = timestampNow(environment);
   const id = newId(environment);
   const key = createKey(environment, { tier: 'inbox', ownerId: id });
-  const address = { id: newId(environment), inboxId: id, address: `${username}@${domain}`, isPrimary: true, createdAt };
-  const inbox = world.inboxes.insert({
-    id,
-    workspaceId: workspace.id,
-    username,
-    domain,
-    displayName,
-    metadata: null,
-    imapPassword: newPassword(environment),
-    isPaused: false,
-    deletedAt: null,
-    createdAt,
-  });
+  const address = { id: newId(environment), inboxId: id, address: canonicalAddress(name), isPrimary: true, createdAt };
+  const imapPassword = newPassword(environment);
+  const state = { metadata: null, imapPassword, isPaused: false, deletedAt: null, createdAt };
+  const inbox = world.inboxes.insert({ id, workspaceId: workspace.id, ...name, ...state });
   world.addAddress(address);
   world.addKey(key);
-  return { body: { ...showInbox(world, inbox, context), apiKey: key.key } };
+  return { body: { ...showInbox(context, inbox), apiKey: key.key } };
 }
 
 /** Returns an inbox as clients see it, without passwords. */
-function showInboxWithoutCredentials(
-  world: World,
-  inbox: InboxRow,
-  { readBehaviour }: Pick<BehaviourReader, 'readBehaviour'>,
-) {
+function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, inbox: InboxRow) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
+  const isNamed = displayName !== null || readBehaviour('inboxes.display-name.unset') === 'null';
   return {
-    id,
-    email: primaryAddress(world, inbox),
-    canonicalEmail: canonicalAddress(inbox),
-    username,
-    domain,
-    ...(displayName === null ? UNSET[readBehaviour('inboxes.display-name.unset')] : { displayName }),
+    ...{ id, email: primaryAddress(world, inbox), canonicalEmail: canonicalAddress(inbox), username, domain },
+    ...(isNamed && { displayName }),
     workspaceId,
     addresses,
-    ...EXTRA_FIELDS[readBehaviour('inboxes.shape')](metadata),
+    ...(readBehaviour('inboxes.shape') === 'with-metadata' && { metadata }),
     createdAt,
   };
 }
 
-/** The field of an inbox without a display name. */
-const UNSET = { null: { displayName: null }, absent: {} };
-
-const EXTRA_FIELDS = { 'with-metadata': (metadata: InboxRow['metadata']) => ({ metadata }), reference: () => ({}) };
-
-type ShownServers = ReachableWorlds['whole']['mailServers'];
-
-const SHOWN_SERVERS = { listening: (servers: ShownServers) => servers, service: (): ShownServers => ({}) };
-
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
-function showInbox(
-  world: World,
-  inbox: InboxRow,
-  reader: BehaviourReader & { readonly worlds: Pick<ReachableWorlds, 'whole'> },
-) {
-  reader.assume('inboxes.default-domain');
-  const { imap, smtp } = SHOWN_SERVERS[reader.readBehaviour('inboxes.mail-servers')](reader.worlds.whole.mailServers);
-  const login = { username: canonicalAddress(inbox), password: inbox.imapPassword };
+function showInbox(context: LookupContext & BehaviourReader, inbox: InboxRow) {
+  context.assume('inboxes.default-domain');
+  const isListening = context.readBehaviour('inboxes.mail-servers') === 'listening';
+  const { imap, smtp } = isListening ? context.worlds.whole.mailServers : {};
+  const { imapPassword } = inbox;
+  const login = { username: canonicalAddress(inbox), password: imapPassword };
+  const [imapHost, smtpHost] = [imap?.host ?? `imap.${DEFAULT_DOMAIN}`, smtp?.host ?? `smtp.${DEFAULT_DOMAIN}`];
   return {
-    ...showInboxWithoutCredentials(world, inbox, reader),
-    imapPassword: inbox.imapPassword,
-    imap: {
-      host: imap?.host ?? `imap.${DEFAULT_DOMAIN}`,
-      port: imap?.port ?? 993,
-      tls: imap?.hasTls ?? true,
-      ...login,
-    },
-    smtp: {
-      ...{ host: smtp?.host ?? `smtp.${DEFAULT_DOMAIN}`, port: smtp?.port ?? 587 },
-      ...{ starttls: smtp?.hasTls ?? true, ...login },
-    },
+    ...showInboxWithoutCredentials(context, inbox),
+    imapPassword,
+    imap: { host: imapHost, port: imap?.port ?? 993, tls: imap?.hasTls ?? true, ...login },
+    smtp: { host: smtpHost, port: smtp?.port ?? 587, starttls: smtp?.hasTls ?? true, ...login },
   };
 }

@@ -1,42 +1,36 @@
 import { keyPrefix } from '../../contract/tiers.ts';
 import type { ApiKeyRow } from '../../world/store/rows.ts';
-import { createKey } from '../pipeline/access/create-key.ts';
 import { findInScope, notFound } from '../pipeline/access/find-in-scope.ts';
+import { createKey } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 
 /** Creates a key for an inbox and revokes the previous one; the mail stays (service document, section 4.4). */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
-  const { principal, environment, readBehaviour } = context;
-  const { world } = principal;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
-  const row = world.addKey(createKey(environment, { tier: 'inbox', ownerId: inbox.id }));
+  const row = world.addKey(createKey(world.environment, { tier: 'inbox', ownerId: inbox.id }));
   for (const { id } of previous) world.removeKey(id);
   return { body: ROTATE_BODIES[readBehaviour('inboxes.rotate.reply')](row) };
 };
 
 const ROTATE_BODIES = {
-  'key-record': ({ id, key, ownerId, createdAt }: ApiKeyRow) => ({
-    id,
-    key,
-    prefix: keyPrefix(key),
-    inboxId: ownerId,
-    createdAt,
-  }),
+  'key-record': ({ id, key, ownerId: inboxId, createdAt }: ApiKeyRow) => {
+    return { id, key, prefix: keyPrefix(key), inboxId, createdAt };
+  },
   'key-only': ({ key }: ApiKeyRow) => ({ key }),
 };
 
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
-  const { principal, environment } = context;
-  const workspaceId = findInScope(context, 'workspaces', params.id).id;
-  const created = createKey(environment, { tier: 'workspace', ownerId: workspaceId, name: body.name });
-  const { id, key, name, createdAt } = principal.world.addKey(created);
+  const { id: workspaceId } = findInScope(context, 'workspaces', params.id);
+  const owner = { tier: 'workspace' as const, ownerId: workspaceId, name: body.name ?? null };
+  const { id, key, name, createdAt } = context.world.addKey(createKey(context.world.environment, owner));
   return { body: { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt } };
 };
 
 export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
   const workspace = findInScope(context, 'workspaces', params.id);
-  const rows = context.principal.world.apiKeys.by('ownerId', workspace.id);
+  const rows = context.world.apiKeys.by('ownerId', workspace.id);
   return {
     body: { keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })) },
   };
@@ -47,7 +41,7 @@ export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params 
   const workspace = findInScope(context, 'workspaces', params.id);
   const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys', 'The key does not belong to the workspace in the path.');
-  context.principal.world.removeKey(key.id);
+  context.world.removeKey(key.id);
   return { body: DELETE_BODIES[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
 };
 

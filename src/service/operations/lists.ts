@@ -10,29 +10,28 @@ import {
   type LookupContext,
   outOfScope,
   scopeOfInbox,
-  withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/show-page.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
-  const { principal, environment } = context;
+  const { world } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const row = principal.world.lists.insert({
-    id: newId(environment),
+  const row = world.lists.insert({
+    id: newId(world.environment),
     inboxId: inbox.id,
     name: body.name,
     description: body.description ?? null,
-    createdAt: timestampNow(environment),
+    createdAt: timestampNow(world.environment),
   });
-  return { body: showList(principal.world, row) };
+  return { body: showList(world, row) };
 };
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
-  const { principal, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const show = LIST_ITEMS[readBehaviour('lists.list.entries')];
-  const lists = principal.world.lists.by('inboxId', inbox.id).map((row) => show(showList(principal.world, row)));
+  const lists = world.lists.by('inboxId', inbox.id).map((row) => show(showList(world, row)));
   return { body: { lists } };
 };
 
@@ -42,37 +41,37 @@ const LIST_ITEMS = { included: (list: ShownList) => list, omitted: ({ entries: _
 
 export const getList: Run<'getList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
-  return { body: showList(context.principal.world, row) };
+  return { body: showList(context.world, row) };
 };
 
 export const deleteList: Run<'deleteList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
-  removeList(context.principal.world, row.id);
+  removeList(context.world, row.id);
   return { body: DELETED[context.readBehaviour('lists.delete.body')](row.id) };
 };
 
 export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
-  const { principal, environment, assume } = context;
-  const { listEntries } = principal.world;
+  const { world, assume } = context;
+  const { listEntries } = world;
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
     assume('lists.entries.taken');
     throw new ApiError('ALREADY_EXISTS', `${body.email} is already in this list.`);
   }
   const row = listEntries.insert({
-    id: newId(environment),
+    id: newId(world.environment),
     listId: list.id,
     email: body.email,
     displayName: body.displayName ?? null,
     metadata: body.metadata ?? null,
-    createdAt: timestampNow(environment),
+    createdAt: timestampNow(world.environment),
   });
   return { body: showEntry(row) };
 };
 
 export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
-  const entries = context.principal.world.listEntries.by('listId', list.id);
+  const entries = context.world.listEntries.by('listId', list.id);
   return { body: { entries: entries.map(showEntry) } };
 };
 
@@ -82,15 +81,15 @@ export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
 
 export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
   const { id } = findEntry(context, params);
-  context.principal.world.listEntries.remove(id);
+  context.world.listEntries.remove(id);
   return { body: DELETED[context.readBehaviour('lists.entries.delete.body')](id) };
 };
 
 function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
   const { row: list } = findInInbox(context, 'lists', id, listId);
-  const entry = context.principal.world.listEntries.get(entryId);
+  const entry = context.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
-  throw outOfScope(context, withId('entry'), (world) => {
+  throw outOfScope(context, 'entry with this id', (world) => {
     const otherList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
     return scopeOfInbox(world, otherList?.inboxId);
   });

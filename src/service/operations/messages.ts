@@ -3,8 +3,7 @@ import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
 import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
-import type { MessageRow } from '../../world/store/rows.ts';
-import { composeWithTrace } from '../mail/mime/compose-mail.ts';
+import { composeMail } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { mediaTypeOf } from '../mail/mime/mime-part.ts';
 import {
@@ -14,15 +13,13 @@ import {
   outOfScope,
   scopeOfInbox,
   selectInboxes,
-  withId,
 } from '../pipeline/access/find-in-scope.ts';
-import type { Run } from './context.ts';
+import type { Input, Run } from './context.ts';
 import { limitBodies, showAttachment, showMessage } from './replies/show-message.ts';
 import { DELETED, paginate, SHOW_PAGE, updated } from './replies/show-page.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
-  const { principal, readBehaviour, assume } = context;
-  const { world } = principal;
+  const { world, readBehaviour, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const messages = world.messageIndex.list([inbox.id], query.direction ?? 'visible');
   const { rows, pagination } = paginate(messages, query, readBehaviour);
@@ -32,19 +29,15 @@ export const listMessages: Run<'listMessages'> = (context, { params, query }) =>
 };
 
 export const getMessage: Run<'getMessage'> = (context, { params }) => {
-  const { principal, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const { message } = findMessage(context, params);
-  return { body: showMessage(principal.world, markRead(context, message), readBehaviour) };
+  const marksRead = !message.isRead && readBehaviour('messages.get.marks-read') !== 'no';
+  const row = marksRead ? world.messages.update(message.id, { isRead: true }) : message;
+  return { body: showMessage(world, row, readBehaviour) };
 };
 
-function markRead({ principal, readBehaviour }: LookupContext, message: MessageRow): MessageRow {
-  if (message.isRead || readBehaviour('messages.get.marks-read') === 'no') return message;
-  return principal.world.messages.update(message.id, { isRead: true });
-}
-
 export const updateMessage: Run<'updateMessage'> = (context, { params, body }) => {
-  const { principal, readBehaviour } = context;
-  const { world } = principal;
+  const { world, readBehaviour } = context;
   const { message } = findMessage(context, params, 'messages.update.deleted');
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
@@ -54,25 +47,25 @@ export const updateMessage: Run<'updateMessage'> = (context, { params, body }) =
 
 /** Soft-deletes a message: lists no longer contain it, but its thread still does. Deleting it again removes it. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
-  const { principal, environment, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const { message } = findMessage(context, params, 'messages.delete.deleted');
-  if (message.deletedAt === null) principal.world.messages.update(message.id, { deletedAt: timestampNow(environment) });
-  else removeMessage(principal.world, message);
+  const deletedAt = timestampNow(world.environment);
+  if (message.deletedAt === null) world.messages.update(message.id, { deletedAt });
+  else removeMessage(world, message);
   return { body: DELETED[readBehaviour('messages.delete.body')](message.id) };
 };
 
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
-  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  const attachments = context.world.attachments.by('messageId', message.id);
   return {
-    body: composeWithTrace(writeShownTrace(message, context.readBehaviour), message, attachments),
+    body: composeMail(message, attachments, writeShownTrace(message, context.readBehaviour)),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };
 
 export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
-  const { principal, readBehaviour } = context;
-  const { world } = principal;
+  const { world, readBehaviour } = context;
   const inboxIds = inboxIdsInScope(context, query);
   const list = selectList(query.folder, context);
   const isGrouped = query.group === 'thread';
@@ -83,10 +76,7 @@ export const listAllMessages: Run<'listAllMessages'> = (context, { query }) => {
 };
 
 /** Returns the ids of the inboxes in scope that match the selectors. */
-function inboxIdsInScope(
-  context: LookupContext,
-  { workspace, inboxId: inbox }: { readonly workspace?: string | undefined; readonly inboxId?: string | undefined },
-): string[] {
+function inboxIdsInScope(context: LookupContext, { workspace, inboxId: inbox }: Input<'countFolders'>['query']) {
   return selectInboxes(context, { workspace, inbox }).map(({ id }) => id);
 }
 
@@ -98,7 +88,7 @@ function selectList(folder: Folder | undefined, { readBehaviour, assume }: Behav
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
   const inboxIds = inboxIdsInScope(context, query);
-  const count = (list: MessageList) => context.principal.world.messageIndex.list(inboxIds, list).length;
+  const count = (list: MessageList) => context.world.messageIndex.list(inboxIds, list).length;
   const inbox = { unread: count('unreadInbox'), total: count('inbox') };
   const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
   return { body: { inbox, ...COUNT_BODIES[context.readBehaviour('messages.folders.counts')](others) } };
@@ -107,26 +97,28 @@ export const countFolders: Run<'countFolders'> = (context, { query }) => {
 type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;
 
 const COUNT_BODIES = {
-  objects: ({ sent, starred, archived, trash }: OtherCounts) => ({
-    sent: { total: sent },
-    starred: { total: starred },
-    archived: { total: archived },
-    trash: { total: trash },
-  }),
+  objects: ({ sent, starred, archived, trash }: OtherCounts) => {
+    return {
+      sent: { total: sent },
+      starred: { total: starred },
+      archived: { total: archived },
+      trash: { total: trash },
+    };
+  },
   numbers: (counts: OtherCounts) => counts,
 };
 
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);
-  const attachments = context.principal.world.attachments.by('messageId', message.id);
+  const attachments = context.world.attachments.by('messageId', message.id);
   return { body: { attachments: attachments.map(showAttachment) } };
 };
 
 export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   const { message } = findMessage(context, params);
-  const row = context.principal.world.attachments.get(params.attachmentId);
+  const row = context.world.attachments.get(params.attachmentId);
   if (row?.messageId !== message.id) {
-    throw outOfScope(context, withId('attachment'), (world) => {
+    throw outOfScope(context, 'attachment with this id', (world) => {
       const messageId = world.attachments.get(params.attachmentId)?.messageId ?? '';
       return scopeOfInbox(world, world.messages.get(messageId)?.inboxId);
     });

@@ -1,24 +1,18 @@
 import { isBareAddress } from '../../contract/email-address.ts';
-import type { REASONS } from '../../contract/operations/service.ts';
+import type { ReplyOf } from '../../contract/operations.ts';
 import { primaryAddress } from '../../world/store/world.ts';
 import { findRoute, findSimulator } from '../mail/outgoing/route.ts';
-import { describePrincipal, type Principal } from '../pipeline/access/principal.ts';
+import { describePrincipal } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({
-  body: HEALTH_BODIES[readBehaviour('health.body')],
+  body: readBehaviour('health.body') === 'empty' ? {} : { status: 'ok' },
 });
 
-const HEALTH_BODIES = { status: { status: 'ok' as const }, empty: {} };
-
-export const getMe: Run<'getMe'> = ({ principal }) => ({
-  body: { ...describePrincipal(principal), email: emailOf(principal) },
-});
-
-function emailOf(principal: Principal): string | null {
-  const inbox = principal.tier === 'inbox' ? principal.world.inboxes.get(principal.inboxId) : undefined;
-  return inbox && principal.tier === 'inbox' ? primaryAddress(principal.world, inbox) : null;
-}
+export const getMe: Run<'getMe'> = ({ principal, world }) => {
+  const inbox = world?.inboxes.get(principal.inboxId ?? '');
+  return { body: { ...describePrincipal(principal), email: world && inbox ? primaryAddress(world, inbox) : null } };
+};
 
 export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
   const email = body.email.trim().toLowerCase();
@@ -26,11 +20,11 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
   return { body: { email, valid: reason === null, reason } };
 };
 
-function findInvalidReason(context: Context<'verifyEmail'>, email: string): (typeof REASONS)[number] | null {
+function findInvalidReason(context: Context<'verifyEmail'>, email: string): ReplyOf<'verifyEmail'>['reason'] {
   if (!isBareAddress(email)) {
     context.assume('sending.addresses');
     return 'syntax';
   }
-  if (findRoute(context, email, context.principal.world).kind !== 'bounced') return null;
+  if (findRoute(context, email, context.world).kind !== 'bounced') return null;
   return findSimulator(email, context.readBehaviour) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

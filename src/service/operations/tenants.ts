@@ -1,19 +1,20 @@
 import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import { createKey } from '../pipeline/access/create-key.ts';
+import { createKey } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/show-page.ts';
 
 /** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
-export const createTenant: Run<'createTenant'> = ({ worlds, environment }, { body }) => {
+export const createTenant: Run<'createTenant'> = ({ worlds }, { body }) => {
+  const { environment } = worlds;
   const createdAt = timestampNow(environment);
-  const tenant = { id: newId(environment), name: body.name, createdAt };
+  const { id, name } = { id: newId(environment), name: body.name };
   const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
-  const key = createKey(environment, { tier: 'tenant', ownerId: tenant.id });
-  const world = worlds.add(tenant);
+  const key = createKey(environment, { tier: 'tenant', ownerId: id });
+  const world = worlds.add({ id, name, createdAt });
   world.workspaces.insert(workspace);
   world.addKey(key);
-  return { body: { id: tenant.id, name: tenant.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
+  return { body: { id, name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
 };
 
 /** Deletes a tenant with all its data. Its keys are refused from the next request on. */

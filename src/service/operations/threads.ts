@@ -1,15 +1,13 @@
 import type { Thread } from '../../world/store/indexes/message-index.ts';
-import type { World } from '../../world/store/world.ts';
-import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
-import type { RowScope } from '../pipeline/access/principal.ts';
+import { findInScope, outOfScope, scopeOfInbox } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { limitBodies, showMessage } from './replies/show-message.ts';
 import { paginate } from './replies/show-page.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
-  const { principal, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const threads = principal.world.messageIndex.threads(inbox.id, THREAD_ORDERS[readBehaviour('messages.list.order')]);
+  const threads = world.messageIndex.threads(inbox.id, THREAD_ORDERS[readBehaviour('messages.list.order')]);
   const { rows, pagination } = paginate(threads, query, readBehaviour);
   return { body: { threads: rows.map(summarise), pagination } };
 };
@@ -23,17 +21,15 @@ function summarise({ first, last, messageCount, unreadCount }: Thread) {
 }
 
 /** Returns a thread with all its messages, including deleted ones. */
-export const getThread: Run<'getThread'> = (context, { params }) => {
-  const { principal, readBehaviour, assume } = context;
-  const inbox = findInScope(context, 'inboxes', params.id);
-  const thread = principal.world.messageIndex.thread(inbox.id, params.threadId);
-  if (!thread) throw outOfScope(context, withId('thread'), (world) => scopeOfThread(world, params.threadId));
-  const messages = limitBodies(thread.messages(), assume).map((row) =>
-    showMessage(principal.world, row, readBehaviour),
-  );
-  return { body: { threadId: params.threadId, messageCount: messages.length, messages } };
+export const getThread: Run<'getThread'> = (context, { params: { id, threadId } }) => {
+  const { world, readBehaviour, assume } = context;
+  const inbox = findInScope(context, 'inboxes', id);
+  const thread = world.messageIndex.thread(inbox.id, threadId);
+  if (!thread) {
+    throw outOfScope(context, 'thread with this id', (other) =>
+      scopeOfInbox(other, other.messageIndex.inboxOfThread(threadId)),
+    );
+  }
+  const messages = limitBodies(thread.messages(), assume).map((row) => showMessage(world, row, readBehaviour));
+  return { body: { threadId, messageCount: messages.length, messages } };
 };
-
-function scopeOfThread(world: World, threadId: string): RowScope | undefined {
-  return scopeOfInbox(world, world.messageIndex.inboxOfThread(threadId));
-}

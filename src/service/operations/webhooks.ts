@@ -2,57 +2,50 @@ import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { insertWebhook, withoutRepeats } from '../delivery/insert-webhook.ts';
-import { findInScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
-import type { Principal } from '../pipeline/access/principal.ts';
+import { findInScope, type LookupContext, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED, updated } from './replies/show-page.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
-type WebhookPrincipal = Extract<Principal, { tier: 'tenant' | 'workspace' }>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, readBehaviour, assume } = context;
+  const { principal, assume } = context;
   if (body.workspaceId) assume('webhooks.create.workspace');
-  const workspace = selectWorkspace(context, body.workspaceId);
-  const workspaceId = principal.tier === 'workspace' ? principal.workspaceId : (workspace?.id ?? null);
-  return { body: toReply(insertWebhook({ world: principal.world, readBehaviour }, { ...body, workspaceId })) };
+  const selected = selectWorkspace(context, body.workspaceId);
+  return {
+    body: toReply(insertWebhook(context, { ...body, workspaceId: principal.workspaceId ?? selected?.id ?? null })),
+  };
 };
 
 export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
-  const { principal, readBehaviour, assume } = context;
+  const { readBehaviour, assume } = context;
   const workspace = selectWorkspace(context, query.workspace);
-  const visible = visibleWebhooks(principal, readBehaviour);
-  const selected = workspace ? visible.filter((row) => row.workspaceId === workspace.id) : visible;
-  const rows = sortWebhooks(selected, readBehaviour);
+  const rows = visibleWebhooks(context).filter((row) => !workspace || row.workspaceId === workspace.id);
+  if (rows.length > 1 && readBehaviour('webhooks.list.order') === 'newest-first') rows.reverse();
   if (workspace || rows.length > 1) assume('webhooks.list.pages');
   const toItem = readBehaviour('webhooks.list.secret') === 'omitted' ? withoutSecret : toReply;
   return { body: { webhooks: rows.map(toItem) } };
 };
 
-function visibleWebhooks(principal: WebhookPrincipal, readBehaviour: ReadBehaviour): WebhookRow[] {
-  const { webhooks } = principal.world;
+function visibleWebhooks({ principal, world, readBehaviour }: LookupContext): WebhookRow[] {
+  const { webhooks } = world;
   if (principal.tier === 'tenant') return webhooks.all();
   if (readBehaviour('webhooks.list.workspace-scope') === 'own')
     return webhooks.by('workspaceId', principal.workspaceId);
-  return webhooks.all().filter((row) => row.workspaceId === null || row.workspaceId === principal.workspaceId);
-}
-
-function sortWebhooks(rows: WebhookRow[], readBehaviour: ReadBehaviour): WebhookRow[] {
-  return rows.length > 1 && readBehaviour('webhooks.list.order') === 'newest-first' ? rows.reverse() : rows;
+  return webhooks.all().filter(({ workspaceId }) => workspaceId === null || workspaceId === principal.workspaceId);
 }
 
 export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
-  const { principal, readBehaviour } = context;
-  const row = principal.world.webhooks.get(params.id);
-  const isListed = row?.workspaceId === null && visibleWebhooks(principal, readBehaviour).includes(row);
-  return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), readBehaviour) };
+  const row = context.world.webhooks.get(params.id);
+  const isListed = row?.workspaceId === null && visibleWebhooks(context).includes(row);
+  return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), context.readBehaviour) };
 };
 
 export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) => {
-  const { principal, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const { id } = findInScope(context, 'webhooks', params.id);
   const { url, events, isActive } = body;
-  const row = principal.world.webhooks.update(id, {
+  const row = world.webhooks.update(id, {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events: withoutRepeats(events, readBehaviour) }),
     ...(isActive !== undefined && { isActive }),
@@ -66,7 +59,7 @@ function showWebhook(row: WebhookRow, readBehaviour: ReadBehaviour) {
 
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
   const { id } = findInScope(context, 'webhooks', params.id);
-  context.principal.world.webhooks.remove(id);
+  context.world.webhooks.remove(id);
   return { body: DELETE_BODIES[context.readBehaviour('webhooks.delete.body')](id) };
 };
 

@@ -1,32 +1,27 @@
 import { slugOf } from '../../basics/text.ts';
-import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { removeWorkspace } from '../../world/store/removal.ts';
 import type { WorkspaceRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import { findInScope } from '../pipeline/access/find-in-scope.ts';
-import type { TenantPrincipal } from '../pipeline/access/principal.ts';
-import type { Run } from './context.ts';
+import { findInScope, rowsInScope } from '../pipeline/access/find-in-scope.ts';
+import type { Context, Run } from './context.ts';
 import { DELETED } from './replies/show-page.ts';
 
-export const createWorkspace: Run<'createWorkspace'> = (
-  { principal, environment, readBehaviour, assume },
-  { body },
-) => {
-  const { world } = principal;
-  if (body.slug === undefined || body.slug === null) assume('workspaces.create.slug');
+export const createWorkspace: Run<'createWorkspace'> = (context, { body }) => {
+  const { world, assume } = context;
+  if (typeof body.slug !== 'string') assume('workspaces.create.slug');
   const row = world.workspaces.insert({
-    id: newId(environment),
+    id: newId(world.environment),
     name: body.name,
-    slug: pickFreeSlug(world, body.slug ?? slugOf(body.name, 60, 'workspace'), readBehaviour),
+    slug: pickFreeSlug(context, body.slug ?? slugOf(body.name, 60, 'workspace')),
     isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
-    createdAt: timestampNow(environment),
+    createdAt: timestampNow(world.environment),
   });
   return { body: showWorkspace(world, row) };
 };
 
-function pickFreeSlug(world: World, slug: string, readBehaviour: ReadBehaviour): string {
+function pickFreeSlug({ world, readBehaviour }: Context<'createWorkspace'>, slug: string): string {
   const isTaken = (candidate: string) => world.workspaces.by('slug', candidate).length > 0;
   if (!isTaken(slug)) return slug;
   if (readBehaviour('workspaces.create.slug-taken') === 'conflict') {
@@ -37,32 +32,23 @@ function pickFreeSlug(world: World, slug: string, readBehaviour: ReadBehaviour):
   return `${slug}-${number}`;
 }
 
-export const listWorkspaces: Run<'listWorkspaces'> = ({ principal }) => {
-  const { world } = principal;
-  return { body: { workspaces: visibleWorkspaces(principal).map((row) => showWorkspace(world, row)) } };
+export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, world }) => {
+  return { body: { workspaces: rowsInScope(principal, 'workspaces').map((row) => showWorkspace(world, row)) } };
 };
 
-function visibleWorkspaces(principal: TenantPrincipal): WorkspaceRow[] {
-  const { workspaces } = principal.world;
-  if (principal.tier === 'tenant') return workspaces.all();
-  return [workspaces.get(principal.workspaceId)].filter((row) => row !== undefined);
-}
-
 export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {
-  return { body: showWorkspace(context.principal.world, findInScope(context, 'workspaces', params.id)) };
+  return { body: showWorkspace(context.world, findInScope(context, 'workspaces', params.id)) };
 };
 
 /** Deletes a workspace with its inboxes, domains, webhooks and keys. The keys are refused from now on. */
 export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => {
-  const { principal, readBehaviour } = context;
+  const { world, readBehaviour } = context;
   const { id, isDefault } = findInScope(context, 'workspaces', params.id);
   if (isDefault) {
-    throw new ApiError(
-      REFUSALS[readBehaviour('workspaces.delete.default')],
-      'The default workspace cannot be deleted.',
-    );
+    const code = REFUSALS[readBehaviour('workspaces.delete.default')];
+    throw new ApiError(code, 'The default workspace cannot be deleted.');
   }
-  removeWorkspace(principal.world, id);
+  removeWorkspace(world, id);
   return { body: DELETED[readBehaviour('workspaces.delete.body')](id) };
 };
 

@@ -10,8 +10,7 @@ import {
 } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import type { OperationRow } from '../../contract/operations.ts';
-import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
+import { OPERATIONS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { EventBus } from '../../world/event-bus.ts';
 import type { Faults } from '../../world/faults.ts';
@@ -61,8 +60,6 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 /** Observes finished exchanges. */
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
-const NO_FAULTS: readonly RequestFault[] = [];
-
 /** Creates the exchange of a new request. */
 export function createExchange(
   request: ApiRequest,
@@ -76,7 +73,7 @@ export function createExchange(
     row: undefined,
     principal: undefined,
     received: undefined,
-    faults: NO_FAULTS,
+    faults: [],
     error: undefined,
     refusal: undefined,
     ignored: [],
@@ -181,13 +178,10 @@ export interface ApiReply {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
-/** A reply whose body is a stream. */
-interface StreamReply extends Pick<ApiReply, 'status' | 'headers'> {
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-}
-
 /** A reply of bytes or of a stream. */
-export type AnyReply = ApiReply | StreamReply;
+export interface AnyReply extends Omit<ApiReply, 'body'> {
+  readonly body: ApiReply['body'] | ReadableStream<Uint8Array<ArrayBuffer>>;
+}
 
 /** The result of handling a request. */
 export interface ApiResult {
@@ -260,7 +254,7 @@ export function textReply(status: number, text: string, contentType: string): Ap
 /**
  * Creates a streamed reply. Each text is sent as soon as it exists, until the last one or until the client disconnects.
  */
-export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): StreamReply {
+export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): AnyReply {
   const iterator = texts[Symbol.asyncIterator]();
   const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
     async pull(controller) {
@@ -316,7 +310,7 @@ export function recordCommand({ behaviours, observers }: Service, command: MailC
   const request = { method, path, query: new URLSearchParams(), headers: new Headers(), body: null };
   const exchange = createExchange(request, behaviours, protocol);
   exchange.principal = principal;
-  exchange.received = new TextEncoder().encode(text);
+  exchange.received = encoder.encode(text);
   exchange.refusal = status < 400 ? undefined : reply;
   finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
 }

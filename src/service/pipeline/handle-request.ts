@@ -1,13 +1,13 @@
 import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { OPERATION_ROWS, type OperationRow } from '../../contract/operations.ts';
+import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
-import { findPrincipal, mayCall, type Principal, readKey } from './access/principal.ts';
+import { findPrincipal, type Principal, readKey } from './access/principal.ts';
 import {
   type ApiReply,
   type ApiRequest,
@@ -23,6 +23,7 @@ import {
   stripBodyForHead,
 } from './exchange.ts';
 import { parseInput, readBody } from './parse-input.ts';
+import type { ResolvedOperation } from './resolve-operation.ts';
 import { runWithFaults } from './run-with-faults.ts';
 
 /** A segment with a parameter, and the fixed ending behind it. */
@@ -53,27 +54,24 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
 
 /** Runs the stages of a request in order. A stage that throws ends the request. */
 async function runStages(service: Service, exchange: Exchange): Promise<ApiReply> {
-  const { request } = exchange;
   const found = findOperation(service, exchange);
   if ('allow' in found) return optionsReply(found.allow);
-  const { row } = found;
+  const { row, params } = found;
   if ('isStream' in row) throw upgradeRequired(service, exchange);
   exchange.row = row;
-  const received = await readBody(request);
-  exchange.received = received;
+  exchange.received = await readBody(exchange.request);
   // Everything below is synchronous, so no other request can revoke the key in between.
-  authorise(service, exchange, row);
+  const operation = service.operationFor(row.id);
+  authorise(service, exchange, row, operation);
   const run = () => {
-    const operation = service.operationFor(row.id);
-    const input = parseInput(operation, { request, params: found.params, received }, exchange);
-    const outcome = runOperation(service, exchange, row, input);
+    const outcome = runOperation(service, exchange, row.id, parseInput(operation, params, exchange));
     operation.replyAssumptions.forEach(exchange.assume);
     return outcomeReply(row.status, outcome);
   };
-  return service.faults.isEmpty ? run() : runWithFaults(service, exchange, row, run);
+  return service.faults.isEmpty ? run() : runWithFaults(service, exchange, run);
 }
 
-function findOperation(service: Service, exchange: Exchange): Found<Row> {
+function findOperation(service: Service, exchange: Exchange) {
   try {
     return findRow(router, exchange.request, exchange);
   } catch (error) {
@@ -92,17 +90,15 @@ function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchan
 function runOperation(
   { worlds, events, loops, correspondents }: Service,
   { principal, readBehaviour, assume }: Exchange,
-  { id }: OperationRow,
+  id: OperationId,
   input: unknown,
 ): Outcome {
-  const world = principal && 'world' in principal ? principal.world : undefined;
-  const { environment } = world ?? worlds;
-  const reachable = world ? worlds.reachableFrom(world) : worlds;
+  const world = principal?.world;
+  const reached = { principal, world, worlds: world ? worlds.reachableFrom(world) : worlds };
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  const mail = { events, loops, correspondents };
-  return run({ principal, worlds: reachable, environment, ...mail, readBehaviour, assume } as Context, input as never);
+  return run({ ...reached, events, loops, correspondents, readBehaviour, assume } as Context, input as never);
 }
 
 /**
@@ -131,17 +127,16 @@ function authenticate({ worlds }: Service, exchange: Exchange): Principal {
  * @throws {ApiError} UNAUTHORIZED as `authenticate` does; for a wrong tier FORBIDDEN or NOT_FOUND, by
  *   `auth.wrong-tier`.
  */
-function authorise(service: Service, exchange: Exchange, row: OperationRow): void {
-  const { tiers, tierBehaviours, tierAssumptions, tiersThatDiffer } = service.operationFor(row.id);
+function authorise(service: Service, exchange: Exchange, row: OperationRow, { tiers }: ResolvedOperation): void {
   if (!tiers) return;
-  const principal = authenticate(service, exchange);
-  const isAllowed = mayCall(principal, tiers);
-  if (!isAllowed || tiersThatDiffer.has(principal.tier)) {
-    tierBehaviours.forEach(exchange.readBehaviour);
-    tierAssumptions.forEach(exchange.assume);
+  const { tier } = authenticate(service, exchange);
+  const isAllowed = tiers.value.includes(tier);
+  if (!isAllowed || tiers.alternatives.some(({ value }) => !value.includes(tier))) {
+    for (const { id } of tiers.alternatives) exchange.readBehaviour(id);
+    tiers.assumes.forEach(exchange.assume);
   }
   if (isAllowed) return;
-  const [own, others] = [TIER_PREFIX[principal.tier], tiers.map((tier) => TIER_PREFIX[tier]).join(' or ')];
+  const [own, others] = [TIER_PREFIX[tier], tiers.value.map((each) => TIER_PREFIX[each]).join(' or ')];
   const message = `This ${own} key may not call ${row.method} ${row.path}; use a ${others} key.`;
   throw exchange.readBehaviour('auth.wrong-tier') === 'not-found'
     ? routeNotFound(exchange.request.path, '', message)
@@ -155,22 +150,23 @@ export interface Routable {
 }
 
 /** The rows of one path, by method. */
-export type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
+type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
 
 /** Finds the rows of a path by its encoded segments; returns `undefined` for an unknown path. */
-export type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
+type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
 
 interface Node<Row> {
-  readonly literals: Map<string, Node<Row>>;
+  /** By segment; a parameter has the name `{}`, with the fixed ending of its segment. */
+  readonly children: Map<string, Node<Row>>;
   readonly rows: Map<string, Row>;
-  /** What follows a parameter, with the fixed ending of its segment; the longest ending comes first. */
-  readonly parameters: { readonly ending: string; readonly node: Node<Row> }[];
+  /** What follows the parameters in their segments, the longest first. */
+  endings: string[];
 }
 
 /** Compiles a table into a tree of path segments, so that the look-up time does not grow with the table. */
 export function createRouter<Row extends Routable>(table: readonly Row[]): Router<Row> {
   const root = createNode<Row>();
-  for (const row of table) addRow(root, row);
+  for (const row of table) splitPath(row.path).reduce(childOf, root).rows.set(row.method, row);
   return (segments) => findRows(root, segments, 0);
 }
 
@@ -180,7 +176,7 @@ export function splitPath(path: string): string[] {
 }
 
 /** Reads the parameters of a row's path from the decoded segments of a request. */
-export function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
+function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [index, segment] of splitPath(row.path).entries()) {
     const [, name, ending = ''] = PARAMETER.exec(segment) ?? [];
@@ -190,30 +186,17 @@ export function readParams(row: Routable, segments: readonly string[]): Record<s
 }
 
 function createNode<Row>(): Node<Row> {
-  return { literals: new Map(), rows: new Map(), parameters: [] };
+  return { children: new Map(), rows: new Map(), endings: [] };
 }
 
-function addRow<Row extends Routable>(root: Node<Row>, row: Row): void {
-  const step = (node: Node<Row>, segment: string) => {
-    const ending = PARAMETER.exec(segment)?.[2];
-    return ending === undefined ? literalOf(node, segment) : parameterOf(node, ending);
-  };
-  splitPath(row.path).reduce(step, root).rows.set(row.method, row);
-}
-
-function parameterOf<Row>({ parameters }: Node<Row>, ending: string): Node<Row> {
-  const known = parameters.find((parameter) => parameter.ending === ending);
-  if (known) return known.node;
-  const node = createNode<Row>();
-  parameters.push({ ending, node });
-  parameters.sort((one, other) => other.ending.length - one.ending.length);
-  return node;
-}
-
-function literalOf<Row>(node: Node<Row>, segment: string): Node<Row> {
-  const next = node.literals.get(segment) ?? createNode<Row>();
-  node.literals.set(segment, next);
-  return next;
+function childOf<Row>(node: Node<Row>, segment: string): Node<Row> {
+  const key = segment.replace(PARAMETER, '{}$2');
+  const known = node.children.get(key);
+  if (known) return known;
+  const child = createNode<Row>();
+  node.children.set(key, child);
+  if (key !== segment) node.endings = [...node.endings, key.slice(2)].sort((a, b) => b.length - a.length);
+  return child;
 }
 
 /** Tries a literal segment first, and a parameter only if the literal does not lead to any row. */
@@ -224,22 +207,16 @@ function findRows<Row extends Routable>(
 ): RowsByMethod<Row> | undefined {
   const segment = segments[index];
   if (segment === undefined) return node.rows.size > 0 ? node.rows : undefined;
-  const literal = node.literals.get(segment);
+  const literal = node.children.get(segment);
   const found = literal && findRows(literal, segments, index + 1);
   if (found) return found;
-  const isMatch = ({ ending }: { readonly ending: string }) =>
-    segment.length > ending.length && segment.endsWith(ending);
-  const parameter = node.parameters.find(isMatch);
-  return parameter && findRows(parameter.node, segments, index + 1);
+  const ending = node.endings.find((each) => segment.length > each.length && segment.endsWith(each));
+  const parameter = ending === undefined ? undefined : node.children.get(`{}${ending}`);
+  return parameter && findRows(parameter, segments, index + 1);
 }
 
-/** The result of `findRow`: a row with its path parameters, or for OPTIONS the methods that the path supports. */
-export type Found<Row extends Routable> =
-  | { readonly row: Row; readonly params: Record<string, string> }
-  | { readonly allow: string };
-
 /**
- * Finds the row for a method and a path.
+ * Finds the row for a method and a path, with the path parameters; for OPTIONS, the methods that the path supports.
  *
  * @throws {ApiError} VALIDATION_ERROR (invalid percent-encoding), NOT_FOUND or METHOD_NOT_ALLOWED.
  */
@@ -247,7 +224,7 @@ export function findRow<Row extends Routable>(
   router: Router<Row>,
   { method, path }: { readonly method: string; readonly path: string },
   { readBehaviour, assume }: BehaviourReader,
-): Found<Row> {
+): { readonly row: Row; readonly params: Record<string, string> } | { readonly allow: string } {
   const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
   const decoded = path.includes('%') ? decodeSegments(path, segments, readBehaviour) : segments;
   const rows = router(segments);
@@ -258,33 +235,28 @@ export function findRow<Row extends Routable>(
   if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
     return { allow: allowedMethods(rows, readBehaviour) };
   const row = rows.get(method === 'HEAD' ? methodForHead(rows, readBehaviour) : method);
-  if (!row) throw wrongMethod({ method, path }, rows, readBehaviour);
-  return { row, params: readParams(row, decoded) };
+  if (row) return { row, params: readParams(row, decoded) };
+  if (readBehaviour('requests.wrong-method') === 'not-found') throw routeNotFound(path);
+  const allow = allowedMethods(rows, readBehaviour);
+  const message = `${method} is not supported for this path; use ${allow}.`;
+  throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }
 
 /** Creates the error for an unknown path. `reason` is for the log, if the path exists but the reply must hide it. */
 export function routeNotFound(path: string, hint = '', reason?: string): ApiError {
-  return new ApiError(
-    'NOT_FOUND',
-    `There is no route ${path.slice(0, 200) || '/'}${hint}.`,
-    reason === undefined ? {} : { internalReason: () => reason },
-  );
+  const message = `There is no route ${path.slice(0, 200) || '/'}${hint}.`;
+  return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
 }
 
 /** Says that a path needs the version of the service before it, if that leads to a row. */
 function explainMissingVersion(path: string, router: Router<Routable>): string {
   const whole = VERSION_PATH + path;
-  return router(splitPath(whole))
-    ? `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`
-    : '';
+  const hint = `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`;
+  return router(splitPath(whole)) ? hint : '';
 }
 
 /** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
-function stripTrailingSlash<Row extends Routable>(
-  path: string,
-  router: Router<Row>,
-  readBehaviour: ReadBehaviour,
-): string {
+function stripTrailingSlash(path: string, router: Router<Routable>, readBehaviour: ReadBehaviour): string {
   const trimmed = path.replace(/\/$/, '');
   if (trimmed === path || !router(splitPath(trimmed))) return path;
   return readBehaviour('requests.trailing-slash') === 'ignored' ? trimmed : path;
@@ -302,18 +274,6 @@ function decodeSegments(path: string, segments: readonly string[], readBehaviour
 /** Returns the method of the row that serves HEAD: GET if there is one and `requests.head` is `as-get`. */
 function methodForHead(rows: RowsByMethod<Routable>, readBehaviour: ReadBehaviour): string {
   return rows.has('GET') && readBehaviour('requests.head') === 'as-get' ? 'GET' : 'HEAD';
-}
-
-function wrongMethod(
-  { method, path }: { readonly method: string; readonly path: string },
-  rows: RowsByMethod<Routable>,
-  readBehaviour: ReadBehaviour,
-): ApiError {
-  if (readBehaviour('requests.wrong-method') === 'not-found') return routeNotFound(path);
-  const allow = allowedMethods(rows, readBehaviour);
-  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported for this path; use ${allow}.`, {
-    headers: { allow },
-  });
 }
 
 const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];

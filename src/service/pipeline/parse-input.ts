@@ -2,65 +2,52 @@ import type { z } from 'zod';
 import { didYouMean } from '../../basics/nearest.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, invalid } from '../../contract/errors.ts';
-import type { ApiRequest, ReceivedBody } from './exchange.ts';
-import type { ResolvedOperation, ResolvedSchema } from './resolve-operation.ts';
+import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
+import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
 
 /** Reads behaviours, and takes the names of what is not read. */
 interface InputReader extends BehaviourReader {
   readonly ignored?: string[];
 }
 
-/** The parts of a request that contain an operation's input. */
-interface Received {
-  readonly request: Pick<ApiRequest, 'query' | 'headers'>;
-  readonly params: Record<string, string>;
-  readonly received: ReceivedBody;
-}
+type ResolvedSchema = Resolved<z.ZodObject>;
+type Fields = Record<string, unknown>;
 
 /**
- * Parses the input of an operation with the schemas of its row.
+ * Parses the input of an operation with the schemas of its row. `params` are the parameters of the path.
  *
  * @throws {ApiError} for the first invalid part, in this order: path, query, body.
  */
-export function parseInput(
-  operation: Pick<ResolvedOperation, 'params' | 'query' | 'body'>,
-  { request, params, received }: Received,
-  reader: InputReader,
-) {
+export function parseInput(operation: ResolvedOperation, params: Record<string, string>, exchange: Exchange) {
+  const { request, received = 'empty' } = exchange;
   return {
-    params: parseParams(operation.params, params, reader),
-    query: parseQuery(operation.query, request.query, reader),
-    body: parseBody(operation.body, received, request.headers.get('content-type'), reader),
+    params: parseParams(operation.params, params, exchange),
+    query: parseQuery(operation.query, request.query, exchange),
+    body: parseBody(operation.body, received, request.headers.get('content-type'), exchange),
   };
 }
 
 /**
- * Parses the path parameters of an operation.
+ * Parses the path parameters of an operation. Records an assumption if that changes the letter case of an id.
  *
  * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, depending on `requests.malformed-id`.
  */
 function parseParams(
   schema: z.ZodObject | undefined,
   params: Record<string, string>,
-  reader: BehaviourReader,
-): Record<string, unknown> {
-  const parsed = schema?.safeParse(params);
-  if (!parsed) return {};
-  if (parsed.success) return recordCaseChange(params, parsed.data, reader);
-  if (reader.readBehaviour('requests.malformed-id') === 'invalid') throw invalid('The path', parsed.error);
+  { readBehaviour, assume }: BehaviourReader,
+): Fields {
+  if (!schema) return {};
+  const { success, data, error } = schema.safeParse(params);
+  if (success) {
+    if (Object.entries(params).some(([name, value]) => data[name] !== value)) assume('requests.letter-case');
+    return data;
+  }
+  const problem = invalid('The path', error);
+  if (readBehaviour('requests.malformed-id') === 'invalid') throw problem;
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.', {
-    internalReason: () => `${invalid('The path', parsed.error).message.slice(0, -1)} (choice requests.malformed-id).`,
+    internalReason: () => `${problem.message.slice(0, -1)} (choice requests.malformed-id).`,
   });
-}
-
-/** Records an assumption if parsing has changed the letter case of an id. */
-function recordCaseChange(
-  sent: Record<string, string>,
-  parsed: Record<string, unknown>,
-  reader: BehaviourReader,
-): Record<string, unknown> {
-  if (Object.entries(sent).some(([name, value]) => parsed[name] !== value)) reader.assume('requests.letter-case');
-  return parsed;
 }
 
 /**
@@ -68,18 +55,14 @@ function recordCaseChange(
  *
  * @throws {ApiError} VALIDATION_ERROR.
  */
-export function parseQuery(
-  resolved: ResolvedSchema | undefined,
-  query: URLSearchParams,
-  reader: InputReader,
-): Record<string, unknown> {
-  const known = Object.keys(resolved?.schema.shape ?? {}).filter((name) => query.has(name));
+export function parseQuery(resolved: ResolvedSchema | undefined, query: URLSearchParams, reader: InputReader): Fields {
+  const known = Object.keys(resolved?.value.shape ?? {}).filter((name) => query.has(name));
   if (query.size !== known.length) {
     reader.assume('requests.query');
-    findIgnored(resolved?.schema, new Set(query.keys()), reader);
+    findIgnored(resolved, new Set(query.keys()), reader);
   }
-  if (!resolved) return {};
-  return parse('The query', resolved, Object.fromEntries(known.map((name) => [name, query.get(name)])), reader);
+  const fields = Object.fromEntries(known.map((name) => [name, query.get(name)]));
+  return resolved ? parse('The query', resolved, fields, reader) : {};
 }
 
 /**
@@ -92,62 +75,45 @@ export function parseBody(
   received: ReceivedBody,
   contentType: string | null,
   reader: InputReader,
-): Record<string, unknown> {
+): Fields {
   const body = readObject(received, contentType, reader);
-  refuseUnknownFields(resolved?.schema, body, reader);
+  const unknown = findIgnored(resolved, Object.keys(body), reader);
+  if (unknown.length > 0 && reader.readBehaviour('requests.unknown-fields') !== 'ignored') {
+    const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
+    throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
+  }
   return resolved ? parse('The body', resolved, body, reader) : {};
-}
-
-function parse(
-  where: string,
-  resolved: ResolvedSchema,
-  value: Record<string, unknown>,
-  reader: BehaviourReader,
-): Record<string, unknown> {
-  const parsed = resolved.schema.safeParse(value);
-  recordDecisiveBehaviours(resolved, value, parsed, reader);
-  if (parsed.success) return parsed.data;
-  throw invalid(where, parsed.error);
 }
 
 /** The types whose maximum is a length. For a number, the maximum is a value, which `requests.limits` is not about. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
-/** Records the behaviours that decided whether this value is valid. */
-function recordDecisiveBehaviours(
-  { assumes, alternatives }: ResolvedSchema,
-  value: Record<string, unknown>,
-  { success, error }: z.ZodSafeParseResult<unknown>,
-  reader: BehaviourReader,
-): void {
+/** Parses fields, and records the behaviours that decided whether they are valid. */
+function parse(where: string, resolved: ResolvedSchema, fields: Fields, reader: BehaviourReader): Fields {
+  const { value: schema, assumes, alternatives } = resolved;
+  const { success, data, error } = schema.safeParse(fields);
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     reader.assume('requests.limits');
   if (!success) assumes.forEach(reader.assume);
-  for (const { id, schema } of alternatives) if (schema.safeParse(value).success !== success) reader.readBehaviour(id);
+  for (const { id, value } of alternatives) if (value.safeParse(fields).success !== success) reader.readBehaviour(id);
+  if (success) return data;
+  throw invalid(where, error);
 }
 
-function readObject(
-  received: ReceivedBody,
-  contentType: string | null,
-  reader: BehaviourReader,
-): Record<string, unknown> {
+function readObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
   if (received === 'empty') return {};
   if (received === 'truncated') throw malformed('The request body was truncated.', reader);
   if (received === 'too-large') {
     reader.assume('requests.body-limit');
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   }
-  checkContentType(contentType, reader);
-  const value = parseJson(received, contentType, reader);
-  if (!isObject(value)) throw malformed('The body must be a JSON object.', reader);
-  return value;
-}
-
-function checkContentType(contentType: string | null, reader: BehaviourReader): void {
-  if (/^application\/json\s*(;|$)/i.test(contentType ?? '')) return;
-  if (reader.readBehaviour('requests.content-type') === 'json') {
+  const isJson = /^application\/json\s*(;|$)/i.test(contentType ?? '');
+  if (!isJson && reader.readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
+  const value = parseJson(received, contentType, reader);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw malformed('The body must be a JSON object.', reader);
 }
 
 /** The media types in which clients send the fields of a form. */
@@ -168,27 +134,12 @@ function malformed(message: string, reader: BehaviourReader): ApiError {
   return new ApiError('VALIDATION_ERROR', message);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Maximum number of unknown names that are shown. */
 const MAX_SHOWN = 5;
 
-function refuseUnknownFields(
-  schema: z.ZodObject | undefined,
-  body: Record<string, unknown>,
-  reader: InputReader,
-): void {
-  const unknown = findIgnored(schema, Object.keys(body), reader);
-  if (unknown.length === 0 || reader.readBehaviour('requests.unknown-fields') === 'ignored') return;
-  const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
-  throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
-}
-
 /** Records the names that are not in a schema, and returns the first of them. */
-function findIgnored(schema: z.ZodObject | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
-  const shape = schema?.shape ?? {};
+function findIgnored(resolved: ResolvedSchema | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
+  const shape = resolved?.value.shape ?? {};
   const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_SHOWN);
   ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
   return unknown;

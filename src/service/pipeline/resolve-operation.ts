@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type { OperationPart } from '../../contract/behaviour.ts';
 import {
   type AssumptionId,
   affectsPart,
@@ -10,89 +10,45 @@ import {
   type ReadBehaviour,
 } from '../../contract/behaviours.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
-import { TIERS, type Tier } from '../../contract/tiers.ts';
 
-/** The schema of a body or a query under the current behaviours of one mailbox. */
-export interface ResolvedSchema {
-  readonly schema: z.ZodObject;
-  /** The assumptions that shape the schema. */
+/** A part of an operation, such as the schema of its body, under the current behaviours of one mailbox. */
+export interface Resolved<Value> {
+  readonly value: Value;
+  /** The assumptions that shape it. */
   readonly assumes: readonly AssumptionId[];
-  /** The schema under each other value of each behaviour that affects it. */
-  readonly alternatives: readonly { readonly id: ChangeableId; readonly schema: z.ZodObject }[];
+  /** What it is under each other value of each behaviour that it depends on. */
+  readonly alternatives: readonly { readonly id: ChangeableId; readonly value: Value }[];
 }
 
 /** An operation as it is under the current behaviours of one mailbox. It is computed once and then cached. */
-export interface ResolvedOperation {
-  /** The tiers that may call the operation; `undefined` for a public operation. */
-  readonly tiers: readonly Tier[] | undefined;
-  /** The changeable behaviours that decide which tiers may call the operation. */
-  readonly tierBehaviours: readonly ChangeableId[];
-  readonly tierAssumptions: readonly AssumptionId[];
-  /** The tiers that may call the operation under some values of these behaviours and not under others. */
-  readonly tiersThatDiffer: ReadonlySet<Tier>;
-  readonly params: z.ZodObject | undefined;
-  readonly query: ResolvedSchema | undefined;
-  readonly body: ResolvedSchema | undefined;
-  /** The assumptions that shape every successful reply. */
-  readonly replyAssumptions: readonly AssumptionId[];
-}
+export type ResolvedOperation = ReturnType<typeof resolveOperation>;
 
-/** Computes the parts of an operation that depend on behaviours. */
-export function resolveOperation(row: OperationDefinition, behaviours: BehaviourValues): ResolvedOperation {
-  const { assumes = [] } = row;
-  const tiers = row.tiers === 'public' ? undefined : trace(row.tiers, behaviours);
+/** Computes the parts of an operation that depend on behaviours. A public operation has no tiers. */
+export function resolveOperation(row: OperationDefinition, behaviours: BehaviourValues) {
+  const { tiers, params, query, body, assumes = [] } = row;
+  const assumesOf = (part: OperationPart) => assumes.filter((id) => affectsPart(id, part));
   return {
-    tiers: tiers?.value,
-    tierBehaviours: tiers?.usedIds ?? [],
-    tierAssumptions: assumes.filter((id) => affectsPart(id, 'access')),
-    tiersThatDiffer: new Set(TIERS.filter((tier) => dependsOnBehaviour(row, tier, behaviours))),
-    params: row.params?.(),
-    query:
-      row.query &&
-      resolveSchema(
-        row.query,
-        behaviours,
-        assumes.filter((id) => affectsPart(id, 'query')),
-      ),
-    body:
-      row.body &&
-      resolveSchema(
-        row.body,
-        behaviours,
-        assumes.filter((id) => affectsPart(id, 'body')),
-      ),
-    replyAssumptions: assumes.filter((id) => affectsPart(id, 'reply')),
+    tiers: tiers === 'public' ? undefined : resolve(tiers, assumesOf('access'), behaviours),
+    params: params?.(),
+    query: query && resolve(query, assumesOf('query'), behaviours),
+    body: body && resolve(body, assumesOf('body'), behaviours),
+    /** The assumptions that shape every successful reply. */
+    replyAssumptions: assumesOf('reply'),
   };
 }
 
-function resolveSchema(
-  build: (readBehaviour: ReadBehaviour) => z.ZodObject,
-  behaviours: BehaviourValues,
+/** Calls `build`, and once for each other value of each behaviour that it reads. Each call changes one behaviour. */
+function resolve<Value>(
+  build: (readBehaviour: ReadBehaviour) => Value,
   assumes: readonly AssumptionId[],
-): ResolvedSchema {
-  const { value: schema } = trace(build, behaviours);
-  const alternatives = evaluateAlternatives(build, behaviours).map(({ id, value }) => ({ id, schema: value }));
-  return { schema, assumes, alternatives };
-}
-
-/** Returns whether changing the value of one behaviour would change whether this tier may call the operation. */
-function dependsOnBehaviour({ tiers }: OperationDefinition, tier: Tier, behaviours: BehaviourValues): boolean {
-  if (tiers === 'public') return false;
-  const mayCall = trace(tiers, behaviours).value.includes(tier);
-  return evaluateAlternatives(tiers, behaviours).some(({ value }) => value.includes(tier) !== mayCall);
-}
-
-/** Calls `build` once for each other value of each behaviour that it reads. Each call changes a single behaviour. */
-function evaluateAlternatives<Value>(build: (readBehaviour: ReadBehaviour) => Value, behaviours: BehaviourValues) {
-  return trace(build, behaviours).usedIds.flatMap((id) =>
-    Object.keys(changeableDefinition(id).choices)
-      .filter((value) => value !== behaviours[id])
-      .map((value) => ({ id, value: trace(build, { ...behaviours, [id]: value } as BehaviourValues).value })),
-  );
-}
-
-/** Calls `build` and records which of these behaviours it reads. */
-function trace<Value>(build: (readBehaviour: ReadBehaviour) => Value, behaviours: BehaviourValues) {
+  behaviours: BehaviourValues,
+): Resolved<Value> {
   const { readBehaviour, usedBehaviours } = createRecordingReader(behaviours);
-  return { value: build(readBehaviour), usedIds: [...usedBehaviours].filter(isChangeable) };
+  const value = build(readBehaviour);
+  const alternatives = [...usedBehaviours].filter(isChangeable).flatMap((id) => {
+    const others = Object.keys(changeableDefinition(id).choices).filter((choice) => choice !== behaviours[id]);
+    const buildWith = (choice: string) => build((each) => (each === id ? choice : behaviours[each]) as never);
+    return others.map((choice) => ({ id, value: buildWith(choice) }));
+  });
+  return { value, assumes, alternatives };
 }

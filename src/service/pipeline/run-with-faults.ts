@@ -1,10 +1,7 @@
 import { ApiError, ERRORS } from '../../contract/errors.ts';
-import type { OperationRow } from '../../contract/operations.ts';
-import { newFraction } from '../../world/environment.ts';
-import type { FaultOccasion } from '../../world/faults.ts';
+import { type Environment, newFraction } from '../../world/environment.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/rate-limits.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
-import type { World } from '../../world/store/world.ts';
 import { readKey } from './access/principal.ts';
 import {
   type ApiReply,
@@ -22,41 +19,23 @@ import {
  * Runs an operation under the faults that apply to its request: every rate limit, and unless one of them refuses the
  * request, one fault that decides the reply and one that only delays it.
  */
-export async function runWithFaults(
-  service: Service,
-  exchange: Exchange,
-  row: OperationRow,
-  run: () => ApiReply,
-): Promise<ApiReply> {
+export async function runWithFaults(service: Service, exchange: Exchange, run: () => ApiReply): Promise<ApiReply> {
   const { faults, worlds } = service;
-  const due = faults.due(occasionOf(exchange, row));
+  const { principal, request, row, readBehaviour } = exchange;
+  const { world, tier } = principal ?? {};
+  const key = principal && readKey(request, readBehaviour);
+  const due = faults.due({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
-  const limit = countForLimits(service, worldOf(exchange), limits);
+  // The state of the tightest limit.
+  const limit = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
   const counted = limit?.isExceeded ? [] : pickFaults(due);
   for (const fault of counted) faults.use(fault);
   exchange.faults = [...limits, ...counted];
-  const attempt = () => runOrRefuse(service, exchange, run);
-  const reply = limit?.isExceeded
-    ? refuse(exchange, rateLimited(limit), worlds.environment.report)
-    : replyUnder(counted, exchange, attempt);
-  await waitFor(counted, service, exchange);
+  const attempt = () => runOrRefuse(service, exchange, () => (limit?.isExceeded ? refuseByLimit(limit) : run()));
+  const reply = replyUnder(counted, exchange, attempt);
+  const durationMs = durationOf(counted, worlds.environment);
+  if (durationMs > 0) await faults.wait(durationMs, world);
   return withFaultHeaders(reply, exchange, limit);
-}
-
-function occasionOf(exchange: Exchange, { id }: OperationRow): FaultOccasion<'request'> {
-  const { principal, request, readBehaviour } = exchange;
-  const key = principal && readKey(request, readBehaviour);
-  return { on: 'request', world: worldOf(exchange), operation: id, key, tier: principal?.tier };
-}
-
-/** Returns the world of the caller; `undefined` for the operator and for a public operation. */
-function worldOf({ principal }: Exchange): World | undefined {
-  return principal && 'world' in principal ? principal.world : undefined;
-}
-
-/** Counts a request for some rate limits; returns the state of the tightest. */
-function countForLimits({ faults, worlds }: Service, world: World | undefined, limits: readonly RequestFault[]) {
-  return limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
 }
 
 /** Picks the first fault that decides the reply, and the first that only delays it. */
@@ -75,11 +54,9 @@ function runOrRefuse({ worlds }: Service, exchange: Exchange, run: () => ApiRepl
   }
 }
 
-function rateLimited({ limit, perSeconds, resetSeconds }: RateLimitState): ApiError {
-  return new ApiError(
-    'RATE_LIMITED',
-    `The rate limit of ${limit} requests in ${perSeconds} s is exceeded; try again in ${resetSeconds} s.`,
-  );
+function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): never {
+  const message = `The rate limit of ${limit} requests in ${perSeconds} s is exceeded; try again in ${resetSeconds} s.`;
+  throw new ApiError('RATE_LIMITED', message);
 }
 
 /** Returns the reply under the fault that decides it, if there is one. */
@@ -102,18 +79,11 @@ function newReply(status: number, body: unknown, { readBehaviour }: Exchange): A
   return jsonReply(status, readBehaviour('errors.shape') === 'error-and-code' ? { error, code } : { error });
 }
 
-/** Waits as long as the faults say, in real time. */
-async function waitFor(
-  applied: readonly RequestFault[],
-  { faults, worlds }: Service,
-  exchange: Exchange,
-): Promise<void> {
+/** Returns how long the faults say to wait, in milliseconds of real time. */
+function durationOf(applied: readonly RequestFault[], environment: Environment): number {
   const latencies = applied.flatMap(({ latency }) => latency ?? []);
-  const durationMs = latencies.reduce(
-    (sum, { ms, jitterMs }) => sum + ms + Math.floor(newFraction(worlds.environment) * (jitterMs + 1)),
-    0,
-  );
-  if (durationMs > 0) await faults.wait(durationMs, worldOf(exchange));
+  const lengthOf = (jitterMs: number) => Math.floor(newFraction(environment) * (jitterMs + 1));
+  return latencies.reduce((sum, { ms, jitterMs }) => sum + ms + lengthOf(jitterMs), 0);
 }
 
 /** Adds the header that names the faults, and those of the tightest rate limit. */

@@ -3,8 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { STREAM_PATH } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
-import type { Worlds } from '../../world/store/worlds.ts';
-import { findInScope } from '../pipeline/access/find-in-scope.ts';
+import { findInScope, type LookupContext } from '../pipeline/access/find-in-scope.ts';
 import { findPrincipal, readStreamKey, type TenantPrincipal } from '../pipeline/access/principal.ts';
 
 /** A request to open a stream, before the connection is upgraded. */
@@ -29,23 +28,21 @@ export interface StreamAccess {
  *   scope. Behaviours can change the last two, as for any request.
  */
 export function checkStreamAccess(
-  { worlds, readBehaviour }: { readonly worlds: Worlds; readonly readBehaviour: ReadBehaviour },
-  request: StreamRequest,
+  { worlds, readBehaviour }: Pick<LookupContext, 'worlds' | 'readBehaviour'>,
+  { path, query, headers }: StreamRequest,
 ): StreamAccess {
-  const key = readStreamKey(request, readBehaviour);
+  const key = readStreamKey({ headers, query }, readBehaviour);
   const principal = findPrincipal(worlds, key);
-  if (principal.tier === 'operator') throw wrongTier(readBehaviour, request.path);
-  const id = STREAM_PATH.exec(request.path)?.[1];
-  const inbox =
-    id === undefined ? undefined : findInScope({ principal, worlds, readBehaviour }, 'inboxes', id.toLowerCase());
-  return { key, principal, inboxId: inbox?.id };
+  if (principal.tier === 'operator') throw wrongTier(readBehaviour, path);
+  const { world } = principal;
+  const id = STREAM_PATH.exec(path)?.[1]?.toLowerCase();
+  if (id !== undefined) findInScope({ principal, world, worlds, readBehaviour }, 'inboxes', id);
+  return { key, principal, inboxId: id };
 }
 
 function wrongTier(readBehaviour: ReadBehaviour, path: string): ApiError {
   if (readBehaviour('auth.wrong-tier') === 'not-found') return new ApiError('NOT_FOUND', `There is no route ${path}.`);
-  const prefixes = [TIER_PREFIX.tenant, TIER_PREFIX.workspace, TIER_PREFIX.inbox].join(' or ');
-  return new ApiError(
-    'FORBIDDEN',
-    `An ${TIER_PREFIX.operator} key may not open an event stream; use a ${prefixes} key.`,
-  );
+  const { operator, ...others } = TIER_PREFIX;
+  const prefixes = Object.values(others).join(' or ');
+  return new ApiError('FORBIDDEN', `An ${operator} key may not open an event stream; use a ${prefixes} key.`);
 }

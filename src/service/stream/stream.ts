@@ -2,7 +2,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
-import type { StreamFault, StreamFaultKind } from '../../world/stream-fault.ts';
+import type { StreamFault } from '../../world/stream-fault.ts';
 import type { TenantPrincipal } from '../pipeline/access/principal.ts';
 import type { StreamAccess } from './check-stream-access.ts';
 import {
@@ -36,39 +36,37 @@ const PING_MS: Record<BehaviourValues['stream.ping'], number | undefined> = {
   never: undefined,
 };
 
-/** The parts of a mailbox that a stream uses. */
-interface StreamSettings {
-  readonly behaviours: BehaviourValues;
-  /** Returns the fault that happens instead of the next event, if any. */
-  takeFault(): StreamFault | undefined;
-}
-
 /** The event stream of one client. */
 export class Stream {
   readonly #principal: TenantPrincipal;
   readonly #connection: StreamConnection;
   readonly #pingMs: number | undefined;
-  readonly #takeFault: StreamSettings['takeFault'];
+  readonly #takeFault: () => StreamFault | undefined;
   #subscription: Subscription | undefined;
   #isOpen = true;
   #isStalled = false;
   #cancelPing = () => {};
 
-  /** Starts a stream on an open connection and sends the first frames. */
+  /**
+   * Starts a stream on an open connection and sends the first frames. `takeFault` returns the fault that happens
+   * instead of the next event, if any.
+   */
   constructor(
     { principal, inboxId }: StreamAccess,
     connection: StreamConnection,
-    { behaviours, takeFault }: StreamSettings,
+    behaviours: BehaviourValues,
+    takeFault: () => StreamFault | undefined,
   ) {
     this.#principal = principal;
     this.#connection = connection;
     this.#takeFault = takeFault;
     this.#pingMs = PING_MS[behaviours['stream.ping']];
-    this.#subscription = firstSubscription(inboxId, behaviours);
-    this.#send(connectedFrame(principal.world, inboxId ?? (principal.tier === 'inbox' ? principal.inboxId : null)));
+    const hasEvents = inboxId !== undefined || behaviours['stream.before-subscribe'] === 'everything';
+    this.#subscription = hasEvents ? subscribeToAll(inboxId) : undefined;
+    this.#send(connectedFrame(principal.world, inboxId ?? principal.inboxId));
     // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
     if (inboxId !== undefined && behaviours['stream.alias'] === 'subscribed') {
-      this.#send(subscribedFrame(subscribeToAll([inboxId])));
+      this.#send(subscribedFrame(subscribeToAll(inboxId)));
     }
     this.#schedulePing();
   }
@@ -91,17 +89,11 @@ export class Stream {
     const isWanted = this.#subscription && isSubscribed(this.#principal, this.#subscription, event);
     if (!isWanted || !this.#isOpen || this.#isStalled) return false;
     const fault = this.#takeFault();
-    if (fault) this.#applyFault[fault.kind](fault);
-    else this.#sendEncoded(frame);
+    if (!fault) this.#sendEncoded(frame);
+    else if (fault.kind === 'close') this.close(fault.code, 'A fault closes the stream.');
+    else this.#isStalled = true;
     return fault === undefined && this.#isOpen;
   }
-
-  readonly #applyFault: Record<StreamFaultKind, (fault: StreamFault) => void> = {
-    close: ({ code }) => this.close(code, 'A fault closes the stream.'),
-    stall: () => {
-      this.#isStalled = true;
-    },
-  };
 
   /** Closes the stream and the connection, with a reason for the client. */
   close(code: number, reason: string): void {
@@ -143,14 +135,14 @@ export class Stream {
   }
 
   /** Sends a frame. If that fails, only this stream ends; other streams still get the event. */
-  #sendEncoded(frame: EncodedFrame): void {
+  #sendEncoded({ text, bytes }: EncodedFrame): void {
     if (!this.#isOpen || this.#isStalled) return;
     if (this.#connection.bufferedBytes > MAX_BUFFERED_BYTES) {
       this.close(CLOSE_CODES.tooSlow, 'The client reads too slowly.');
       return;
     }
     try {
-      this.#connection.send(frame.text, () => frame.bytes);
+      this.#connection.send(text(), bytes);
     } catch {
       this.end();
     }
@@ -168,10 +160,4 @@ export function closeOrReport(
   } catch (error) {
     report(error);
   }
-}
-
-/** Returns the subscription that a stream has before the client subscribes. */
-function firstSubscription(inboxId: string | undefined, behaviours: BehaviourValues): Subscription | undefined {
-  if (inboxId !== undefined) return subscribeToAll([inboxId]);
-  return behaviours['stream.before-subscribe'] === 'everything' ? subscribeToAll() : undefined;
 }

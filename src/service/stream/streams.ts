@@ -1,11 +1,8 @@
-import type { BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import type { Activity } from '../../world/activity.ts';
-import type { EventBus } from '../../world/event-bus.ts';
-import type { Faults } from '../../world/faults.ts';
-import type { Part, World } from '../../world/store/world.ts';
-import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../pipeline/access/principal.ts';
+import { ofTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
+import { type ApiReply, createExchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
@@ -31,13 +28,6 @@ export interface Streams {
   admit(request: StreamRequest): AcceptStream;
 }
 
-/** What the check of a request reads and finds. */
-export interface Handshake {
-  readonly readBehaviour: ReadBehaviour;
-  /** The caller; the check sets it. */
-  principal: Principal | undefined;
-}
-
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
 /** The open streams of a tenant, each with the key that opened it. They are closed when their keys become invalid. */
@@ -46,16 +36,12 @@ class OpenStreams extends Map<Stream, string> implements Part {
   end(): void {}
 }
 
-interface StreamContext {
-  readonly worlds: Worlds;
-  readonly events: EventBus;
-  readonly behaviours: BehaviourValues;
+interface StreamContext extends Pick<Service, 'worlds' | 'events' | 'behaviours' | 'faults' | 'observers'> {
   readonly activity: Activity;
-  readonly faults: Faults;
 }
 
 /** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
-export function createStreams(context: StreamContext): (request: StreamRequest, handshake: Handshake) => AcceptStream {
+export function createStreams(context: StreamContext): Streams['admit'] {
   const { worlds, events, behaviours } = context;
   const streamsOf = worlds.addPart('streams', (_: World) => new OpenStreams());
   events.subscribe((event) => {
@@ -70,17 +56,33 @@ export function createStreams(context: StreamContext): (request: StreamRequest, 
     const open = 'world' in holder ? streamsOf.in([holder.world]).flatMap((streams) => [...streams]) : [];
     for (const [stream, key] of open) if (key === endedKey) stream.close(...KEY_ENDED);
   });
-  return (request, handshake) => {
-    const access = checkStreamAccess({ worlds, readBehaviour: handshake.readBehaviour }, request);
-    handshake.principal = access.principal;
-    const owner = worlds.findKey(access.key);
+  return (request) => admit(context, streamsOf, request);
+}
+
+const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
+
+/** Checks a request. The observers get each handshake, also one that fails. */
+function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
+  const { worlds, behaviours, observers } = context;
+  const exchange = createExchange({ ...request, method: 'GET', body: null }, behaviours);
+  exchange.received = 'empty';
+  try {
+    const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request);
+    const { key, principal } = access;
+    exchange.principal = principal;
+    const owner = worlds.findKey(key);
     return (connection) => {
-      const isKeyValid = worlds.findKey(access.key) === owner;
-      if (isKeyValid) return accept(context, streamsOf(access.principal.world), access, connection);
+      finishExchange(exchange, SWITCHING_PROTOCOLS, observers);
+      if (worlds.findKey(key) === owner) return accept(context, streamsOf(principal.world), access, connection);
       closeOrReport(connection, KEY_ENDED, worlds.environment.report);
       return { receive() {}, end() {} };
     };
-  };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    exchange.error = error;
+    finishExchange(exchange, toErrorReply(error, exchange), observers);
+    throw error;
+  }
 }
 
 function accept(
@@ -90,11 +92,9 @@ function accept(
   connection: StreamConnection,
 ): StreamSession {
   const { key, principal } = access;
-  const details = { tenantId: principal.world.id, tier: principal.tier, key };
-  const stream = new Stream(access, connection, {
-    behaviours,
-    takeFault: () => faults.take({ on: 'stream', world: principal.world, tier: principal.tier, key }),
-  });
+  const { tier, world } = principal;
+  const details = { ...ofTenant(world), tier, key };
+  const stream = new Stream(access, connection, behaviours, () => faults.take({ on: 'stream', world, tier, key }));
   let isOpen = true;
   openStreams.set(stream, key);
   activity.publish({ kind: 'stream-opened', ...details });

@@ -95,6 +95,11 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   return world;
 }
 
+/** Names the tenant of a world in what is shown of it. */
+export function ofTenant({ id }: World) {
+  return { tenantId: id };
+}
+
 /** Returns the default workspace of a tenant; `undefined` if it has no workspaces. */
 export function defaultWorkspace({ workspaces }: World): WorkspaceRow | undefined {
   return workspaces.all().find(({ isDefault }) => isDefault);

@@ -7,10 +7,17 @@ import {
   textOf,
   writeString,
 } from '../../../service/imap/argument.ts';
-import { FOLDER_NAMES, FOLDERS, type Folder, type FolderName } from '../../../service/imap/folder.ts';
-import { decodeName, findFolderName, matchFolders } from '../../../service/imap/folder-names.ts';
+import { expungeItems } from '../../../service/imap/change-folders.ts';
+import {
+  decodeName,
+  FOLDER_NAMES,
+  FOLDERS,
+  type Folder,
+  type FolderName,
+  findFolderName,
+  matchFolders,
+} from '../../../service/imap/folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
-import { expungeItems } from '../../../service/imap/move-mail.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandTable, Done, RunCommand, Session } from './session.ts';
 

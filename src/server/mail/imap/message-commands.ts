@@ -1,4 +1,3 @@
-import { appendMail } from '../../../service/imap/append-mail.ts';
 import {
   type Argument,
   CommandError,
@@ -10,6 +9,15 @@ import {
   type Word,
   writeSequence,
 } from '../../../service/imap/argument.ts';
+import {
+  appendMail,
+  copyItems,
+  expungeItems,
+  FLAG_CHANGES,
+  moveItems,
+  readFlags,
+  setFlags,
+} from '../../../service/imap/change-folders.ts';
 import { parseInternalDate } from '../../../service/imap/dates.ts';
 import {
   type FetchContext,
@@ -19,10 +27,8 @@ import {
   parseFetch,
 } from '../../../service/imap/fetch-items.ts';
 import type { Folder, Item } from '../../../service/imap/folder.ts';
-import { findFolderName } from '../../../service/imap/folder-names.ts';
+import { findFolderName } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
-import { FLAG_CHANGES, readFlags, setFlags } from '../../../service/imap/message-flags.ts';
-import { copyItems, expungeItems, moveItems } from '../../../service/imap/move-mail.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';

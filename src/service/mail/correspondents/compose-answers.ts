@@ -40,9 +40,9 @@ export async function composeAnswers(occasion: Occasion): Promise<Answer[]> {
 }
 
 const COMPOSE: Readonly<Record<CorrespondentKind, (occasion: Occasion) => Answer[] | Promise<Answer[]>>> = {
-  person: (occasion) => answerBy(occasion, {}),
-  'out-of-office': (occasion) => answerBy(occasion, { usualText: ABSENT, isAutomatic: true }),
-  autoresponder: (occasion) => answerBy(occasion, { usualText: RECEIVED }),
+  person: (occasion) => answerBy(occasion),
+  'out-of-office': (occasion) => answerBy(occasion, ABSENT, true),
+  autoresponder: (occasion) => answerBy(occasion, RECEIVED),
   'ticket-system': answerTicket,
   'mailing-list': distribute,
   bounces: report,
@@ -52,17 +52,11 @@ const ABSENT = 'Thank you for your mail. I am out of the office, and will answer
 
 const RECEIVED = 'Thank you for your mail. We have received it and will answer soon.';
 
-/** How answers of a kind differ. */
-interface Manner {
-  /** The text if there are no replies. */
-  readonly usualText?: string;
-  readonly isAutomatic?: boolean;
-}
-
 /** The header fields of an automatic answer: RFC 3834, and the one that Exchange reads. */
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
 
-async function answerBy(occasion: Occasion, { usualText, isAutomatic = false }: Manner): Promise<Answer[]> {
+/** Writes the next reply, or the usual text if there are no replies. */
+async function answerBy(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
   const { entry, mail, turn, environment } = occasion;
   const { shown, address } = entry;
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
@@ -93,12 +87,12 @@ async function answerBy(occasion: Occasion, { usualText, isAutomatic = false }: 
 /** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
 function answerTicket(occasion: Occasion): Promise<Answer[]> {
   const { entry, turn } = occasion;
-  if (!turn.isNewTicket) return answerBy(occasion, {});
+  if (!turn.isNewTicket) return answerBy(occasion);
   const usualText =
     `We have received your message. Its ticket has the number ${turn.ticket}. Please keep [#${turn.ticket}] in ` +
     'the subject when you answer.';
   const withoutReplies = { ...entry, write: undefined, shown: { ...entry.shown, replies: null } };
-  return answerBy({ ...occasion, entry: withoutReplies }, { usualText, isAutomatic: true });
+  return answerBy({ ...occasion, entry: withoutReplies }, usualText, true);
 }
 
 /** Returns the subject of an answer: `Re: Order`, or `Re: [#1001] Order` for a ticket. */

@@ -56,14 +56,9 @@ export type ReplyFunction = (
 
 const REPLIES_RULE = `must be a list of 1 to ${MAX_REPLIES} replies, or in code a function`;
 
-const replyList = () =>
-  z
-    .array(z.union([z.string(), replyObject()]), REPLIES_RULE)
-    .min(1, REPLIES_RULE)
-    .max(MAX_REPLIES, REPLIES_RULE);
-const parsedReplyList = lazy(() =>
-  z.array(correspondentReply(), REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE),
-);
+const listOf = <Reply extends z.ZodType>(reply: Reply) =>
+  z.array(reply, REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE);
+const parsedReplyList = lazy(() => listOf(correspondentReply()));
 
 /** Parses a list of replies, with the place of each problem; a function stays as it is. */
 const replies = lazy(() =>
@@ -111,24 +106,24 @@ const automaticFields = () => ({
   quoting: quoting(),
 });
 
+const MEMBERS_RULE = `must be a list of 1 to ${MAX_MEMBERS} addresses`;
+
 const listFields = () => ({
   /** A mailing list. */
   kind: z.literal('mailing-list'),
   /** The addresses that get a copy of each mail, 1 to 50. Default: the sender. */
-  members: z
-    .array(incomingAddress(), `must be a list of 1 to ${MAX_MEMBERS} addresses`)
-    .min(1, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
-    .max(MAX_MEMBERS, `must be a list of 1 to ${MAX_MEMBERS} addresses`)
-    .default([]),
+  members: z.array(incomingAddress(), MEMBERS_RULE).min(1, MEMBERS_RULE).max(MAX_MEMBERS, MEMBERS_RULE).default([]),
 });
+
+const STATUS_RULE = 'must be a status code of RFC 3463 that begins with 5';
 
 const bouncesFields = () => ({
   /** An address to which no mail can be delivered. */
   kind: z.literal('bounces'),
   /** The status code of RFC 3463. Default: `5.1.1`. */
   status: z
-    .string('must be a status code of RFC 3463 that begins with 5')
-    .regex(/^5\.\d{1,3}\.\d{1,3}$/, 'must be a status code of RFC 3463 that begins with 5')
+    .string(STATUS_RULE)
+    .regex(/^5\.\d{1,3}\.\d{1,3}$/, STATUS_RULE)
     .default('5.1.1'),
   /** What the mail server of the address replies. Default: that there is no such mailbox. */
   diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
@@ -138,13 +133,10 @@ const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
 
 /** Creates the schema of each kind from the schema of the replies. */
 function createKindSchemas<Replies extends z.ZodType>(list: Replies) {
+  const optional = list.optional().transform((given) => given ?? []);
   return [
     z.strictObject({ ...personFields(), ...commonFields(), replies: list }),
-    z.strictObject({
-      ...automaticFields(),
-      ...commonFields(),
-      replies: list.optional().transform((given) => given ?? []),
-    }),
+    z.strictObject({ ...automaticFields(), ...commonFields(), replies: optional }),
     z.strictObject({ ...listFields(), ...commonFields() }),
     z.strictObject({ ...bouncesFields(), ...commonFields() }),
   ] as const;
@@ -158,7 +150,7 @@ export const correspondentOptions = lazy(() =>
 );
 
 /** The same without functions, for a request. */
-export const correspondentBody = lazy(() => z.union(createKindSchemas(replyList())));
+export const correspondentBody = lazy(() => z.union(createKindSchemas(listOf(z.union([z.string(), replyObject()])))));
 
 /** The options of `addCorrespondent`: an address, and who answers there. */
 export type CorrespondentOptions =

@@ -8,10 +8,10 @@ import type { Part, PartOf, World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
-import { isHeld } from '../is-held.ts';
 import { createTrace } from '../mime/header.ts';
 import type { LoopGuard } from '../outgoing/loop-guard.ts';
 import { findRoute } from '../outgoing/route.ts';
+import { isHeld } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
@@ -60,9 +60,7 @@ class CorrespondentList implements Part {
     return this.save().filter(({ entry }) => entry.write === undefined);
   }
 
-  resume(kept: readonly Ordered[]): void {
-    this.restore(kept);
-  }
+  readonly resume = this.restore;
 }
 
 /** The answers that are due to one tenant later. */
@@ -105,13 +103,8 @@ class DueAnswers implements Part {
     for (const pending of saved) this.add(pending);
   }
 
-  keep(): Pending[] {
-    return this.save();
-  }
-
-  resume(kept: readonly Pending[]): void {
-    this.restore(kept);
-  }
+  readonly keep = this.save;
+  readonly resume = this.restore;
 }
 
 /** The correspondents of a mailbox, and their answers that are due. */
@@ -154,7 +147,7 @@ export class Correspondents implements OutsideAddresses {
     return [...this.#writing].flatMap((each) => (each.world === world ? [each.address] : []));
   }
 
-  has(address: string, world?: World): boolean {
+  has(address: string, world: World): boolean {
     return this.#find(address, world) !== undefined;
   }
 
@@ -163,33 +156,25 @@ export class Correspondents implements OutsideAddresses {
   }
 
   /** Returns the list of the tenant to which a correspondent is bound, or of those that are bound to none. */
-  #listWith({ shown: { tenantId } }: Entry): CorrespondentList {
+  #listWith({ shown }: Entry): CorrespondentList {
     const { worlds } = this.#context;
-    return this.#listOf(worlds.get(tenantId ?? '') ?? worlds);
+    return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
   }
 
   /** Finds who reads the mail of a tenant to an address: one of this tenant, or else one that is bound to none. */
-  #find(address: string, world?: World): Entry | undefined {
-    const { worlds } = this.#context;
-    for (const { entries } of this.#listOf.in(world ? [world, worlds] : [worlds])) {
-      for (const { entry } of entries.values()) if (entry.address === address) return entry;
-    }
-    return undefined;
+  #find(address: string, world: World): Entry | undefined {
+    const entries = this.#listOf.in([world, this.#context.worlds]).flatMap((list) => [...list.entries.values()]);
+    return entries.find(({ entry }) => entry.address === address)?.entry;
   }
 
   #accept(world: World, mail: Mail, address: string): void {
     const found = this.#find(address, world);
     if (!found) return;
     const { entry, turn } = acceptMail(found, mail);
-    this.#replace(entry);
-    const dueMs = world.clock.now().getTime() + entry.shown.afterMs;
-    if (turn) this.#answersTo(world).add({ entryId: entry.shown.id, dueMs, mail, turn });
-  }
-
-  #replace(entry: Entry): void {
+    const { id, afterMs } = entry.shown;
     const { entries } = this.#listWith(entry);
-    const order = entries.get(entry.shown.id)?.order ?? 0;
-    entries.set(entry.shown.id, { entry, order });
+    entries.set(id, { entry, order: entries.get(id)?.order ?? 0 });
+    if (turn) this.#answersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
 
   async #answer(world: World, pending: Pending): Promise<void> {
@@ -215,7 +200,7 @@ export class Correspondents implements OutsideAddresses {
   async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
     const context = mailContextOf({ ...this.#context, correspondents: this }, world);
     const route = findRoute(context, toBareAddress(answer.to), world);
-    if (route.kind === 'bounced' || route.kind === 'external') return;
+    if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
     if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
     if ('eml' in answer) {
@@ -223,21 +208,17 @@ export class Correspondents implements OutsideAddresses {
       return;
     }
     const mail = withTrace(answer.mail, answer, world);
-    if (route.kind === 'correspondent') this.#accept(world, toMail(cause, mail, world), route.address);
-    else {
+    if (route.kind === 'inbox') {
       checkRoom(context, sizeOfMail(mail));
-      receiveMail(context, route.inbox, mail);
-    }
+      receiveMail(context, route, mail);
+    } else this.#accept(world, toMail(cause, mail, world), route.recipient);
   }
 }
 
 /** Adds the trace that mail from outside has. */
 function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: World): IncomingMail {
-  const trace = createTrace(
-    { from: envelopeFrom, to: toBareAddress(to), auth: {} },
-    toBareAddress(mail.from),
-    clock.now(),
-  );
+  const envelope = { from: envelopeFrom, to: toBareAddress(to), auth: {} };
+  const trace = createTrace(envelope, toBareAddress(mail.from), clock.now());
   return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 

@@ -9,10 +9,7 @@ type Quoted = Pick<
 >;
 
 /** The bodies of a mail. */
-interface Bodies {
-  readonly plainBody: string;
-  readonly htmlBody: string | null;
-}
+type Bodies = Pick<Mail, 'plainBody' | 'htmlBody'>;
 
 /** How a mail client writes what stands below the answer. */
 interface Style {
@@ -24,7 +21,7 @@ interface Style {
 /** How each client quotes the mail that it answers, with the answer above. */
 const STYLES = {
   gmail: {
-    text: (mail) => `${gmailLine(mail)}\n\n${quoteLines(mail)}`,
+    text: (mail) => `${gmailLine(mail)}\n\n${quoteText(mail.plainBody)}`,
     html: (mail, content) =>
       '<br><div class="gmail_quote gmail_quote_container"><div dir="ltr" ' +
       `class="gmail_attr">${escapeHtml(gmailLine(mail))}<br></div><blockquote class="gmail_quote" ` +
@@ -32,7 +29,10 @@ const STYLES = {
       `rgb(204,204,204);padding-left:1ex">${content}</blockquote></div>`,
   },
   outlook: {
-    text: (mail) => `${'_'.repeat(32)}\n${outlookHeader(mail).map(joinField).join('\n')}\n\n${mail.plainBody}`,
+    text: (mail) =>
+      `${'_'.repeat(32)}\n${outlookHeader(mail)
+        .map((field) => field.join(': '))
+        .join('\n')}\n\n${mail.plainBody}`,
     html: (mail, content) =>
       `<hr style="display:inline-block;width:98%" tabindex="-1"><div id="divRplyFwdMsg" dir="ltr">${outlookHeader(mail)
         .map(([name, value]) => `<b>${name}:</b> ${escapeHtml(value)}`)
@@ -45,7 +45,7 @@ const STYLES = {
       `class="Apple-interchange-newline"><div>${content}</div></blockquote></div>`,
   },
   thunderbird: {
-    text: (mail) => `${thunderbirdLine(mail)}\n${quoteLines(mail)}`,
+    text: (mail) => `${thunderbirdLine(mail)}\n${quoteText(mail.plainBody)}`,
     html: (mail, content) =>
       `<div class="moz-cite-prefix">${escapeHtml(thunderbirdLine(mail))}<br></div><blockquote type="cite" ` +
       `cite="mid:${escapeHtml(mail.messageIdHeader.replace(/[<>]/g, ''))}">${content}</blockquote>`,
@@ -67,10 +67,6 @@ export function quoteBelow(quoting: Quoting, answer: Bodies, mail: Quoted): Bodi
     plainBody: `${answer.plainBody}\n\n${style.text(mail)}\n`,
     htmlBody: own + style.html(mail, mail.htmlBody ?? toHtml(mail.plainBody)),
   };
-}
-
-function quoteLines({ plainBody }: Quoted): string {
-  return quoteText(plainBody);
 }
 
 /** Marks each line as quoted; a line that is quoted already needs no space. */
@@ -108,10 +104,6 @@ function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: st
     ...(cc.length > 0 ? ([['Cc', cc.map(toAngles).join('; ')]] as [string, string][]) : []),
     ['Subject', subject],
   ];
-}
-
-function joinField([name, value]: readonly [string, string]): string {
-  return `${name}: ${value}`;
 }
 
 /** Writes an address as a quote shows it, without quotes around the name. */

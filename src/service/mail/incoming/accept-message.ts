@@ -9,9 +9,9 @@ import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
-import type { InboxLocation, World } from '../../../world/store/world.ts';
+import { ofTenant, type World } from '../../../world/store/world.ts';
 import { createTrace } from '../mime/header.ts';
-import { findInbox } from '../outgoing/route.ts';
+import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
 import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';
@@ -45,19 +45,19 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const parsed = 'eml' in message ? parseRaw(context, message) : parseComposed(context, message);
-  const copies = findTargets(context, parsed).map(({ inbox, recipient }) => {
-    return { inbox, mail: { ...parsed.mail, headers: addTrace(inbox.world, recipient, parsed) } };
-  });
-  checkRoom(
-    context,
-    copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0),
-  );
-  return copies.map(({ inbox, mail }) => {
-    const stored = receiveMail(context, inbox, mail);
+  const copies = findTargets(context, parsed).map((target) => ({ target, mail: addTrace(target, parsed) }));
+  const bytes = copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0);
+  checkRoom(context, bytes);
+  return copies.map(({ target, mail }) => {
+    const stored = receiveMail(context, target, mail);
     if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
-    const { id, inboxId, threadId } = stored;
-    return { id, inboxId, threadId, tenantId: inbox.world.id };
+    return showReceived(target.world, stored);
   });
+}
+
+/** Names a message with its places. */
+export function showReceived(world: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
+  return { id, inboxId, threadId, ...ofTenant(world) };
 }
 
 /** A parsed mail, with the recipients to which it is delivered and the only tenant that may receive it, if any. */
@@ -65,40 +65,25 @@ interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
+  /** Whether some of them may have no inbox in this emulator, if another one has. */
+  readonly mayBeElsewhere: boolean;
   /** The sender in the envelope; `undefined` if the mail came without an envelope. */
   readonly envelopeFrom: string | undefined;
   readonly auth: MailAuth | undefined;
 }
 
 function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
-  const {
-    tenant,
-    to,
-    from,
-    text,
-    html,
-    messageId,
-    inReplyTo = null,
-    references,
-    replyTo = null,
-    envelopeFrom = toBareAddress(from),
-    auth,
-    ...rest
-  } = parseOrRefuse('The message', composedMessage(), message);
+  const parsed = parseOrRefuse('The message', composedMessage(), message);
+  const { tenant, text, html, messageId, envelopeFrom, auth, ...rest } = parsed;
   checkSize(rest.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
+  const sender = toBareAddress(rest.from);
+  const inReplyTo = rest.inReplyTo ?? null;
   const mail = {
-    ...rest,
-    to,
-    from,
-    replyTo,
-    plainBody: text,
-    htmlBody: html ?? null,
-    messageIdHeader: messageId ?? newMessageId(worlds, domainOf(toBareAddress(from))),
-    inReplyTo,
-    references: references ?? (inReplyTo === null ? [] : [inReplyTo]),
-    raw: null,
+    ...{ ...rest, replyTo: rest.replyTo ?? null, plainBody: text, htmlBody: html ?? null, raw: null, inReplyTo },
+    messageIdHeader: messageId ?? newMessageId(worlds, domainOf(sender)),
+    references: rest.references ?? (inReplyTo === null ? [] : [inReplyTo]),
   };
-  return { tenant, mail, recipients: to, envelopeFrom, auth };
+  return { tenant, mail, recipients: rest.to, mayBeElsewhere: false, envelopeFrom: envelopeFrom ?? sender, auth };
 }
 
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
@@ -111,19 +96,12 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   context.assume('messages.inbound.unreadable');
   const { mail: parsed, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
   const { attachments, ...texts } = parsed;
-  const mail = {
-    ...copyTexts(texts),
-    attachments: attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content })),
-  };
+  const files = attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content }));
+  const mail = { ...copyTexts(texts), attachments: files, headers: null, raw: eml };
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
-  // The mail can also name recipients outside this emulator. It is delivered only to those that have an inbox here.
-  const local = recipients.filter((recipient) => findInbox(context, toBareAddress(recipient)) !== undefined);
   return {
-    tenant,
-    mail: { ...mail, from: mail.from || (envelopeFrom ?? ''), headers: null, raw: eml },
-    recipients: to ?? (local.length > 0 ? local : recipients),
-    envelopeFrom,
-    auth,
+    ...{ tenant, envelopeFrom, auth, mail: { ...mail, from: mail.from || (envelopeFrom ?? '') } },
+    ...{ recipients: to ?? recipients, mayBeElsewhere: to === undefined },
   };
 }
 
@@ -133,10 +111,11 @@ function copyTexts<Texts extends object>(texts: Texts): Texts {
 }
 
 /** Adds the trace to the header fields of a mail that came with an envelope. */
-function addTrace({ environment }: World, recipient: string, { mail, envelopeFrom, auth = {} }: AddressedMail) {
-  if (envelopeFrom === undefined) return mail.headers;
-  const envelope = { from: envelopeFrom, to: toBareAddress(recipient), auth };
-  return { ...createTrace(envelope, toBareAddress(mail.from), new Date(environment.now())), ...mail.headers };
+function addTrace({ world, recipient }: Recipient, { mail, envelopeFrom, auth = {} }: AddressedMail): IncomingMail {
+  if (envelopeFrom === undefined) return mail;
+  const at = new Date(world.environment.now());
+  const trace = createTrace({ from: envelopeFrom, to: recipient, auth }, toBareAddress(mail.from), at);
+  return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 
 function newMessageId({ environment }: ReachableWorlds, domain: string): string {
@@ -148,30 +127,22 @@ function checkSize(bytes: number): void {
   throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
-/** An inbox that gets a mail, and the first recipient that it gets the mail for. */
-interface Target {
-  readonly inbox: InboxLocation;
-  readonly recipient: string;
-}
-
 /** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
-function findTargets(context: MailContext, { tenant, recipients }: AddressedMail): Target[] {
+function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere }: AddressedMail): Recipient[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
-  const found = recipients.flatMap((recipient) => {
-    const inbox = findInbox(context, toBareAddress(recipient));
-    return !inbox || (tenant !== undefined && inbox.world.id !== tenant) ? [] : [{ recipient, inbox }];
+  const found = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
+  const isLeftOut = mayBeElsewhere && found.some((each) => each !== undefined);
+  const unknown = recipients.filter((_, index) => {
+    const each = found[index];
+    return each ? tenant !== undefined && each.world.id !== tenant : !isLeftOut;
   });
-  const known = new Set(found.map(({ recipient }) => recipient));
-  const unknown = recipients.filter((recipient) => !known.has(recipient));
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  const targets = new Map<string, Target>();
-  for (const target of found) if (!targets.has(target.inbox.inboxId)) targets.set(target.inbox.inboxId, target);
-  return [...targets.values()];
+  return uniqueInboxes(found.filter((each) => each !== undefined));
 }
 
 /**
@@ -181,7 +152,7 @@ function findTargets(context: MailContext, { tenant, recipients }: AddressedMail
  */
 export function receiveMail(
   context: MailContext,
-  { world, inboxId }: InboxLocation,
+  { world, inbox: { id: inboxId } }: Pick<Recipient, 'world' | 'inbox'>,
   { attachments, ...mail }: IncomingMail,
 ): MessageRow | undefined {
   if (!world.inboxes.get(inboxId)) return undefined;

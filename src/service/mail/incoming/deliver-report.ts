@@ -5,6 +5,7 @@ import type { World } from '../../../world/store/world.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace } from '../mime/header.ts';
 import { fileNameOf } from '../mime/read-contents.ts';
+import type { Recipient } from '../outgoing/route.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
 import { receiveMail } from './accept-message.ts';
 import type { IncomingMail } from './parse-eml.ts';
@@ -15,13 +16,11 @@ import type { IncomingMail } from './parse-eml.ts';
  */
 export function deliverReports(
   context: MailContext,
-  world: World,
+  sender: Pick<Recipient, 'world' | 'inbox'>,
   original: MessageRow,
   bounced: readonly string[],
 ): void {
-  for (const recipient of bounced) {
-    receiveMail(context, { world, inboxId: original.inboxId }, composeReport(world, original, recipient));
-  }
+  for (const recipient of bounced) receiveMail(context, sender, composeReport(sender.world, original, recipient));
 }
 
 function composeReport({ environment }: World, original: MessageRow, recipient: string): IncomingMail {

@@ -55,17 +55,14 @@ function encodingOf({ fields }: RawPart): string {
 
 /** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
-  const named = parts.flatMap(({ fields }) => [
-    ...Array.from((fields['content-type'] ?? '').matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi)),
-    ...Array.from(fileFields(fields).matchAll(/name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi)),
-  ]);
+  const named = parts.flatMap(({ fields }) => {
+    const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
+    const inNames = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
+    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(inNames)];
+  });
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
   const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].filter((name) => !isKnown(name));
-}
-
-function fileFields(fields: RawPart['fields']): string {
-  return `${fields['content-type'] ?? ''};${fields['content-disposition'] ?? ''}`;
 }
 
 /** Names that the parser knows, besides those of the Encoding Standard. */

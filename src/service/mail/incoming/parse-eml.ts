@@ -11,28 +11,15 @@ import {
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
-import { repairLineEnds } from '../mime/header.ts';
+import { type MailHeader, repairLineEnds } from '../mime/header.ts';
 import { readContents } from '../mime/read-contents.ts';
 import { decodeField, decodeWords, listFields, splitParts, toBinary, toSingleLine } from '../mime/split-parts.ts';
 import type { AttachedFile } from '../store-message.ts';
 
 /** A mail to store in an inbox. */
 export interface IncomingMail
-  extends Pick<
-    MessageRow,
-    | 'from'
-    | 'to'
-    | 'cc'
-    | 'replyTo'
-    | 'subject'
-    | 'plainBody'
-    | 'htmlBody'
-    | 'messageIdHeader'
-    | 'inReplyTo'
-    | 'references'
-    | 'headers'
-    | 'raw'
-  > {
+  extends Omit<MailHeader, 'receivedAt'>,
+    Pick<MessageRow, 'plainBody' | 'htmlBody' | 'raw'> {
   readonly attachments: readonly AttachedFile[];
 }
 

@@ -18,6 +18,8 @@ export function reportBounce(context: MailContext, world: World, message: Messag
   });
 }
 
+type BounceReport = NonNullable<ReturnType<typeof readBounceReport>>;
+
 /** Returns the recipients that failed: those that the report says, or else every one in To. */
 function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): readonly Mention[] {
   if (failures.length === 0) return mail.to.map((recipient) => ({ recipient, statusCode: undefined }));
@@ -56,20 +58,15 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
   return sent.slice(0, sent.length).findLast((mail) => isSentTo(mail, addresses));
 }
 
-/** What a report of a failed delivery says. */
-interface BounceReport extends FailureReport {
-  /** The Message-IDs that the mail can have, the most certain first. */
-  readonly messageIds: readonly string[];
-}
-
 /**
  * Reads an inbound message as a report of a failed delivery: by RFC 3464, or in free text. Returns `undefined` for any
- * other message, also for a report of a delay, of a success, or that a mail was read.
+ * other message, also for a report of a delay, of a success, or that a mail was read. `messageIds` are the Message-IDs
+ * that the mail can have, the most certain first.
  */
 export function readBounceReport(
   message: MessageRow,
   listFiles: () => readonly AttachmentRow[],
-): BounceReport | undefined {
+): (FailureReport & { readonly messageIds: readonly string[] }) | undefined {
   // Mail between inboxes of this emulator has neither.
   if (message.raw === null && message.headers === null) return undefined;
   const headers = readHeaders(message);
@@ -176,19 +173,8 @@ const ANSWER = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
 const QUOTE = /^(?:-{3}.*\b(?:original|copy|returned|below|message|header)|(?:return-path|received|message-id): )/im;
 const RETURNED = /^(?:return-path|received|message-id): /im;
 
-/** What can be seen of a report. Each is weak alone, because people write such words too. */
-type Sign =
-  | 'nullSender'
-  | 'mailSystem'
-  | 'subject'
-  | 'words'
-  | 'code'
-  | 'codeOfAddress'
-  | 'failedField'
-  | 'returnedMail';
-
-/** The signs that are enough together. */
-const EVIDENCE: readonly (readonly Sign[])[] = [
+/** The signs of a report that are enough together. Each is weak alone, because people write such words too. */
+const EVIDENCE = [
   ['nullSender', 'subject'],
   ['nullSender', 'mailSystem', 'words'],
   ['nullSender', 'words', 'code'],
@@ -197,7 +183,7 @@ const EVIDENCE: readonly (readonly Sign[])[] = [
   ['mailSystem', 'words', 'codeOfAddress'],
   ['mailSystem', 'words', 'failedField'],
   ['mailSystem', 'words', 'returnedMail'],
-];
+] as const;
 
 /** Reads a free text as a report of a failed delivery; `undefined` if the evidence is not enough. */
 export function readFreeText(
@@ -209,12 +195,11 @@ export function readFreeText(
   const body = bodyOf(message);
   const [text = ''] = body.split(QUOTE, 1);
   const own = new Set(message.to.map(toBareAddress));
-  const mentions = findMentions(text).filter(
-    ({ recipient, statusCode }) => !own.has(recipient) && !isSuccess(statusCode),
-  );
+  const isForeign = ({ recipient, statusCode }: Mention) => !own.has(recipient) && !statusCode?.startsWith('2');
+  const mentions = findMentions(text).filter(isForeign);
   const statusCode = findStatusCode(text);
   const failedField = headers['x-failed-recipients'] ?? '';
-  const signs: Readonly<Record<Sign, boolean>> = {
+  const signs: Readonly<Record<(typeof EVIDENCE)[number][number], boolean>> = {
     nullSender: isNullSender(headers),
     mailSystem: isMailSystem(message),
     subject: tellsFailure(subject) && !ANSWER.test(subject),
@@ -225,10 +210,10 @@ export function readFreeText(
     returnedMail: returnsMail || RETURNED.test(body),
   };
   const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
-  const isFinal =
-    [statusCode, ...mentions.map((mention) => mention.statusCode)].some((code) => code?.startsWith('5')) ||
-    saysFailure(`${signs.failedField ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`);
-  if (!isReport || !isFinal) return undefined;
+  const codes = [statusCode, ...mentions.map((mention) => mention.statusCode)];
+  const whole = `${signs.failedField ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
+  const isFinal = () => VERDICTS.find(([words]) => words.test(whole))?.[1] === true;
+  if (!isReport || !(codes.some((code) => code?.startsWith('5')) || isFinal())) return undefined;
   return { ...listFailures(failedField, mentions), statusCode: statusCode ?? UNKNOWN_STATUS };
 }
 
@@ -247,14 +232,6 @@ function isMailSystem({ from, fromAddress }: MessageRow): boolean {
   return (
     /^(?:mailer-daemon|postmaster|mail-?daemon)@/.test(fromAddress) || /^"?mail delivery (?:sub)?system\b/i.test(from)
   );
-}
-
-function isSuccess(statusCode: string | undefined): boolean {
-  return statusCode?.startsWith('2') === true;
-}
-
-function saysFailure(text: string): boolean {
-  return VERDICTS.find(([words]) => words.test(text))?.[1] === true;
 }
 
 /** Returns the recipients that the header field names, or else every address in the text. */

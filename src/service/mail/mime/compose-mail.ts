@@ -5,34 +5,30 @@ import { filePart, type MimePart, multipart, partTypeOf, textPart, writePart } f
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. The fields of a trace
+ * come first.
  */
-export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
-  if (message.raw !== null) return message.raw;
-  const { head, content } = contentOf(message, attachments);
-  return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
-}
-
-/** Writes the same after the fields of a trace. */
-export function composeWithTrace(
-  trace: readonly string[],
+export function composeMail(
   message: MessageRow,
   attachments: readonly AttachmentRow[],
+  trace: readonly string[] = [],
 ): Uint8Array<ArrayBuffer> {
+  const mail = message.raw ?? compose(message, attachments);
+  if (trace.length === 0) return mail;
   const head = new TextEncoder().encode(trace.map((field) => field + CRLF).join(''));
-  const mail = composeMail(message, attachments);
   const bytes = new Uint8Array(head.length + mail.length);
   bytes.set(head);
   bytes.set(mail, head.length);
   return bytes;
 }
 
-function contentOf(message: MessageRow, attachments: readonly AttachmentRow[]): MimePart {
+function compose(message: MessageRow, attachments: readonly AttachmentRow[]): Uint8Array<ArrayBuffer> {
   const body = bodyOf(message);
   const files = attachments.map(({ contentType, filename, content }) =>
     filePart(partTypeOf(contentType), filename, toBase64(content)),
   );
-  return files.length > 0 ? multipart('mixed', message.id, [body, ...files]) : body;
+  const { head, content } = files.length > 0 ? multipart('mixed', message.id, [body, ...files]) : body;
+  return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
 }
 
 function bodyOf({ id, plainBody, htmlBody }: MessageRow): MimePart {

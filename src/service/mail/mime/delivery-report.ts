@@ -1,6 +1,6 @@
 import { toBareAddress } from '../../../contract/email-address.ts';
 import { CRLF, fieldsOf, formatDate, type MailHeader, writeField } from './header.ts';
-import { type MimePart, multipart, textPart, writePart } from './mime-part.ts';
+import { multipart, textPart, writePart } from './mime-part.ts';
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */
 const ACTIONS = {
@@ -29,22 +29,12 @@ export interface DeliveryReport {
   readonly original: MailHeader;
 }
 
-/** A delivery report, as a whole and in its parts. */
-interface WrittenReport {
-  /** The mail: RFC 5322. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly subject: string;
-  /** The text for people. */
-  readonly text: string;
-  /** The status for programs, and the header of the original mail, each with its media type. */
-  readonly files: readonly { readonly contentType: string; readonly content: string }[];
-}
-
 /**
  * Writes a delivery report: a text for people, the status for programs (RFC 3464), and the header of the mail, in a
  * `multipart/report` (RFC 6522). It is itself an automatic mail (RFC 3834); deliver it from the null sender.
+ * Returns its bytes, and its parts: the subject, the text for people, and as files the other two.
  */
-export function createDeliveryReport(report: DeliveryReport): WrittenReport {
+export function createDeliveryReport(report: DeliveryReport) {
   const { id, at, reportingMta, recipient, action = 'failed', original } = report;
   const [subject, sentence] = ACTIONS[action];
   // A header field may not have line breaks, for example.
@@ -56,7 +46,10 @@ export function createDeliveryReport(report: DeliveryReport): WrittenReport {
     { contentType: 'message/delivery-status', content: writeStatus({ ...report, action, diagnostic }) },
     { contentType: 'text/rfc822-headers', content: `${fieldsOf(original).join(CRLF)}${CRLF}` },
   ];
-  const parts = [textPart('text/plain', text), ...files.map(asciiPart)];
+  const parts = [
+    textPart('text/plain', text),
+    ...files.map(({ contentType, content: ascii }) => ({ head: [`Content-Type: ${contentType}`], content: ascii })),
+  ];
   const { head, content } = multipart('report', id, parts, ['report-type=delivery-status;']);
   const fields = [
     `From: Mail Delivery System <mailer-daemon@${reportingMta}>`,
@@ -92,8 +85,4 @@ function writeStatus({ reportingMta, recipient, action, status, diagnostic, orig
 function toTypedAddress(address: string): string {
   if (/^[!-~]*$/.test(address)) return `rfc822; ${address}`;
   return `utf-8; ${address.replace(/[^!-~]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;
-}
-
-function asciiPart({ contentType, content }: WrittenReport['files'][number]): MimePart {
-  return { head: [`Content-Type: ${contentType}`], content };
 }

@@ -160,11 +160,10 @@ export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
   });
 }
 
-const SHOWN_TRACES = { shown: writeTrace, hidden: (): string[] => [] };
-
 /** Writes the trace that the raw form of a message begins with; nothing under `messages.raw.trace=hidden`. */
 export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
-  return writeTrace(message).length === 0 ? [] : SHOWN_TRACES[readBehaviour('messages.raw.trace')](message);
+  const trace = writeTrace(message);
+  return trace.length === 0 || readBehaviour('messages.raw.trace') === 'shown' ? trace : [];
 }
 
 /** Returns the further header fields of a message without its trace. */

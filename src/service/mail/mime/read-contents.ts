@@ -21,13 +21,10 @@ import {
  */
 export function readContents(parts: readonly RawPart[], mail: string) {
   const leaves = parts.flatMap((part) => readLeaf(part) ?? []);
-  const texts = leaves
-    .filter(isText)
-    .map((leaf) => ({
-      text: readText(leaf),
-      isHtml: leaf.mediaType === 'text/html',
-      alternative: alternativeOf(leaf.part),
-    }));
+  const texts = leaves.filter(isText).map((leaf) => {
+    const { part, mediaType } = leaf;
+    return { text: readText(leaf), isHtml: mediaType === 'text/html', alternative: alternativeOf(part) };
+  });
   const withHtml = new Set(texts.flatMap(({ isHtml, alternative }) => (isHtml ? alternative : [])));
   const plain = texts.flatMap(({ isHtml, text }) => (isHtml ? [] : text));
   const html = texts.flatMap(({ isHtml, text, alternative }) => {

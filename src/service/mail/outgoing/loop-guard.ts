@@ -7,7 +7,7 @@ import type { Activity } from '../../../world/activity.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import type { Part, PartOf, World } from '../../../world/store/world.ts';
+import { ofTenant, type Part, type PartOf, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 
 /** How many mails two addresses may exchange within a minute. */
@@ -115,8 +115,8 @@ export class LoopGuard {
     const reason =
       `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
       `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
-    const held = { tenantId: world.id, ...mail, heldAt: timestampNow(world.environment), reason };
-    this.#activity.publish({ kind: 'mail-held', tenantId: held.tenantId, from, to, subject, reason });
-    return held;
+    const entry = { ...ofTenant(world), from, to, subject, reason };
+    this.#activity.publish({ kind: 'mail-held', ...entry });
+    return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }
 }

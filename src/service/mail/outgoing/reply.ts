@@ -13,7 +13,7 @@ import { escapeHtml, toHtml } from '../html.ts';
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
-  { principal, assume }: Pick<LookupContext, 'principal'> & Pick<BehaviourReader, 'assume'>,
+  { world, assume }: Pick<LookupContext, 'world'> & Pick<BehaviourReader, 'assume'>,
   inbox: InboxRow,
   message: MessageRow,
 ): Pick<MessageRow, 'to' | 'cc'> {
@@ -24,7 +24,7 @@ export function recipientsOfReply(
     const missing = isOwn ? 'recipient in To' : 'sender';
     throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
   }
-  const known = [...to, ...principal.world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
+  const known = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
   return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
 }
 
@@ -44,37 +44,26 @@ export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume: A
 }
 
 /** The subject and the text that the sender adds to a forwarded message. */
-interface ForwardNote {
+interface ForwardNote extends Pick<MessageRow, 'plainBody' | 'htmlBody'> {
   readonly subject?: string | null | undefined;
-  readonly plainBody: string;
-  readonly htmlBody: string | null;
 }
-
-type Forward = Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'>;
 
 /** Composes the subject and the bodies of a forwarded message: the sender's note, then the original with its header. */
 export function composeForward(
   original: MessageRow,
-  note: ForwardNote,
+  { subject, plainBody, htmlBody }: ForwardNote,
   { readBehaviour, assume }: BehaviourReader,
-): Forward {
-  const subject = note.subject ?? forwardSubject(original, assume);
-  const { plainBody, htmlBody } = BODIES[readBehaviour('sending.forward.body')](original, note);
-  return { subject, plainBody, htmlBody };
+): Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'> {
+  const own = { subject: subject ?? forwardSubject(original, assume), plainBody, htmlBody };
+  if (readBehaviour('sending.forward.body') === 'as-sent') return own;
+  const hasHtml = original.htmlBody !== null || htmlBody !== null;
+  return { ...own, plainBody: plainForward(original, own), htmlBody: hasHtml ? htmlForward(original, own) : null };
 }
 
 function forwardSubject({ subject }: MessageRow, assume: Assume): string {
   assume('sending.reply.subject');
   return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
-
-const BODIES = {
-  original: (original: MessageRow, note: ForwardNote) => ({
-    plainBody: plainForward(original, note),
-    htmlBody: original.htmlBody === null && note.htmlBody === null ? null : htmlForward(original, note),
-  }),
-  'as-sent': (_: MessageRow, { plainBody, htmlBody }: ForwardNote) => ({ plainBody, htmlBody }),
-};
 
 const SEPARATOR = '---------- Forwarded message ----------';
 

@@ -1,7 +1,7 @@
 import type { ReadBehaviour } from '../../../contract/behaviours.ts';
 import { DEFAULT_DOMAIN, domainOf, withoutTag } from '../../../contract/email-address.ts';
-import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import { hasVerifiedDomain, type InboxLocation, type World } from '../../../world/store/world.ts';
+import type { InboxRow } from '../../../world/store/rows.ts';
+import { hasVerifiedDomain, type World } from '../../../world/store/world.ts';
 import type { MailContext } from '../store-message.ts';
 
 /** The effect of mail to each address at `simulator.test`. */
@@ -22,11 +22,15 @@ type Simulator = keyof typeof SIMULATORS;
  */
 export function findSimulator(address: string, readBehaviour: ReadBehaviour): Simulator | undefined {
   const name = /^([a-z-]+)(?:\+[^@]*)?@simulator\.test$/i.exec(address)?.[1]?.toLowerCase() ?? '';
-  return isSimulator(name) && readBehaviour('sending.simulators') === 'on' ? name : undefined;
+  const isKnown = Object.hasOwn(SIMULATORS, name) && readBehaviour('sending.simulators') === 'on';
+  return isKnown ? (name as Simulator) : undefined;
 }
 
-function isSimulator(name: string): name is Simulator {
-  return Object.hasOwn(SIMULATORS, name);
+/** An inbox that gets the mail to a bare address. */
+export interface Recipient {
+  readonly recipient: string;
+  readonly inbox: InboxRow;
+  readonly world: World;
 }
 
 /**
@@ -34,49 +38,39 @@ function isSimulator(name: string): name is Simulator {
  * nothing is sent.
  */
 export type Route =
-  | { readonly kind: 'inbox'; readonly inbox: InboxLocation }
-  | { readonly kind: 'correspondent'; readonly address: string }
-  | { readonly kind: 'bounced' }
-  | { readonly kind: 'external' };
+  | ({ readonly kind: 'inbox' } & Recipient)
+  | { readonly kind: 'correspondent' | 'bounced' | 'external'; readonly recipient: string };
 
 type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
-type RouteContext = InboxContext & Pick<MailContext, 'correspondents'>;
 
-/** Finds the inbox of a bare address in lower case; `undefined` if there is none. */
-export function findInbox({ worlds, readBehaviour }: InboxContext, address: string): InboxLocation | undefined {
-  if (findSimulator(address, readBehaviour) === 'bounce') return undefined;
-  return worlds.findAddress(address) ?? findWithoutTag(worlds, address, readBehaviour);
+/** Finds the inbox of a bare address in lower case, with its tag or without; `undefined` if there is none. */
+export function findInbox({ worlds, readBehaviour }: InboxContext, recipient: string): Recipient | undefined {
+  if (findSimulator(recipient, readBehaviour) === 'bounce') return undefined;
+  const exact = worlds.findAddress(recipient);
+  const found = exact ?? worlds.findAddress(withoutTag(recipient));
+  const inbox = found?.world.inboxes.get(found.inboxId);
+  if (!found || !inbox || (!exact && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
+  return { recipient, inbox, world: found.world };
 }
 
 /** Finds the destination of mail from a tenant to a bare address in lower case. */
 export function findRoute(
-  { worlds, readBehaviour, correspondents }: RouteContext,
-  address: string,
+  { worlds, readBehaviour, correspondents }: InboxContext & Pick<MailContext, 'correspondents'>,
+  recipient: string,
   world: World,
 ): Route {
-  if (findSimulator(address, readBehaviour) === 'bounce') return { kind: 'bounced' };
-  const inbox = findInbox({ worlds, readBehaviour }, address);
-  if (inbox) return { kind: 'inbox', inbox };
-  if (correspondents.has(address, world)) return { kind: 'correspondent', address };
-  const isBounced = isHosted(worlds, domainOf(address)) && readBehaviour('sending.unknown-user') === 'bounced';
-  return { kind: isBounced ? 'bounced' : 'external' };
+  if (findSimulator(recipient, readBehaviour) === 'bounce') return { kind: 'bounced', recipient };
+  const found = findInbox({ worlds, readBehaviour }, recipient);
+  if (found) return { kind: 'inbox', ...found };
+  if (correspondents.has(recipient, world)) return { kind: 'correspondent', recipient };
+  const domain = domainOf(recipient);
+  const isHosted = domain === DEFAULT_DOMAIN || worlds.neighbours().some((each) => hasVerifiedDomain(each, domain));
+  const isBounced = isHosted && readBehaviour('sending.unknown-user') === 'bounced';
+  return { kind: isBounced ? 'bounced' : 'external', recipient };
 }
 
-/** Removes duplicate inboxes. A mail can name several addresses of one inbox. */
-export function uniqueInboxes(inboxes: readonly InboxLocation[]): InboxLocation[] {
-  return [...new Map(inboxes.map((inbox) => [inbox.inboxId, inbox])).values()];
-}
-
-/** Finds the inbox of an address without its tag, such as `helpdesk@acme.test` for `helpdesk+orders@acme.test`. */
-function findWithoutTag(
-  worlds: ReachableWorlds,
-  address: string,
-  readBehaviour: ReadBehaviour,
-): InboxLocation | undefined {
-  const inbox = worlds.findAddress(withoutTag(address));
-  return inbox && readBehaviour('sending.plus-tags') === 'delivered' ? inbox : undefined;
-}
-
-function isHosted(worlds: ReachableWorlds, domain: string): boolean {
-  return domain === DEFAULT_DOMAIN || worlds.neighbours().some((world) => hasVerifiedDomain(world, domain));
+/** Removes recipients with the same inbox, after the first of them. A mail can name several addresses of one inbox. */
+export function uniqueInboxes<Each extends Recipient>(recipients: readonly Each[]): Each[] {
+  const known = new Set<string>();
+  return recipients.filter(({ inbox }) => !known.has(inbox.id) && known.add(inbox.id));
 }

@@ -1,10 +1,11 @@
+import type { BehaviourValue } from '../../../contract/behaviours.ts';
 import { domainOf, formatAddress, toBareAddress } from '../../../contract/email-address.ts';
+import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
-import { type InboxLocation, primaryAddress, type World } from '../../../world/store/world.ts';
+import { primaryAddress, type World } from '../../../world/store/world.ts';
 import { receiveMail } from '../incoming/accept-message.ts';
 import { deliverReports } from '../incoming/deliver-report.ts';
-import { isHeld } from '../is-held.ts';
 import {
   type AttachedFile,
   bounce,
@@ -14,8 +15,14 @@ import {
   sizeOfMail,
   storeMessage,
 } from '../store-message.ts';
-import { checkSending, type RecipientCheck } from './check-sending.ts';
-import { findRoute, type Route, uniqueInboxes } from './route.ts';
+import { findRoute, findSimulator, type Route, uniqueInboxes } from './route.ts';
+
+/** Which recipients must have written to the inbox before. */
+export interface RecipientCheck {
+  readonly recipients: readonly string[];
+  /** The values of `sending.verified.scope` for which this is checked. If left out, it is always checked. */
+  readonly onlyIfVerifiedScopeIs?: readonly BehaviourValue<'sending.verified.scope'>[];
+}
 
 /** The part of an outgoing mail that is stored, and that counts towards the storage limit. */
 interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
@@ -49,16 +56,17 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const recipients = submission?.recipients ?? recipientsOf(mail);
   checkSending(context, world, inbox, recipients, recipientCheck);
   const routes = recipients.map((recipient) => findRoute(context, recipient, world));
-  const inboxes = uniqueInboxes(routes.flatMap((route) => (route.kind === 'inbox' ? [route.inbox] : [])));
-  const bounced = recipients.filter((_, index) => routes[index]?.kind === 'bounced');
+  const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
+  const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
   const message = store(context, world, inbox, stored, submission ?? ownFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message);
   if (bounced.length < routes.length) context.assume('sending.local');
-  deliverAll(context, world, { ...message, attachments: mail.attachments }, { routes, inboxes });
+  const outside = routes.filter(({ kind }) => kind === 'correspondent');
+  deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...outside]);
   if (bounced.length === 0) return message;
-  const bounceAll = BOUNCES[context.readBehaviour('sending.bounce.report')];
-  bounceAll(context, world, message, bounced);
+  if (context.readBehaviour('sending.bounce.report') === 'none') bounce(context, world, message);
+  else deliverReports(context, { world, inbox }, message, bounced);
   return world.messages.get(message.id) ?? message;
 }
 
@@ -67,22 +75,29 @@ function deliverAll(
   context: MailContext,
   world: World,
   message: MessageRow & Pick<StoredMail, 'attachments'>,
-  { routes, inboxes }: { readonly routes: readonly Route[]; readonly inboxes: readonly InboxLocation[] },
+  routes: readonly Route[],
 ): void {
   const sent = { ...message, from: message.fromAddress };
-  for (const inbox of inboxes) {
-    if (!isHeld(context, world, sent, { kind: 'inbox', inbox })) receiveMail(context, inbox, message);
-  }
   for (const route of routes) {
-    if (route.kind !== 'correspondent' || isHeld(context, world, sent, route)) continue;
-    context.correspondents.receive(world, message, route.address);
+    if (route.kind !== 'inbox' && route.kind !== 'correspondent') continue;
+    if (isHeld(context, world, sent, route)) continue;
+    if (route.kind === 'inbox') receiveMail(context, route, message);
+    else context.correspondents.receive(world, message, route.recipient);
   }
 }
 
-const BOUNCES = {
-  none: (context: MailContext, world: World, message: MessageRow) => void bounce(context, world, message),
-  inbox: deliverReports,
-};
+/** Counts a mail to an inbox or a correspondent. Returns whether it is held, because it is part of a loop. */
+export function isHeld(
+  { loops, worlds, assume }: MailContext,
+  world: World,
+  { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
+  route: Route,
+): boolean {
+  const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.recipient;
+  if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
+  assume('sending.loops');
+  return true;
+}
 
 /** Returns the bare addresses of all recipients, each once. */
 function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
@@ -128,3 +143,58 @@ export function referencesTo({
   const all = [...references, messageIdHeader];
   return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
 }
+
+/**
+ * Refuses mail before it is stored if its inbox is paused, if a recipient must have written to the inbox but has not,
+ * or if it is to a simulator that refuses it. Mail to `pause@simulator.test` pauses the inbox; mail to
+ * `resume@simulator.test` ends that.
+ *
+ * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
+ */
+function checkSending(
+  context: MailContext,
+  world: World,
+  { id }: InboxRow,
+  recipients: readonly string[],
+  recipientCheck: RecipientCheck,
+): void {
+  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
+  const isPaused = world.inboxes.get(id)?.isPaused === true;
+  if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
+  checkVerifiedRecipients(context, world, id, recipientCheck);
+  if (simulated.has('pause')) {
+    world.inboxes.update(id, { isPaused: true });
+    throw inboxPaused(context);
+  }
+  if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
+  if (isPaused) world.inboxes.update(id, { isPaused: false });
+}
+
+function inboxPaused({ assume }: MailContext): ApiError {
+  assume('sending.paused');
+  return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
+}
+
+/** Checks that each recipient has written to the inbox before. Simulators need not have. */
+function checkVerifiedRecipients(
+  { readBehaviour }: MailContext,
+  world: World,
+  inboxId: string,
+  { recipients, onlyIfVerifiedScopeIs: scopes }: RecipientCheck,
+): void {
+  const hasWritten = (address: string) =>
+    world.messages
+      .by('fromAddress', address)
+      .some((message) => message.inboxId === inboxId && message.direction === 'inbound');
+  const unverified = recipients
+    .map(toBareAddress)
+    .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(address));
+  if (unverified === undefined || scopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
+  const value = readBehaviour('sending.verified');
+  if (value === 'sent') return;
+  // Only a plain send, which is always checked, has the field `verified`.
+  const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
+  throw new ApiError(REFUSALS[value], `${unverified} has never written to this inbox${advice}.`);
+}
+
+const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;

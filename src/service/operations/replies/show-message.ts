@@ -9,19 +9,10 @@ import type { World } from '../../../world/store/world.ts';
 export function showMessage(world: World, message: MessageRow, readBehaviour: ReadBehaviour): ReplyOf<'getMessage'> {
   const { id, direction, subject, plainBody, htmlBody, isRead, threadId } = message;
   const { messageIdHeader, inReplyTo, receivedAt } = message;
+  const attachments = world.attachments.by('messageId', id).map(showAttachment);
   return {
-    id,
-    direction,
-    ...showSenderAndRecipients(message, readBehaviour),
-    subject,
-    plainBody,
-    htmlBody,
-    isRead,
-    threadId,
-    messageIdHeader,
-    inReplyTo,
-    receivedAt,
-    attachments: world.attachments.by('messageId', id).map(showAttachment),
+    ...{ id, direction, ...showSenderAndRecipients(message, readBehaviour), subject, plainBody, htmlBody },
+    ...{ isRead, threadId, messageIdHeader, inReplyTo, receivedAt, attachments },
     ...EXTRA_FIELDS[readBehaviour('messages.shape')](message, readBehaviour),
   };
 }
@@ -29,12 +20,11 @@ export function showMessage(world: World, message: MessageRow, readBehaviour: Re
 /** Returns the sender and the recipients of a message as clients see them. */
 export function showSenderAndRecipients({ from, to }: MessageRow, readBehaviour: ReadBehaviour) {
   const show = SHOW_ADDRESS[readBehaviour('messages.addresses')];
-  return { from: show(from), to: TO[readBehaviour('messages.to')](to.map(show)) };
+  const shown = to.map(show);
+  return { from: show(from), to: readBehaviour('messages.to') === 'string' ? shown.join(', ') : shown };
 }
 
 const SHOW_ADDRESS = { bare: toBareAddress, display: (address: string) => address };
-
-const TO = { string: (addresses: string[]) => addresses.join(', '), array: (addresses: string[]) => addresses };
 
 function showExtended({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow, readBehaviour: ReadBehaviour) {
   const show = SHOW_ADDRESS[readBehaviour('messages.addresses')];
@@ -43,14 +33,9 @@ function showExtended({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow, r
 
 function showLegacy(message: MessageRow, readBehaviour: ReadBehaviour) {
   const { from, fromAddress, to, receivedAt } = message;
-  return {
-    ...showExtended(message, readBehaviour),
-    fromAddress,
-    fromName: parseAddress(from, isIncomingAddress)?.name || null,
-    toAddresses: to.map(toBareAddress),
-    sentAt: receivedAt,
-    createdAt: receivedAt,
-  };
+  const fromName = parseAddress(from, isIncomingAddress)?.name || null;
+  const sender = { fromAddress, fromName, toAddresses: to.map(toBareAddress) };
+  return { ...showExtended(message, readBehaviour), ...sender, sentAt: receivedAt, createdAt: receivedAt };
 }
 
 const EXTRA_FIELDS = { extended: showExtended, reference: () => ({}), legacy: showLegacy };
@@ -79,7 +64,8 @@ interface WithBodies {
  * Cuts bodies if all together would make the reply too large. The first items stay complete, and later ones are cut.
  */
 export function limitBodies<Item extends WithBodies>(items: readonly Item[], assume: Assume): readonly Item[] {
-  const characters = items.reduce((sum, { plainBody, htmlBody }) => sum + lengthOf(plainBody) + lengthOf(htmlBody), 0);
+  const lengthOf = ({ plainBody, htmlBody }: Item) => (plainBody?.length ?? 0) + (htmlBody?.length ?? 0);
+  const characters = items.reduce((sum, item) => sum + lengthOf(item), 0);
   if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
   let left = MAX_TOTAL_LENGTH;
   return items.map((item) => {
@@ -88,18 +74,11 @@ export function limitBodies<Item extends WithBodies>(items: readonly Item[], ass
   });
 }
 
-function lengthOf(body: string | null): number {
-  return body?.length ?? 0;
-}
-
 function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
-  if (Math.max(lengthOf(item.plainBody), lengthOf(item.htmlBody)) <= CUT_LENGTH) return item;
+  const [plainBody, htmlBody] = [item.plainBody, item.htmlBody].map((body) => body && cut(body, CUT_LENGTH));
+  if (plainBody === item.plainBody && htmlBody === item.htmlBody) return item;
   assume('messages.list.large');
-  return { ...item, plainBody: cutBody(item.plainBody), htmlBody: cutBody(item.htmlBody) };
-}
-
-function cutBody(body: string | null): string | null {
-  return body === null ? null : cut(body, CUT_LENGTH);
+  return { ...item, plainBody, htmlBody };
 }
 
 /** The maximum length of a snippet, in characters. */

@@ -16,21 +16,10 @@ function showRows(world: World, { rows, pagination }: MessagePage, { readBehavio
   assume('messages.all.thread-counts');
   const messages = rows.map((message) => {
     const { id, inboxId, direction, subject, isRead, isStarred, isArchived, receivedAt, threadId } = message;
-    const { username = '', domain = '' } = world.inboxes.get(inboxId) ?? {};
+    const { username: inboxUsername = '', domain: inboxDomain = '' } = world.inboxes.get(inboxId) ?? {};
     return {
-      id,
-      inboxId,
-      inboxUsername: username,
-      inboxDomain: domain,
-      direction,
-      ...showSenderAndRecipients(message, readBehaviour),
-      subject,
-      snippet: snippetOf(message),
-      isRead,
-      isStarred,
-      isArchived,
-      receivedAt,
-      threadId,
+      ...{ id, inboxId, inboxUsername, inboxDomain, direction, ...showSenderAndRecipients(message, readBehaviour) },
+      ...{ subject, snippet: snippetOf(message), isRead, isStarred, isArchived, receivedAt, threadId },
       ...countThread(world, message),
     };
   });
@@ -70,24 +59,16 @@ export function showSent({ id, threadId, messageIdHeader }: MessageRow, readBeha
   return { id, threadId, status: 'sent' as const, messageId };
 }
 
-/** The behaviours that decide the order of a paginated list. */
-type OrderBehaviour = 'messages.list.order' | 'drafts.list.order';
-
 /** Returns one page of a list that is in order of arrival. */
 export function paginate<Row>(
   rows: SliceableList<Row>,
   { limit, offset }: { readonly limit: number; readonly offset: number },
   readBehaviour: ReadBehaviour,
-  order: OrderBehaviour = 'messages.list.order',
+  order: 'messages.list.order' | 'drafts.list.order' = 'messages.list.order',
 ) {
-  return { rows: SLICES[readBehaviour(order)](rows, offset, limit), pagination: { total: rows.length, limit, offset } };
+  const pagination = { total: rows.length, limit, offset };
+  if (readBehaviour(order) === 'oldest-first') return { rows: rows.slice(offset, offset + limit), pagination };
+  // Only the page is reversed, so that the cost does not grow with the list.
+  const end = Math.max(rows.length - offset, 0);
+  return { rows: rows.slice(Math.max(end - limit, 0), end).reverse(), pagination };
 }
-
-const SLICES = {
-  'oldest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => rows.slice(offset, offset + limit),
-  /** Only the page is reversed, so that the cost does not grow with the list. */
-  'newest-first': <Row>(rows: SliceableList<Row>, offset: number, limit: number) => {
-    const end = Math.max(rows.length - offset, 0);
-    return rows.slice(Math.max(end - limit, 0), end).reverse();
-  },
-};

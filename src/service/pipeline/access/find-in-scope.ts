@@ -5,37 +5,34 @@ import type { Collections } from '../../../world/store/database.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, RowKind, Rows, WorkspaceRow } from '../../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
-import { describePrincipal, isInScope, type RowScope, type TenantPrincipal } from './principal.ts';
+import { isInScope, type RowScope, type TenantPrincipal } from './principal.ts';
 
 /** The part of an operation's context that is needed to find a resource within the scope of the caller's key. */
 export interface LookupContext {
   readonly principal: TenantPrincipal;
+  /** The world of the caller's tenant. */
+  readonly world: World;
   readonly worlds: ReachableWorlds;
   readonly readBehaviour: ReadBehaviour;
 }
 
 /** For each kind of resource, a function that returns the scope of a stored row, or `undefined` if it is deleted. */
-type ScopeFunctions = {
+const SCOPE_OF: {
   [Kind in 'workspaces' | 'inboxes' | 'webhooks' | 'apiKeys']: (row: Rows[Kind], world: World) => RowScope | undefined;
-};
-
-const SCOPE_OF: ScopeFunctions = {
-  workspaces: (row) => ({ workspaceId: row.id, inboxId: null }),
-  inboxes: (row) => (row.deletedAt === null ? { workspaceId: row.workspaceId, inboxId: row.id } : undefined),
-  webhooks: (row) => ({ workspaceId: row.workspaceId, inboxId: null }),
+} = {
+  workspaces: ({ id }) => ({ workspaceId: id }),
+  inboxes: ({ id, workspaceId, deletedAt }) => (deletedAt === null ? { workspaceId, inboxId: id } : undefined),
+  webhooks: (row) => row,
   // The `ownerId` of a tenant key is the id of the tenant. No workspace has this id, so only tenant keys can see the
   // key.
-  apiKeys: (row, world) => ({
-    workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? row.ownerId,
-    inboxId: row.tier === 'inbox' ? row.ownerId : null,
+  apiKeys: ({ tier, ownerId }, { inboxes }) => ({
+    workspaceId: inboxes.get(ownerId)?.workspaceId ?? ownerId,
+    inboxId: tier === 'inbox' ? ownerId : null,
   }),
 };
 
 /** A kind of resource that belongs to a workspace or directly to the tenant. */
-type ScopedKind = keyof ScopeFunctions;
-
-/** A kind of resource that the exposure of a key lists. */
-type OwnKind = Exclude<ScopedKind, 'apiKeys'>;
+type ScopedKind = keyof typeof SCOPE_OF;
 
 /** A kind of resource that belongs to an inbox. */
 type InboxContentKind = 'messages' | 'drafts' | 'lists';
@@ -47,10 +44,12 @@ type InboxContentKind = 'messages' | 'drafts' | 'lists';
  * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` if it exists elsewhere.
  */
 export function findInScope<Kind extends ScopedKind>(context: LookupContext, kind: Kind, id: string): Rows[Kind] {
-  const { world } = context.principal;
-  const row = getRow(world, kind, id);
-  if (row && isRowInScope(context, kind, row, world)) return row;
-  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) => scopeOfRow(otherWorld, kind, id));
+  const row = getRow(context.world, kind, id);
+  if (row && isRowInScope(context.principal, kind, row)) return row;
+  throw outOfScope(context, `${NOUNS[kind]} with this id`, (world) => {
+    const found = getRow(world, kind, id);
+    return found && SCOPE_OF[kind](found, world);
+  });
 }
 
 /**
@@ -65,15 +64,14 @@ export function findInInbox<Kind extends InboxContentKind>(
   id: string,
 ): { readonly inbox: InboxRow; readonly row: Rows[Kind] } {
   const inbox = findInScope(context, 'inboxes', inboxId);
-  const { world } = context.principal;
-  const row = getRow(world, kind, id);
+  const row = getRow(context.world, kind, id);
   if (row?.inboxId === inbox.id) return { inbox, row };
-  const actualInbox = row && world.inboxes.get(row.inboxId);
-  if (actualInbox && isRowInScope(context, 'inboxes', actualInbox, world)) {
-    throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actualInbox)}.`);
+  const actual = context.world.inboxes.get(row?.inboxId ?? '');
+  if (actual && isRowInScope(context.principal, 'inboxes', actual)) {
+    throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actual)}.`);
   }
-  throw outOfScope(context, withId(NOUNS[kind]), (otherWorld) =>
-    scopeOfInbox(otherWorld, getRow(otherWorld, kind, id)?.inboxId),
+  throw outOfScope(context, `${NOUNS[kind]} with this id`, (world) =>
+    scopeOfInbox(world, getRow(world, kind, id)?.inboxId),
   );
 }
 
@@ -81,35 +79,26 @@ function getRow<Kind extends RowKind>(collections: Collections, kind: Kind, id: 
   return collections[kind].get(id);
 }
 
+function isRowInScope<Kind extends ScopedKind>(principal: TenantPrincipal, kind: Kind, row: Rows[Kind]): boolean {
+  const scope = SCOPE_OF[kind](row, principal.world);
+  return scope !== undefined && isInScope(principal, scope);
+}
+
+/** A kind of resource that the exposure of a key lists. */
+type OwnKind = Exclude<ScopedKind, 'apiKeys'>;
+
 /** Returns all rows of a kind within the scope of a principal's key, oldest first. */
 export function rowsInScope<Kind extends OwnKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
-  const { world } = principal;
-  return findCandidates(principal, kind).filter((row) => isRowInScope({ principal }, kind, row, world));
+  return findCandidates(principal, kind).filter((row) => isRowInScope(principal, kind, row));
 }
 
 /** Returns rows that can be in the scope of a principal's key, so that not every key costs a look at all rows. */
 function findCandidates<Kind extends OwnKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   const rows: Collections[Kind] = principal.world[kind];
   if (principal.tier === 'tenant') return rows.all();
-  const own = principal.tier === 'inbox' ? principal.inboxId : principal.workspaceId;
-  if (principal.tier === 'workspace' && kind !== 'workspaces') return rows.by('workspaceId', own);
-  const row = rows.get(own);
+  if (principal.tier === 'workspace' && kind !== 'workspaces') return rows.by('workspaceId', principal.workspaceId);
+  const row = rows.get(principal.inboxId ?? principal.workspaceId);
   return row ? [row] : [];
-}
-
-function isRowInScope<Kind extends ScopedKind>(
-  { principal }: Pick<LookupContext, 'principal'>,
-  kind: Kind,
-  row: Rows[Kind],
-  world: World,
-): boolean {
-  const scope = SCOPE_OF[kind](row, world);
-  return scope !== undefined && isInScope(principal, scope);
-}
-
-function scopeOfRow<Kind extends ScopedKind>(world: World, kind: Kind, id: string): RowScope | undefined {
-  const row = getRow(world, kind, id);
-  return row && SCOPE_OF[kind](row, world);
 }
 
 /** Returns the scope of what an inbox contains; `undefined` for an unknown inbox. */
@@ -134,58 +123,50 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
  * resource in a world that has it.
  */
 export function outOfScope(
-  { principal, worlds, readBehaviour }: LookupContext,
+  context: LookupContext,
   what: string,
   scopeIn: (world: World) => RowScope | undefined,
 ): ApiError {
+  const { world: own, worlds, readBehaviour } = context;
   const value = readBehaviour('errors.foreign-resource');
   if (value === 'forbidden' && worlds.neighbours().some((world) => scopeIn(world) !== undefined)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    const world = [principal.world, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
+    const world = [own, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
     const scope = world && scopeIn(world);
-    if (!scope) return `There is no ${what} in ${worlds.sandboxDomain === undefined ? 'any tenant' : 'this sandbox'}.`;
-    if (world === principal.world && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
-    return describeOutOfScope({ principal, worlds }, what, { world, scope });
+    if (scope) return describeForeign(context, what, world, scope);
+    return `There is no ${what} in ${worlds.sandboxDomain === undefined ? 'any tenant' : 'this sandbox'}.`;
   };
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });
 }
 
+/** Says who sent a request and who owns the resource that its key may not access, for the journal and the log. */
+function describeForeign(
+  { principal, world: own, worlds }: LookupContext,
+  what: string,
+  world: World,
+  scope: RowScope,
+) {
+  if (world === own && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
+  const tier = principal.tier[0]?.toUpperCase() + principal.tier.slice(1);
+  const tenant = world === own ? [] : [tenantName(world, worlds)];
+  const owner = [...tenant, namesOf(worlds, world, scope)].join(' / ');
+  const caller = namesOf(worlds, own, principal);
+  return `${tier} key of ${caller}; the ${what} belongs to ${owner} (section 5; choice errors.foreign-resource).`;
+}
+
 /** Creates the NOT_FOUND error for an unknown id; `reason` is the private reason. */
 export function notFound(kind: ScopedKind | InboxContentKind, reason?: string): ApiError {
-  return new ApiError(
-    'NOT_FOUND',
-    `There is no ${withId(NOUNS[kind])}.`,
-    reason === undefined ? {} : { internalReason: () => reason },
-  );
-}
-
-/** Names a resource in an error text, if it was looked up by id. */
-export function withId(noun: string): string {
-  return `${noun} with this id`;
-}
-
-/** Describes who sent a request and who owns the resource that its key may not access, for the journal and the log. */
-function describeOutOfScope(
-  { principal, worlds }: { readonly principal: TenantPrincipal; readonly worlds: ReachableWorlds },
-  what: string,
-  owner: { readonly world: World; readonly scope: RowScope },
-): string {
-  const tier = principal.tier[0]?.toUpperCase() + principal.tier.slice(1);
-  const tenant = owner.world === principal.world ? [] : [tenantName(owner.world, worlds)];
-  const ownerName = [...tenant, namesOf(worlds, owner.world, owner.scope)].join(' / ');
-  const basis = 'section 5; choice errors.foreign-resource';
-  const caller = namesOf(worlds, principal.world, describePrincipal(principal));
-  return `${tier} key of ${caller}; the ${what} belongs to ${ownerName} (${basis}).`;
+  const message = `There is no ${NOUNS[kind]} with this id.`;
+  return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
 }
 
 /** Names a scope: its workspace and its inbox, or the tenant. */
 function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }: RowScope): string {
-  const workspace = world.workspaces.get(workspaceId ?? '');
   const inbox = world.inboxes.get(inboxId ?? '');
-  const names = [...(workspace ? [workspace.name] : []), ...(inbox ? [canonicalAddress(inbox)] : [])];
-  return names.join(' / ') || tenantName(world, worlds);
+  const names = [world.workspaces.get(workspaceId ?? '')?.name, inbox && canonicalAddress(inbox)];
+  return names.filter((name) => name !== undefined).join(' / ') || tenantName(world, worlds);
 }
 
 /** Names a tenant; a sandbox has the name of the tenant that it is a copy of, so its id is shown, too. */
@@ -200,11 +181,8 @@ function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
  * @throws {ApiError} NOT_FOUND for an unknown workspace. If another key selects a workspace: FORBIDDEN or
  *   VALIDATION_ERROR, by `requests.selectors`.
  */
-export function selectWorkspace(
-  context: LookupContext,
-  workspaceId: string | null | undefined,
-): WorkspaceRow | undefined {
-  if (workspaceId === undefined || workspaceId === null) return undefined;
+export function selectWorkspace(context: LookupContext, workspaceId?: string | null): WorkspaceRow | undefined {
+  if (typeof workspaceId !== 'string') return undefined;
   if (context.principal.tier === 'tenant') return findInScope(context, 'workspaces', workspaceId);
   const value = context.readBehaviour('requests.selectors');
   if (value === 'ignored') return undefined;
@@ -222,17 +200,11 @@ export function selectInboxes(
 ): InboxRow[] {
   const workspace = selectWorkspace(context, selectors.workspace);
   const inbox = selectors.inbox === undefined ? undefined : findInScope(context, 'inboxes', selectors.inbox);
-  const inboxes = (inbox ? [inbox] : rowsInScope(context.principal, 'inboxes')).filter(
-    ({ workspaceId }) => workspace === undefined || workspaceId === workspace.id,
-  );
-  if (inbox && inboxes.length === 0) {
-    throw notFound('inboxes', 'The inbox is not in the selected workspace.');
-  }
-  return inboxes;
+  const inboxes = inbox ? [inbox] : rowsInScope(context.principal, 'inboxes');
+  const selected = workspace ? inboxes.filter(({ workspaceId }) => workspaceId === workspace.id) : inboxes;
+  if (inbox && selected.length === 0) throw notFound('inboxes', 'The inbox is not in the selected workspace.');
+  return selected;
 }
-
-/** The behaviours that decide whether a request finds a deleted message, by what it asks for. */
-type DeletedBehaviour = 'messages.deleted' | `messages.${'update' | 'answer' | 'delete'}.deleted`;
 
 /**
  * Finds a message of an inbox. `behaviour` decides whether a deleted one is found.
@@ -242,7 +214,7 @@ type DeletedBehaviour = 'messages.deleted' | `messages.${'update' | 'answer' | '
 export function findMessage(
   context: LookupContext,
   { id, messageId }: ParamsOf<'getMessage'>,
-  behaviour: DeletedBehaviour = 'messages.deleted',
+  behaviour: 'messages.deleted' | `messages.${'update' | 'answer' | 'delete'}.deleted` = 'messages.deleted',
 ): { readonly inbox: InboxRow; readonly message: MessageRow } {
   const { inbox, row } = findInInbox(context, 'messages', id, messageId);
   if (row.deletedAt !== null && context.readBehaviour(behaviour) === 'not-found') {

@@ -1,21 +1,30 @@
 import type { ReadBehaviour } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { HeaderReader } from '../../../contract/header-fields.ts';
-import { isKeyText, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
+import { isKeyText, TIER_PREFIX } from '../../../contract/tiers.ts';
+import { type Environment, newId, newKey, timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
-import type { KeyHolder, World } from '../../../world/store/world.ts';
-import { canonicalAddress } from '../../../world/store/world.ts';
+import { canonicalAddress, type KeyHolder, type World } from '../../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =
-  | { readonly tier: 'operator' }
-  | { readonly tier: 'tenant'; readonly world: World }
-  | { readonly tier: 'workspace'; readonly world: World; readonly workspaceId: string }
+  | { readonly tier: 'operator'; readonly world: undefined; readonly workspaceId: null; readonly inboxId: null }
+  | { readonly tier: 'tenant'; readonly world: World; readonly workspaceId: null; readonly inboxId: null }
+  | { readonly tier: 'workspace'; readonly world: World; readonly workspaceId: string; readonly inboxId: null }
   | { readonly tier: 'inbox'; readonly world: World; readonly workspaceId: string; readonly inboxId: string };
 
 /** A principal that belongs to a tenant: any except the operator. */
 export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
+
+/** Who has logged in to IMAP or SMTP: an inbox, and its world. */
+export type InboxPrincipal = Extract<Principal, { tier: 'inbox' }>;
+
+/** The workspace and the inbox that a resource belongs to. An id is null if it belongs to none, or to several. */
+export interface RowScope {
+  readonly workspaceId: string | null;
+  readonly inboxId?: string | null;
+}
 
 /**
  * Finds the principal of a key.
@@ -25,63 +34,41 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
-  throw isKeyText(key) ? unknownKey() : malformedKey();
+  if (isKeyText(key)) {
+    // One of several processes does not know the keys of the others.
+    const problem = 'The API key is not valid: it is unknown or has been revoked';
+    throw unauthorized(`${problem}.`, () => `${problem}; a sandbox lives at the URL of its creation.`);
+  }
+  const prefixes = Object.values(TIER_PREFIX).join(', ');
+  throw unauthorized(
+    `The API key is malformed; a key is one of ${prefixes} followed by at least ten letters, digits, _ or -.`,
+  );
 }
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
 export function principalOf(worlds: ReachableWorlds, key: string): Principal | undefined {
-  const keyHolder = worlds.findKey(key);
-  return keyHolder && toPrincipal(keyHolder);
+  const holder = worlds.findKey(key);
+  return holder && toPrincipal(holder);
+}
+
+function toPrincipal(holder: KeyHolder): Principal {
+  if ('tier' in holder) return { tier: 'operator', world: undefined, workspaceId: null, inboxId: null };
+  const { world, row } = holder;
+  const { tier, ownerId } = row;
+  if (tier === 'tenant') return { tier, world, workspaceId: null, inboxId: null };
+  if (tier === 'workspace') return { tier, world, workspaceId: ownerId, inboxId: null };
+  return { tier, world, workspaceId: world.inboxes.get(ownerId)?.workspaceId ?? '', inboxId: ownerId };
 }
 
 /** Returns the tier of a principal and the ids that its key is bound to, each null if it is bound to none. */
-export function describePrincipal(principal: Principal) {
-  return {
-    tier: principal.tier,
-    tenantId: 'world' in principal ? principal.world.id : null,
-    workspaceId: 'workspaceId' in principal ? principal.workspaceId : null,
-    inboxId: 'inboxId' in principal ? principal.inboxId : null,
-  };
-}
-
-function toPrincipal(keyHolder: KeyHolder): Principal {
-  return 'tier' in keyHolder ? { tier: 'operator' } : BY_TIER[keyHolder.row.tier](keyHolder.world, keyHolder.row);
-}
-
-const BY_TIER: Record<ApiKeyRow['tier'], (world: World, row: ApiKeyRow) => TenantPrincipal> = {
-  tenant: (world) => ({ tier: 'tenant', world }),
-  workspace: (world, row) => ({ tier: 'workspace', world, workspaceId: row.ownerId }),
-  inbox: (world, row) => ({
-    tier: 'inbox',
-    world,
-    workspaceId: world.inboxes.get(row.ownerId)?.workspaceId ?? '',
-    inboxId: row.ownerId,
-  }),
-};
-
-/** The workspace and the inbox that a resource belongs to. An id is null if it belongs to none, or to several. */
-export interface RowScope {
-  readonly workspaceId: string | null;
-  readonly inboxId: string | null;
-}
-
-/** Returns whether a principal's tier may call an operation. */
-export function mayCall(principal: Principal, tiers: readonly Tier[]): boolean {
-  return tiers.includes(principal.tier);
+export function describePrincipal({ tier, world, workspaceId, inboxId }: Principal) {
+  return { tier, tenantId: world?.id ?? null, workspaceId, inboxId };
 }
 
 /** Returns whether a principal may access a resource of its own tenant (service document, section 5). */
-export function isInScope(principal: Principal, scope: RowScope): boolean {
-  switch (principal.tier) {
-    case 'operator':
-      return false;
-    case 'tenant':
-      return true;
-    case 'workspace':
-      return scope.workspaceId === principal.workspaceId;
-    case 'inbox':
-      return scope.inboxId === principal.inboxId;
-  }
+export function isInScope({ tier, workspaceId, inboxId }: Principal, scope: RowScope): boolean {
+  if (tier === 'inbox') return scope.inboxId === inboxId;
+  return tier === 'tenant' || (tier === 'workspace' && scope.workspaceId === workspaceId);
 }
 
 const HOW_TO_SEND = 'send one as X-API-Key: <key> or Authorization: Bearer <key>';
@@ -98,10 +85,13 @@ interface CredentialSource {
  *
  * @throws {ApiError} UNAUTHORIZED when the key is missing.
  */
-export function readKey(source: CredentialSource, readBehaviour: ReadBehaviour): string {
-  const key = readHeaderKey(source, readBehaviour);
-  if (key === undefined) throw missingKey(source.query);
-  return key;
+export function readKey({ headers, query }: CredentialSource, readBehaviour: ReadBehaviour): string {
+  const key = readHeaderKey(headers, readBehaviour);
+  if (key !== undefined) return key;
+  const problem = query.has('api_key')
+    ? 'The api_key query parameter is for WebSocket connections only'
+    : 'The request has no API key';
+  throw unauthorized(`${problem}; ${HOW_TO_SEND}.`);
 }
 
 /**
@@ -110,11 +100,10 @@ export function readKey(source: CredentialSource, readBehaviour: ReadBehaviour):
  *
  * @throws {ApiError} UNAUTHORIZED as `readKey` does.
  */
-export function readStreamKey(source: CredentialSource, readBehaviour: ReadBehaviour): string {
+export function readStreamKey({ headers, query }: CredentialSource, readBehaviour: ReadBehaviour): string {
   const isQueryAllowed = readBehaviour('stream.key') === 'header-or-query';
-  const queryKey = (isQueryAllowed && source.query.get('api_key')) || undefined;
-  const key = readHeaderKey(source, readBehaviour) ?? queryKey;
-  if (key !== undefined) return key;
+  const key = readHeaderKey(headers, readBehaviour) ?? (isQueryAllowed ? query.get('api_key') : undefined);
+  if (key) return key;
   throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
@@ -123,44 +112,16 @@ export function sentKey(headers: HeaderReader): string | undefined {
   return headers.get('x-api-key') || readBearer(headers);
 }
 
-function readHeaderKey({ headers }: CredentialSource, readBehaviour: ReadBehaviour): string | undefined {
-  return pickKey(headers.get('x-api-key') || undefined, readBearer(headers), readBehaviour);
-}
-
 function readBearer(headers: HeaderReader): string | undefined {
   return /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
 }
 
-function pickKey(
-  apiKey: string | undefined,
-  bearer: string | undefined,
-  readBehaviour: ReadBehaviour,
-): string | undefined {
+function readHeaderKey(headers: HeaderReader, readBehaviour: ReadBehaviour): string | undefined {
+  const [apiKey, bearer] = [headers.get('x-api-key') || undefined, readBearer(headers)];
   if (apiKey === undefined || bearer === undefined || apiKey === bearer) return apiKey ?? bearer;
   const value = readBehaviour('auth.both-headers');
   if (value === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
   return value === 'x-api-key' ? apiKey : bearer;
-}
-
-function missingKey(query: URLSearchParams): ApiError {
-  return query.has('api_key')
-    ? unauthorized(`The api_key query parameter is for WebSocket connections only; ${HOW_TO_SEND}.`)
-    : unauthorized(`The request has no API key; ${HOW_TO_SEND}.`);
-}
-
-const UNKNOWN_KEY = 'The API key is not valid: it is unknown or has been revoked';
-
-/** One of several processes does not know the keys of the others. */
-function unknownKey(): ApiError {
-  const internalReason = () => `${UNKNOWN_KEY}; a sandbox lives at the URL of its creation.`;
-  return unauthorized(`${UNKNOWN_KEY}.`, internalReason);
-}
-
-function malformedKey(): ApiError {
-  const prefixes = Object.values(TIER_PREFIX).join(', ');
-  return unauthorized(
-    `The API key is malformed; a key is one of ${prefixes} followed by at least ten letters, digits, _ or -.`,
-  );
 }
 
 /** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */
@@ -169,8 +130,14 @@ function unauthorized(message: string, internalReason?: () => string): ApiError 
   return new ApiError('UNAUTHORIZED', message, { headers, ...(internalReason && { internalReason }) });
 }
 
-/** Who has logged in to IMAP or SMTP: an inbox, and its world. */
-export type InboxPrincipal = Extract<Principal, { readonly tier: 'inbox' }>;
+/** Creates a key for its owner: a tenant, a workspace or an inbox. It becomes valid when `World.addKey` adds it. */
+export function createKey(
+  environment: Environment,
+  { tier, ownerId, name = null }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & Partial<Pick<ApiKeyRow, 'name'>>,
+): ApiKeyRow {
+  const [id, key] = [newId(environment), newKey(environment, TIER_PREFIX[tier])];
+  return { id, key, tier, ownerId, name, createdAt: timestampNow(environment) };
+}
 
 /** Finds the inbox that has this canonical address and this password. Keys do not matter. */
 export function findLogin(worlds: ReachableWorlds, user: string, password: string): InboxPrincipal | undefined {
