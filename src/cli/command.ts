@@ -1,11 +1,17 @@
+import type { Entry } from './layout.ts';
+
 /** The parts of the process that a command uses. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Whether stdout may be coloured. */
   readonly colour: boolean;
+  /** The width of stdout, if it is a terminal. */
+  readonly columns?: number | undefined;
   out(line: string): void;
   err(line: string): void;
+  /** Shows a text on the last line of the terminal in place of the one before; `undefined` if stderr is no terminal. */
+  readonly showStatus?: ((text: string) => void) | undefined;
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
   /**
@@ -28,6 +34,8 @@ export interface Flag {
   /** A variable that sets the flag too, with less priority than its own. */
   readonly otherVariable?: string;
   readonly help: string;
+  /** The group under which help lists it, such as `Server`. */
+  readonly group?: string;
   /** What the value must be, as the end of an error message. */
   readonly expected?: string;
   /** Whether messages must not show the value. */
@@ -60,6 +68,8 @@ export interface Command {
   readonly argument?: `<${string}>` | `[${string}]`;
   /** Whether the command runs another one, which follows `--`. */
   readonly runsAnother?: true;
+  /** Command lines without the name of the program, with what they do. */
+  readonly examples?: readonly Entry[];
   /** The flags of the command, besides those that every command has. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Loads the code of the command. */

@@ -19,39 +19,56 @@ import {
 export const COMMANDS = {
   start: {
     help: 'Run the emulator (the default command)',
+    examples: [
+      ['', 'Run it with the default data'],
+      ['-p 0 -f mailbox.jsonc --watch', 'Run it on a free port with your own data, loaded again after each change'],
+      [
+        '-f mailbox.jsonc --mail ~/Maildir --smtp-port 2525',
+        'Start with the mail of a Maildir, and accept more over SMTP',
+      ],
+    ],
     flags: START_FLAGS,
     load: async () => (await import('./commands/start.ts')).start,
   },
   exec: {
     help: 'Run another command beside an emulator, which ends with it',
     runsAnother: true,
+    examples: [['exec -- npm test', 'Run your tests beside an emulator']],
     flags: EXEC_FLAGS,
     load: async () => (await import('./commands/exec.ts')).exec,
   },
   receive: {
     help: 'Deliver an inbound message to a running emulator',
+    examples: [
+      ['receive --sample two-from --to helpdesk@acme.test', 'Deliver a mail that agents often handle wrongly'],
+      ['receive --eml mail.eml', 'Deliver a mail from a file to the inboxes that it names'],
+    ],
     flags: RECEIVE_FLAGS,
     load: async () => (await import('./commands/receive.ts')).receive,
   },
   samples: {
     help: 'List the samples that receive --sample delivers, or explain one',
     argument: '[list|name]',
+    examples: [['samples two-from', 'Explain one sample']],
     flags: SAMPLES_FLAGS,
     load: async () => (await import('./commands/samples.ts')).listSamples,
   },
   trigger: {
     help: 'Trigger an event in a running emulator',
     argument: '<event>',
+    examples: [['trigger message.received --set subject=Hello', 'Deliver this event to each webhook that lists it']],
     flags: TRIGGER_FLAGS,
     load: async () => (await import('./commands/trigger.ts')).trigger,
   },
   listen: {
     help: 'Print each delivery of a running emulator, and send it on to another URL',
+    examples: [['listen --forward-to http://127.0.0.1:3000/hook', 'Send each delivery on to your own receiver']],
     flags: LISTEN_FLAGS,
     load: async () => (await import('./commands/listen-to-deliveries.ts')).listenToDeliveries,
   },
   logs: {
     help: 'Show what happened in a running emulator',
+    examples: [['logs --follow', 'Show what happened, and what happens from now on']],
     flags: LOGS_FLAGS,
     load: async () => (await import('./commands/logs.ts')).logs,
   },
@@ -62,6 +79,7 @@ export const COMMANDS = {
   },
   verify: {
     help: 'Hold a server against the service document and the ledger, and say what agrees and what differs',
+    examples: [['verify --base-url https://api.example.com --api-key tk_…', 'Compare a server with the emulator']],
     flags: VERIFY_FLAGS,
     load: async () => (await import('./commands/verify/verify.ts')).verify,
   },
@@ -92,6 +110,7 @@ export const COMMANDS = {
   behaviours: {
     help: 'List the behaviours that the service document leaves open, or explain one',
     argument: '[id]',
+    examples: [['behaviours messages.list.order', 'Explain one behaviour and its values']],
     flags: BEHAVIOURS_FLAGS,
     load: async () => (await import('./commands/behaviours.ts')).behaviours,
   },

@@ -4,7 +4,7 @@ import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
 import type { Terminal } from './command.ts';
 import { type Command, type Flag, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
-import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
+import { byGroup, COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
 import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
 /** Runs a command to its end and returns its exit code. */
@@ -34,6 +34,9 @@ export function helpText(topic?: CommandName): string {
   return (topic === undefined ? overview() : commandHelp(topic)).join('\n');
 }
 
+/** The commands with examples in the overview. */
+const SHOWN_EXAMPLES: readonly CommandName[] = ['start', 'exec', 'receive', 'logs'];
+
 function overview(): string[] {
   const commands: [name: string, command: Command][] = Object.entries(COMMANDS);
   return [
@@ -41,18 +44,16 @@ function overview(): string[] {
     '',
     'A local emulator of an Agent Mailbox Service.',
     '',
+    ...listExamples(SHOWN_EXAMPLES.map((name) => COMMANDS[name])),
     'Commands:',
     ...toList([
       ...commands.map(([name, command]): Entry => [usageOf(name, command), command.help]),
-      ['help [command]', 'Show the flags of a command'],
+      ['help [command]', 'Show the flags and examples of a command'],
     ]),
     '',
-    `Flags of ${DEFAULT_COMMAND}:`,
+    `The flags of ${DEFAULT_COMMAND}:`,
+    '',
     ...listFlags(COMMANDS[DEFAULT_COMMAND].flags),
-    '',
-    'Flags of every command:',
-    ...listFlags(COMMON_FLAGS),
-    '',
     ...ABOUT_VARIABLES,
     '',
     ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
@@ -77,9 +78,8 @@ function commandHelp(name: CommandName): string[] {
     '',
     ...wrap(`${command.help}.`, WIDTH),
     '',
-    'Flags:',
-    ...listFlags({ ...command.flags, ...COMMON_FLAGS }),
-    '',
+    ...listExamples([command]),
+    ...listFlags(command.flags),
     ...ABOUT_VARIABLES,
   ];
 }
@@ -89,8 +89,25 @@ export function usageOf(name: string, { argument, runsAnother }: Command, flags 
   return `${name}${argument ? ` ${argument}` : ''}${flags}${runsAnother ? ' -- <command>' : ''}`;
 }
 
+/** Lists the examples of commands, with an empty line behind them. */
+function listExamples(commands: readonly Command[]): string[] {
+  const examples = commands.flatMap(({ examples = [] }) => examples);
+  if (examples.length === 0) return [];
+  return [
+    'Examples:',
+    ...toList(
+      examples.map(([line, meaning]) => [`${NAME} ${line}`.trim(), meaning]),
+      0,
+    ),
+    '',
+  ];
+}
+
+/** Lists the flags of a command and those of every command by their groups, with an empty line behind each group. */
 function listFlags(flags: Readonly<Record<string, Flag>>): string[] {
-  return toList(Object.entries(flags).map(toEntry));
+  const rows: readonly FlagRow[] = Object.entries({ ...flags, ...COMMON_FLAGS });
+  const all = rows.map(toEntry);
+  return [...byGroup(rows)].flatMap(([group, own]) => [`${group}:`, ...toList(own.map(toEntry), undefined, all), '']);
 }
 
 function toEntry([name, { short, value, help }]: FlagRow): Entry {

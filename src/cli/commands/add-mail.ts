@@ -4,25 +4,47 @@ import { messageOf } from '../../basics/named-error.ts';
 import { toBareAddress, withoutTag } from '../../contract/email-address.ts';
 import { completeFixture } from '../../fixture/complete-fixture.ts';
 import { isObject, type JsonObject } from '../../fixture/fixture-part.ts';
-import { type FileMail, listInboxes, messagesOf, splitMbox, toFixtureMessage } from '../../server/mail-files.ts';
+import { type FileMail, listInboxes, splitMbox, toFixtureMessage } from '../../server/mail-files.ts';
 import { CannotRunError, quote } from '../command.ts';
 import { readNamedFile } from '../files.ts';
 
 /**
  * Adds the mail of files to a fixture: to each inbox that its header names as a recipient, and to the one that sent it.
+ * `onRead` is called after each mail with how many were read, and how many there are as far as it is known.
  *
  * @throws {CannotRunError} if a glob names no file, a file cannot be read, or a mail belongs to no inbox.
  */
-export async function addMail(fixture: unknown, globs: readonly string[]): Promise<unknown> {
+export async function addMail(
+  fixture: unknown,
+  globs: readonly string[],
+  onRead: (read: number, all: number) => void = () => {},
+): Promise<unknown> {
   if (globs.length === 0) return fixture;
   const copy = structuredClone(fixture);
   const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
   const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: owners[index] ?? new Set() }));
   const files = [...new Set((await Promise.all(globs.map(findNamedFiles))).flat())];
-  for (const file of files) {
-    for (const mail of await readMails(file)) addTo(inboxes, mail, file);
+  let [read, all] = [0, files.length];
+  for await (const { file, content } of readAhead(files)) {
+    const mails = splitMbox(content);
+    all += mails.length - 1;
+    for (const mail of mails) {
+      addTo(inboxes, await parseMail(mail, file), file);
+      read += 1;
+      onRead(read, all);
+    }
   }
   return copy;
+}
+
+/** How many files are read at the same time: one after the other, most of the time is spent waiting. */
+const FILES_AT_ONCE = 16;
+
+async function* readAhead(files: readonly string[]) {
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    const some = files.slice(start, start + FILES_AT_ONCE);
+    yield* await Promise.all(some.map(async (file) => ({ file, content: await readNamedFile(file, 'mail file') })));
+  }
 }
 
 interface OwnedInbox {
@@ -43,10 +65,9 @@ async function findNamedFiles(glob: string): Promise<string[]> {
   return files;
 }
 
-async function readMails(file: string): Promise<FileMail[]> {
-  const content = await readNamedFile(file, 'mail file');
+async function parseMail(content: Buffer, file: string): Promise<FileMail> {
   try {
-    return await Promise.all(splitMbox(content).map(toFixtureMessage));
+    return await toFixtureMessage(content);
   } catch (error) {
     throw new CannotRunError(`The mail file ${file} cannot be read: ${messageOf(error)}.`);
   }
@@ -66,7 +87,9 @@ function addTo(inboxes: readonly OwnedInbox[], { message, from, recipients }: Fi
     );
   }
   for (const { inbox, direction } of places) {
-    inbox.messages = [...messagesOf(inbox), { ...message, direction }];
+    // A new list for each mail would make the work grow with the square of their number.
+    if (!Array.isArray(inbox.messages)) inbox.messages = [];
+    (inbox.messages as unknown[]).push({ ...message, direction });
   }
 }
 

@@ -1,8 +1,8 @@
-import { styleText } from 'node:util';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import { toColumns } from '../layout.ts';
+import { createStyle, toColumns } from '../layout.ts';
 import { type AnyServer, type ExampleKeys, findExampleKeys } from './connection-variables.ts';
+import { describeLoaded } from './describe-counts.ts';
 
 /** The server that was started, and its fixture file. */
 interface Started {
@@ -13,14 +13,12 @@ interface Started {
   readonly isTokenSet: boolean;
 }
 
-/** Without this, newer versions of Node ignore `colour` and check the stream themselves. */
-const STYLE_OPTIONS = { validateStream: false };
-
 /** Returns the text that is printed once the server listens. */
 export function bannerText({ server, fixtures, isTokenSet }: Started, colour: boolean): string {
-  const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, STYLE_OPTIONS) : text);
+  const style = createStyle(colour);
   const dim = (text: string) => style('dim', text);
-  const exampleKeys = findExampleKeys(server);
+  const state = server.mailbox.snapshot();
+  const exampleKeys = findExampleKeys(server, state);
   const facts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
@@ -29,6 +27,7 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['Inspector', `${server.control}/`],
     ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
+    ['Loaded', describeLoaded(state)],
     ['Write to', exampleKeys.inbox?.name],
   ];
   const keys = TIERS.flatMap((tier) => {

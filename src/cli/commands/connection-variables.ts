@@ -59,13 +59,13 @@ interface ExampleKey {
 export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 
 /** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
-export function findExampleKeys({ mailbox }: AnyServer): ExampleKeys {
+export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot()): ExampleKeys {
   const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
   const [first] = Object.entries(mailbox.ids);
   if (!first) return { operator };
   const [handle, ids] = first;
   const keys = mailbox.keys[handle] as TenantKeys;
-  const tenant = mailbox.snapshot().tenants.find(({ id }) => id === ids.tenant);
+  const tenant = state.tenants.find(({ id }) => id === ids.tenant);
   const nameOfWorkspace = (workspace: string) => tenant?.workspaces.find(({ id }) => id === workspace)?.name;
   return {
     operator,

@@ -22,10 +22,11 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const { port, fixtures = findFixtureFile(), envFile } = settings;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
-  const log = flags.log?.value === true ? { log: terminal.err } : {};
+  const { err, showStatus } = terminal;
+  const log = flags.log?.value === true ? { log: err } : {};
   await using server = await listen(
     { ...settings, port: flags.port ? port : 0, fixtures },
-    { say: terminal.err, ...log },
+    { say: err, sayLoaded: err, showStatus, ...log },
   );
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);

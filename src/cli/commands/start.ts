@@ -1,5 +1,6 @@
 import { isNamed } from '../../basics/named-error.ts';
 import { MailLimitError } from '../../basics/size.ts';
+import { NAME } from '../../basics/version.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { defaultFixture } from '../../fixture/default-fixture.ts';
@@ -9,8 +10,10 @@ import type { ListenOptions } from '../../server/start-server.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { explainFixtureError, findFixtureFile } from '../files.ts';
 import { variableOf } from '../flags.ts';
+import { fitIds } from '../layout.ts';
 import { bannerText, readyLine } from './banner.ts';
 import { type AnyServer, connectionVariables } from './connection-variables.ts';
+import { describeLoaded } from './describe-counts.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 import type { WatchedFixture } from './watch-fixture.ts';
 
@@ -19,8 +22,16 @@ export const start: RunCommand = async (terminal, flags) => {
   const settings = parseStartSettings(flags);
   const { json, quiet, controlToken, envFile, opensInspector } = settings;
   const fixtures = settings.fixtures ?? findFixtureFile();
-  const log = quiet ? {} : { log: json ? terminal.err : terminal.out, colour: terminal.colour && !json };
-  await using server = await listen({ ...settings, fixtures }, { say: terminal.err, ...log });
+  const log = json ? terminal.err : (line: string) => terminal.out(fitIds(line, terminal.columns));
+  await using server = await listen(
+    { ...settings, fixtures },
+    {
+      say: terminal.err,
+      showStatus: terminal.showStatus,
+      sayLoaded: json ? terminal.err : undefined,
+      ...(!quiet && { log, colour: terminal.colour && !json }),
+    },
+  );
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   terminal.out(json ? readyLine(started) : bannerText(started, terminal.colour));
@@ -49,12 +60,17 @@ export async function writeVariables(path: string, server: AnyServer): Promise<A
 }
 
 /** Where a server writes its log, and what it says about its start. */
-interface Output extends Pick<ListenOptions, 'log' | 'colour'> {
+interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, 'showStatus'> {
   say(line: string): void;
+  /** Is told what was loaded, if that was much. */
+  readonly sayLoaded?: ((line: string) => void) | undefined;
 }
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
-export async function listen(settings: StartSettings, { say, ...log }: Output): Promise<AnyServer> {
+export async function listen(
+  settings: StartSettings,
+  { say, sayLoaded, showStatus, ...log }: Output,
+): Promise<AnyServer> {
   const {
     json: _,
     quiet: __,
@@ -69,9 +85,12 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
   } = settings;
   if (watch && file === undefined)
     throw new UsageError('The flag --watch needs a fixture file; name one with --fixtures <file>.');
-  const read = async () => withMail(file === undefined ? defaultFixture : await loadFixture(file, say), mail);
-  const fixtures = await read();
+  const read = async (status?: Terminal['showStatus']) =>
+    file === undefined && mail.length === 0
+      ? { fixtures: defaultFixture, isLarge: false }
+      : (await import('./read-data.ts')).readData({ fixtures: file, mail }, say, status);
   try {
+    const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({
       ...options,
       ...log,
@@ -79,9 +98,12 @@ export async function listen(settings: StartSettings, { say, ...log }: Output): 
       fixtures: fixtures as NamedFixture,
       ...(profile !== undefined && { profile: await loadProfile(profile, say) }),
     });
+    if (isLarge) sayLoaded?.(`${NAME}: Loaded ${describeLoaded(server.mailbox.snapshot())}.`);
     return withWatcher(server as unknown as AnyServer, watch && file !== undefined ? { file, read } : undefined, say);
   } catch (error) {
     throw explain(error, settings);
+  } finally {
+    showStatus?.('');
   }
 }
 
@@ -99,19 +121,6 @@ async function withWatcher(
     return server.close();
   };
   return { ...server, close, [Symbol.asyncDispose]: close };
-}
-
-/** Reads a fixture file. The reader and its parser are loaded only for that. */
-async function loadFixture(file: string, say: (line: string) => void): Promise<unknown> {
-  const { readFixture } = await import('../read-fixture.ts');
-  return readFixture(file, say);
-}
-
-/** Adds mail files to a fixture. The code for it is loaded only if there are any. */
-async function withMail(fixture: unknown, mail: readonly string[]): Promise<unknown> {
-  if (mail.length === 0) return fixture;
-  const { addMail } = await import('./add-mail.ts');
-  return addMail(fixture, mail);
 }
 
 /** Reads a profile. The reader is loaded only for that. */

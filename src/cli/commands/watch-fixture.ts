@@ -9,7 +9,7 @@ const INTERVAL_MS = 200;
 /** A fixture file, and the function that reads it. */
 export interface WatchedFixture {
   readonly file: string;
-  read(): Promise<unknown>;
+  read(): Promise<{ readonly fixtures: unknown }>;
 }
 
 /** Loads a fixture file again after each change. Returns a function that ends this. */
@@ -20,7 +20,8 @@ export function watchFixture(
 ): () => void {
   const reload = async () => {
     try {
-      mailbox.load((await read()) as Parameters<typeof mailbox.load>[0]);
+      const { fixtures } = await read();
+      mailbox.load(fixtures as Parameters<typeof mailbox.load>[0]);
       say(`${NAME}: Loaded ${file} again.`);
     } catch (error) {
       const { message } = explainFixtureError(error, file) as Error;
