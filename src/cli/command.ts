@@ -24,7 +24,7 @@ export interface Terminal {
 }
 
 /** One flag. `--help`, the environment variables and the README are generated from these rows. */
-export interface Flag {
+export interface Flag<Value = unknown> {
   readonly short?: string;
   readonly multiple?: true;
   /** Whether the value is JSON, in which a comma does not separate two values. */
@@ -42,13 +42,11 @@ export interface Flag {
   readonly isSecret?: true;
   /** Converts the text of the flag; returns `undefined` for an invalid text. Without it, the text is the value. */
   readonly fromText?: (text: string) => unknown;
-  /** Returns the value in the form that the command uses, or `undefined` for an invalid value. */
-  readonly parse?: (value: unknown) => unknown;
-}
-
-/** A flag whose row can parse its value. */
-export interface ParsedFlag<Value> extends Flag {
-  readonly parse: (value: unknown) => Value | undefined;
+  /**
+   * Returns the value in the form that the command uses, or `undefined` for an invalid value. Without it, each text is
+   * valid.
+   */
+  readonly parse?: (value: unknown) => Value | undefined;
 }
 
 /** A flag that is set, with its value. */

@@ -6,6 +6,13 @@ import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
+/** Returns the flag for a number with the limits of an option. */
+const number = (option: Parameters<typeof numberFlag>[0], value: string, help: string) => ({
+  ...numberFlag(option),
+  value,
+  help,
+});
+
 /** Puts flags into a group, under whose name `--help` lists them. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as Flags;
@@ -18,29 +25,23 @@ export const START_FLAGS = {
     host: SERVER_SETTINGS.host,
     'public-url': SERVER_SETTINGS.publicUrl,
     drain: SERVER_SETTINGS.drain,
-    handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first', parse: String },
+    handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first' },
   }),
   ...inGroup('Data', {
     fixtures: {
       short: 'f',
       value: '<file>',
       help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
-      parse: String,
     },
     watch: { help: 'Load the fixture file again when it changes' },
     state: SERVER_SETTINGS.state,
-    seed: {
-      value: '<number>',
-      help: 'Make ids, keys and secrets the same in every run with this number',
-      ...numberFlag('seed'),
-    },
+    seed: number('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
   }),
   ...inGroup('Mail', {
     mail: {
       multiple: true,
       value: '<glob>',
       help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
-      parse: String,
     },
     'smtp-port': SERVER_SETTINGS.smtpPort,
     'imap-port': SERVER_SETTINGS.imapPort,
@@ -54,19 +55,15 @@ export const START_FLAGS = {
       fromText: parseSize,
       parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
     },
-    'loop-limit': {
-      value: '<mails>',
-      help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
-      ...numberFlag('loopLimit'),
-    },
+    'loop-limit': number(
+      'loopLimit',
+      '<mails>',
+      'Mails that two addresses may exchange within a minute; more are held (default 50)',
+    ),
   }),
   ...inGroup('Behaviour', {
     behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
-    profile: {
-      value: '<file>',
-      help: 'Start with the behaviours of this profile, which verify or profile init wrote',
-      parse: String,
-    },
+    profile: { value: '<file>', help: 'Start with the behaviours of this profile, which verify or profile init wrote' },
     fault: {
       multiple: true,
       isJson: true,
@@ -83,11 +80,11 @@ export const START_FLAGS = {
   ...inGroup('Log and output', {
     quiet: { short: 'q', help: 'Do not print the log' },
     verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
-    'journal-size': {
-      value: '<requests>',
-      help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
-      ...numberFlag('journalSize'),
-    },
+    'journal-size': number(
+      'journalSize',
+      '<requests>',
+      'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
+    ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
       // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does
@@ -97,7 +94,6 @@ export const START_FLAGS = {
       help:
         'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
         'a new file needs -e, because Node reads --env-file itself',
-      parse: String,
     },
     open: { help: 'Open the inspector in a browser' },
   }),
@@ -114,7 +110,6 @@ export const EXEC_FLAGS = {
     report: {
       value: '<folder>',
       help: 'If the command fails, write the requests, the deliveries and the state into this folder',
-      parse: String,
     },
   }),
 } as const satisfies Record<string, Flag>;
@@ -220,11 +215,7 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which it receives deliveries (default: a free one)',
   },
   slow: { help: 'Also wait where time must pass, such as for a retry' },
-  rate: {
-    value: '<number>',
-    help: 'Requests in a second (default 10; on loopback without a limit)',
-    ...numberFlag('rate'),
-  },
+  rate: number('rate', '<number>', 'Requests in a second (default 10; on loopback without a limit)'),
   yes: { help: 'Do not ask before it writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },

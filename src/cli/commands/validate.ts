@@ -4,7 +4,7 @@ import type { MailboxState } from '../../mailbox/without-msw.ts';
 import type { RunCommand } from '../command.ts';
 import { explainFixtureError } from '../files.ts';
 import { readFixture } from '../read-fixture.ts';
-import { describeCounts } from './describe-counts.ts';
+import { describeCounts } from './banner.ts';
 
 /** Checks a fixture file. */
 export const validate: RunCommand = async (terminal, _, file = '') => {
