@@ -1,11 +1,17 @@
+import type { Entry } from './layout.ts';
+
 /** The parts of the process that a command uses. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Whether stdout may be coloured. */
   readonly colour: boolean;
+  /** The width of stdout, if it is a terminal. */
+  readonly columns?: number | undefined;
   out(line: string): void;
   err(line: string): void;
+  /** Shows a text on the last line of the terminal in place of the one before; `undefined` if stderr is no terminal. */
+  readonly showStatus?: ((text: string) => void) | undefined;
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
   /**
@@ -18,7 +24,7 @@ export interface Terminal {
 }
 
 /** One flag. `--help`, the environment variables and the README are generated from these rows. */
-export interface Flag {
+export interface Flag<Value = unknown> {
   readonly short?: string;
   readonly multiple?: true;
   /** Whether the value is JSON, in which a comma does not separate two values. */
@@ -28,19 +34,19 @@ export interface Flag {
   /** A variable that sets the flag too, with less priority than its own. */
   readonly otherVariable?: string;
   readonly help: string;
+  /** The group under which help lists it, such as `Server`. */
+  readonly group?: string;
   /** What the value must be, as the end of an error message. */
   readonly expected?: string;
   /** Whether messages must not show the value. */
   readonly isSecret?: true;
   /** Converts the text of the flag; returns `undefined` for an invalid text. Without it, the text is the value. */
   readonly fromText?: (text: string) => unknown;
-  /** Returns the value in the form that the command uses, or `undefined` for an invalid value. */
-  readonly parse?: (value: unknown) => unknown;
-}
-
-/** A flag whose row can parse its value. */
-export interface ParsedFlag<Value> extends Flag {
-  readonly parse: (value: unknown) => Value | undefined;
+  /**
+   * Returns the value in the form that the command uses, or `undefined` for an invalid value. Without it, each text is
+   * valid.
+   */
+  readonly parse?: (value: unknown) => Value | undefined;
 }
 
 /** A flag that is set, with its value. */
@@ -60,6 +66,8 @@ export interface Command {
   readonly argument?: `<${string}>` | `[${string}]`;
   /** Whether the command runs another one, which follows `--`. */
   readonly runsAnother?: true;
+  /** Command lines without the name of the program, with what they do. */
+  readonly examples?: readonly Entry[];
   /** The flags of the command, besides those that every command has. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Loads the code of the command. */

@@ -1,80 +1,85 @@
 import type { Command } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './files.ts';
-import {
-  BEHAVIOURS_FLAGS,
-  EXEC_FLAGS,
-  FLEET_FLAGS,
-  LISTEN_FLAGS,
-  LOGS_FLAGS,
-  MCP_FLAGS,
-  PROFILE_FLAGS,
-  RECEIVE_FLAGS,
-  SAMPLES_FLAGS,
-  START_FLAGS,
-  TRIGGER_FLAGS,
-  VERIFY_FLAGS,
-} from './flags.ts';
+import * as FLAGS from './flags.ts';
 
 /** Every command, by name. Each loads its code only when it runs, so help does not load the server. */
 export const COMMANDS = {
   start: {
     help: 'Run the emulator (the default command)',
-    flags: START_FLAGS,
+    examples: [
+      ['', 'Run it with the default data'],
+      ['-p 0 -f mailbox.jsonc --watch', 'Run it on a free port with your own data, loaded again after each change'],
+      [
+        '-f mailbox.jsonc --mail ~/Maildir --smtp-port 2525',
+        'Start with the mail of a Maildir, and accept more over SMTP',
+      ],
+    ],
+    flags: FLAGS.START_FLAGS,
     load: async () => (await import('./commands/start.ts')).start,
   },
   exec: {
     help: 'Run another command beside an emulator, which ends with it',
     runsAnother: true,
-    flags: EXEC_FLAGS,
+    examples: [['exec -- npm test', 'Run your tests beside an emulator']],
+    flags: FLAGS.EXEC_FLAGS,
     load: async () => (await import('./commands/exec.ts')).exec,
   },
   receive: {
     help: 'Deliver an inbound message to a running emulator',
-    flags: RECEIVE_FLAGS,
+    examples: [
+      ['receive --sample two-from --to helpdesk@acme.test', 'Deliver a mail that agents often handle wrongly'],
+      ['receive --eml mail.eml', 'Deliver a mail from a file to the inboxes that it names'],
+    ],
+    flags: FLAGS.RECEIVE_FLAGS,
     load: async () => (await import('./commands/receive.ts')).receive,
   },
   samples: {
     help: 'List the samples that receive --sample delivers, or explain one',
     argument: '[list|name]',
-    flags: SAMPLES_FLAGS,
+    examples: [['samples two-from', 'Explain one sample']],
+    flags: FLAGS.SAMPLES_FLAGS,
     load: async () => (await import('./commands/samples.ts')).listSamples,
   },
   trigger: {
     help: 'Trigger an event in a running emulator',
     argument: '<event>',
-    flags: TRIGGER_FLAGS,
+    examples: [['trigger message.received --set subject=Hello', 'Deliver this event to each webhook that lists it']],
+    flags: FLAGS.TRIGGER_FLAGS,
     load: async () => (await import('./commands/trigger.ts')).trigger,
   },
   listen: {
     help: 'Print each delivery of a running emulator, and send it on to another URL',
-    flags: LISTEN_FLAGS,
+    examples: [['listen --forward-to http://127.0.0.1:3000/hook', 'Send each delivery on to your own receiver']],
+    flags: FLAGS.LISTEN_FLAGS,
     load: async () => (await import('./commands/listen-to-deliveries.ts')).listenToDeliveries,
   },
   logs: {
     help: 'Show what happened in a running emulator',
-    flags: LOGS_FLAGS,
+    examples: [['logs --follow', 'Show what happened, and what happens from now on']],
+    flags: FLAGS.LOGS_FLAGS,
     load: async () => (await import('./commands/logs.ts')).logs,
   },
   mcp: {
     help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol',
-    flags: MCP_FLAGS,
+    flags: FLAGS.MCP_FLAGS,
     load: async () => (await import('./mcp.ts')).mcp,
   },
   verify: {
     help: 'Hold a server against the service document and the ledger, and say what agrees and what differs',
-    flags: VERIFY_FLAGS,
+    examples: [['verify --base-url https://api.example.com --api-key tk_…', 'Compare a server with the emulator']],
+    flags: FLAGS.VERIFY_FLAGS,
     load: async () => (await import('./commands/verify/verify.ts')).verify,
   },
   profile: {
     help: 'Write the default value of each behaviour into a file, for --profile',
     argument: '<init>',
-    flags: PROFILE_FLAGS,
+    flags: FLAGS.PROFILE_FLAGS,
     load: async () => (await import('./profile-file.ts')).profile,
   },
   fleet: {
     help: 'Print how nginx, HAProxy or Kubernetes spreads sandboxes over several processes',
     argument: '<nginx|haproxy|kubernetes>',
-    flags: FLEET_FLAGS,
+    flags: FLAGS.FLEET_FLAGS,
     load: async () => (await import('./fleet.ts')).fleet,
   },
   init: {
@@ -92,7 +97,8 @@ export const COMMANDS = {
   behaviours: {
     help: 'List the behaviours that the service document leaves open, or explain one',
     argument: '[id]',
-    flags: BEHAVIOURS_FLAGS,
+    examples: [['behaviours messages.list.order', 'Explain one behaviour and its values']],
+    flags: FLAGS.BEHAVIOURS_FLAGS,
     load: async () => (await import('./commands/behaviours.ts')).behaviours,
   },
 } as const satisfies Record<string, Command>;

@@ -6,84 +6,97 @@ import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
+/** Returns the flag for a number with the limits of an option. */
+const number = (option: Parameters<typeof numberFlag>[0], value: string, help: string) => ({
+  ...numberFlag(option),
+  value,
+  help,
+});
+
+/** Puts flags into a group, under whose name `--help` lists them. */
+function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
+  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as Flags;
+}
+
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
-  port: { ...SERVER_SETTINGS.port, otherVariable: 'PORT' },
-  host: SERVER_SETTINGS.host,
-  'smtp-port': SERVER_SETTINGS.smtpPort,
-  'imap-port': SERVER_SETTINGS.imapPort,
-  'tls-cert': SERVER_SETTINGS.tlsCert,
-  'tls-key': SERVER_SETTINGS.tlsKey,
-  'tls-required': { help: 'Refuse IMAP and SMTP logins without TLS' },
-  fixtures: {
-    short: 'f',
-    value: '<file>',
-    help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
-    parse: String,
-  },
-  mail: {
-    multiple: true,
-    value: '<glob>',
-    help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
-    parse: String,
-  },
-  behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
-  profile: {
-    value: '<file>',
-    help: 'Start with the behaviours of this profile, which verify or profile init wrote',
-    parse: String,
-  },
-  fault: {
-    multiple: true,
-    isJson: true,
-    value: '<json>',
-    help: 'Start with this fault, the JSON of POST /__mock/faults, or with a list of them; repeatable',
-  },
-  'allow-host': SERVER_SETTINGS.allowHosts,
-  'public-url': SERVER_SETTINGS.publicUrl,
-  drain: SERVER_SETTINGS.drain,
-  'cors-origin': SERVER_SETTINGS.corsOrigins,
-  'deliver-to': SERVER_SETTINGS.deliverTo,
-  token: SERVER_SETTINGS.controlToken,
-  state: SERVER_SETTINGS.state,
-  watch: { help: 'Load the fixture file again when it changes' },
-  handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first', parse: String },
-  'max-mail': {
-    value: '<size>',
-    help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
-    expected: 'a size such as 512MiB or 1GiB',
-    fromText: parseSize,
-    parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
-  },
-  'env-file': {
-    // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does not
-    // exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
-    short: 'e',
-    value: '<file>',
-    help:
-      'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
-      'a new file needs -e, because Node reads --env-file itself',
-    parse: String,
-  },
-  'journal-size': {
-    value: '<requests>',
-    help: 'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
-    ...numberFlag('journalSize'),
-  },
-  'loop-limit': {
-    value: '<mails>',
-    help: 'Mails that two addresses may exchange within a minute; more are held (default 50)',
-    ...numberFlag('loopLimit'),
-  },
-  seed: {
-    value: '<number>',
-    help: 'Make ids, keys and secrets the same in every run with this number',
-    ...numberFlag('seed'),
-  },
-  verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
-  open: { help: 'Open the inspector in a browser' },
-  json: { help: 'Print one line of JSON when ready, and the log to stderr' },
-  quiet: { short: 'q', help: 'Do not print the log' },
+  ...inGroup('Server', {
+    port: { ...SERVER_SETTINGS.port, otherVariable: 'PORT' },
+    host: SERVER_SETTINGS.host,
+    'public-url': SERVER_SETTINGS.publicUrl,
+    drain: SERVER_SETTINGS.drain,
+    handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first' },
+  }),
+  ...inGroup('Data', {
+    fixtures: {
+      short: 'f',
+      value: '<file>',
+      help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
+    },
+    watch: { help: 'Load the fixture file again when it changes' },
+    state: SERVER_SETTINGS.state,
+    seed: number('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
+  }),
+  ...inGroup('Mail', {
+    mail: {
+      multiple: true,
+      value: '<glob>',
+      help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
+    },
+    'smtp-port': SERVER_SETTINGS.smtpPort,
+    'imap-port': SERVER_SETTINGS.imapPort,
+    'tls-cert': SERVER_SETTINGS.tlsCert,
+    'tls-key': SERVER_SETTINGS.tlsKey,
+    'tls-required': { help: 'Refuse IMAP and SMTP logins without TLS' },
+    'max-mail': {
+      value: '<size>',
+      help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
+      expected: 'a size such as 512MiB or 1GiB',
+      fromText: parseSize,
+      parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
+    },
+    'loop-limit': number(
+      'loopLimit',
+      '<mails>',
+      'Mails that two addresses may exchange within a minute; more are held (default 50)',
+    ),
+  }),
+  ...inGroup('Behaviour', {
+    behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
+    profile: { value: '<file>', help: 'Start with the behaviours of this profile, which verify or profile init wrote' },
+    fault: {
+      multiple: true,
+      isJson: true,
+      value: '<json>',
+      help: 'Start with this fault, the JSON of POST /__mock/faults, or with a list of them; repeatable',
+    },
+  }),
+  ...inGroup('Security', {
+    'allow-host': SERVER_SETTINGS.allowHosts,
+    'cors-origin': SERVER_SETTINGS.corsOrigins,
+    'deliver-to': SERVER_SETTINGS.deliverTo,
+    token: SERVER_SETTINGS.controlToken,
+  }),
+  ...inGroup('Log and output', {
+    quiet: { short: 'q', help: 'Do not print the log' },
+    verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
+    'journal-size': number(
+      'journalSize',
+      '<requests>',
+      'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
+    ),
+    json: { help: 'Print one line of JSON when ready, and the log to stderr' },
+    'env-file': {
+      // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does
+      // not exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
+      short: 'e',
+      value: '<file>',
+      help:
+        'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
+        'a new file needs -e, because Node reads --env-file itself',
+    },
+    open: { help: 'Open the inspector in a browser' },
+  }),
 } as const satisfies Record<string, Flag>;
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
@@ -91,21 +104,22 @@ const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLA
 /** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the other command. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
-  port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' },
-  report: {
-    value: '<folder>',
-    help: 'If the command fails, write the requests, the deliveries and the state into this folder',
-    parse: String,
-  },
-  log: { help: 'Print the log to stderr' },
+  ...inGroup('Server', { port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' } }),
+  ...inGroup('Log and output', {
+    log: { help: 'Print the log to stderr' },
+    report: {
+      value: '<folder>',
+      help: 'If the command fails, write the requests, the deliveries and the state into this folder',
+    },
+  }),
 } as const satisfies Record<string, Flag>;
 
 /** The flags of the commands that call a running emulator. */
-const CONTROL_FLAGS = {
+const CONTROL_FLAGS = inGroup('Emulator', {
   url: { value: '<url>', help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})` },
   token: { value: '<token>', help: 'Control token, if the emulator has one' },
   sandbox: { value: '<id>', help: 'Sandbox to which the command applies (default: the whole emulator)' },
-} as const satisfies Record<string, Flag>;
+});
 
 /** The flags of `agent-mailbox-mock mcp`. */
 export const MCP_FLAGS = {
@@ -127,7 +141,6 @@ export const FLEET_FLAGS = {
 
 /** The flags of `agent-mailbox-mock receive`. */
 export const RECEIVE_FLAGS = {
-  ...CONTROL_FLAGS,
   to: { multiple: true, value: '<address>', help: 'Address of a recipient inbox; repeatable' },
   from: { value: '<address>', help: 'Address of the sender' },
   subject: { value: '<text>', help: 'Subject' },
@@ -141,6 +154,7 @@ export const RECEIVE_FLAGS = {
   sample: { value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
   seed: { value: '<number>', help: 'Number on which the names and codes of the sample depend' },
   json: { help: 'Print one line of JSON instead of a line for each message' },
+  ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock samples`. */
@@ -148,7 +162,6 @@ export const SAMPLES_FLAGS = { json: { help: 'Print one line of JSON' } } as con
 
 /** The flags of `agent-mailbox-mock trigger`. */
 export const TRIGGER_FLAGS = {
-  ...CONTROL_FLAGS,
   inbox: { value: '<id>', help: 'Inbox of the event (default: the first inbox of each tenant)' },
   webhook: { value: '<id>', help: 'Deliver only to this webhook, even if it is inactive' },
   tenant: { value: '<id>', help: 'Fire the event only in this tenant' },
@@ -156,23 +169,24 @@ export const TRIGGER_FLAGS = {
   set: { multiple: true, value: '<field>=<text>', help: 'Set a field of the payload; repeatable' },
   data: { value: '<json>', help: 'Set fields of the payload from a JSON object; --set has priority' },
   json: { help: 'Print one line of JSON instead of a line for each delivery' },
+  ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock listen`. */
 export const LISTEN_FLAGS = {
-  ...CONTROL_FLAGS,
   'forward-to': { value: '<url>', help: 'Send each delivery on to this URL, as it was sent' },
   'deliver-to': { ...SERVER_SETTINGS.deliverTo, help: 'Allow --forward-to to call this host or IP range; repeatable' },
   tenant: { value: '<id>', help: 'Only deliveries of this tenant' },
   webhook: { value: '<id>', help: 'Only deliveries to this webhook' },
   json: { help: 'Print one line of JSON for each delivery' },
+  ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock logs`. */
 export const LOGS_FLAGS = {
-  ...CONTROL_FLAGS,
   follow: { help: 'Keep running, and show what happens from now on too' },
   json: { help: 'Print a line of JSON for each event' },
+  ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
@@ -201,11 +215,7 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which it receives deliveries (default: a free one)',
   },
   slow: { help: 'Also wait where time must pass, such as for a retry' },
-  rate: {
-    value: '<number>',
-    help: 'Requests in a second (default 10; on loopback without a limit)',
-    ...numberFlag('rate'),
-  },
+  rate: number('rate', '<number>', 'Requests in a second (default 10; on loopback without a limit)'),
   yes: { help: 'Do not ask before it writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },
@@ -213,16 +223,26 @@ export const VERIFY_FLAGS = {
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command. */
-export const COMMON_FLAGS = {
+export const COMMON_FLAGS = inGroup('Every command', {
   help: { short: 'h', help: 'Show this help' },
   version: { short: 'v', help: 'Show the version' },
-} as const satisfies Record<string, Flag>;
+});
 
 /** A flag with its name. */
 export type FlagRow = readonly [name: string, flag: Flag];
 
 /** The flags of `start`, the default command, and those of every command, as rows. */
 export const FLAG_ROWS: readonly FlagRow[] = Object.entries({ ...START_FLAGS, ...COMMON_FLAGS });
+
+/** Returns rows by the group of their flag, in their order; those without a group are under `Flags`. */
+export function byGroup(rows: readonly FlagRow[]): ReadonlyMap<string, readonly FlagRow[]> {
+  const groups = new Map<string, FlagRow[]>();
+  for (const row of rows) {
+    const [, { group = 'Flags' }] = row;
+    groups.set(group, [...(groups.get(group) ?? []), row]);
+  }
+  return groups;
+}
 
 /** Returns the environment variable of a flag, such as `AGENT_MAILBOX_ALLOW_HOST`. */
 export function variableOf(flag: string): string {

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
 /** The default width of a terminal, in characters. */
 export const WIDTH = 80;
 
@@ -21,9 +23,12 @@ export function indent(text: string, spaces: number): string[] {
 /** A term for the first column, and its meaning for the second. */
 export type Entry = readonly [term: string, meaning: string];
 
-/** Lists terms and meanings in two columns; a term that is too wide for its column has its meaning below it. */
-export function toList(entries: readonly Entry[], maxTermWidth = 30): string[] {
-  const widths = entries.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
+/**
+ * Lists terms and meanings in two columns; a term that is too wide for its column has its meaning below it. The columns
+ * are those of the list `aligned`.
+ */
+export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = entries): string[] {
+  const widths = aligned.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
   const start = Math.max(0, ...widths) + 4;
   return entries.flatMap(([term, meaning]) => {
     const [first = '', ...rest] = indent(meaning, start);
@@ -31,6 +36,22 @@ export function toList(entries: readonly Entry[], maxTermWidth = 30): string[] {
     if (head.length + 2 > start) return [head, first, ...rest];
     return [head + first.slice(head.length), ...rest];
   });
+}
+
+/** Shortens the ids of a line in the middle if it is wider than the terminal. The link of a delivery stays whole. */
+export function fitIds(line: string, columns = 0): string {
+  // Some terminals have no width, which is 0.
+  if (columns === 0 || stripVTControlCharacters(line).length <= columns) return line;
+  return line.replace(
+    /(?<!#\/webhooks\/)\b([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{8}([\da-f]{4})\b/g,
+    '$1…$2',
+  );
+}
+
+/** Returns a function that makes a text bold or dim, if it may be coloured. */
+export function createStyle(colour: boolean): (format: 'bold' | 'dim', text: string) => string {
+  // Without the option, newer versions of Node ignore `colour` and check the stream themselves.
+  return (format, text) => (colour ? styleText(format, text, { validateStream: false }) : text);
 }
 
 /** Aligns rows of cells in columns, each as wide as its widest cell; `styleFirst` styles the first cell of a row. */

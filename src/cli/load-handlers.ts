@@ -16,7 +16,9 @@ type Handlers = NonNullable<ListenOptions['handlers']>;
 export async function loadHandlers(path: string): Promise<Handlers> {
   // Node's own error for a missing file does not say whether the file itself or one of its imports is missing.
   await readNamedFile(path, 'handlers file');
-  const module = await importModule(path);
+  const module = await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+    throw explain(path, error);
+  });
   const handlers = findHandlers(module);
   if (handlers === undefined) {
     throw new CannotRunError(
@@ -24,15 +26,14 @@ export async function loadHandlers(path: string): Promise<Handlers> {
         'returns one.',
     );
   }
-  return typeof handlers === 'function' ? (mailbox) => call(path, () => handlers(mailbox)) : handlers;
-}
-
-async function importModule(path: string): Promise<Record<string, unknown>> {
-  try {
-    return await import(pathToFileURL(resolve(path)).href);
-  } catch (error) {
-    throw explain(path, error);
-  }
+  if (typeof handlers !== 'function') return handlers;
+  return (mailbox) => {
+    try {
+      return handlers(mailbox);
+    } catch (error) {
+      throw explain(path, error);
+    }
+  };
 }
 
 /** Finds the export. That of a CommonJS module, compiled ones too, is within the default export. */
@@ -40,14 +41,6 @@ function findHandlers(module: Record<string, unknown>): Handlers | undefined {
   const inner = Object(module.default) as Record<string, unknown>;
   const candidates = [module.default, module.handlers, inner.default, inner.handlers];
   return candidates.find((value): value is Handlers => Array.isArray(value) || typeof value === 'function');
-}
-
-function call<Result>(path: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    throw explain(path, error);
-  }
 }
 
 /** Turns an error of the user's module into one sentence. */

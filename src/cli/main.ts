@@ -25,8 +25,12 @@ async function main(): Promise<void> {
     args: argv.slice(2),
     env,
     colour: stdout.isTTY === true && !env.NO_COLOR,
+    get columns() {
+      return stdout.columns;
+    },
     out: (line) => stdout.write(`${line}\n`),
     err: (line) => stderr.write(`${line}\n`),
+    showStatus: stderr.isTTY === true ? createStatusLine() : undefined,
     // Reading `process.stdin` any earlier would open it, and another command may be meant to read it.
     input: async () => (await import('node:stream/consumers')).text(process.stdin),
     typedLines: stdout.isTTY === true ? (await import('./typed-commands.ts')).createTypedLines() : undefined,
@@ -34,6 +38,15 @@ async function main(): Promise<void> {
   });
   // Unread output must not keep the process alive after the command has ended.
   if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
+}
+
+/** Returns a function that shows a text on the last line of the terminal in place of the one before. */
+function createStatusLine(): (text: string) => void {
+  let shown = '';
+  return (text) => {
+    if (text !== shown) stderr.write(`\r\u001b[K${text}`);
+    shown = text;
+  };
 }
 
 void main();

@@ -1,5 +1,6 @@
 import { NAME, VERSION } from '../basics/version.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
+import { isObject } from '../fixture/fixture-part.ts';
 import type { RunCommand } from './command.ts';
 import { listen } from './commands/start.ts';
 import { parseStartSettings } from './commands/start-settings.ts';
@@ -87,7 +88,7 @@ function parse(line: string): Fields {
   } catch {
     throw new RpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
   }
-  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message as Fields;
+  if (isObject(message)) return message;
   throw new RpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
 }
 
@@ -103,13 +104,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   ping: () => ({}),
   'tools/list': async (_, client) => ({ tools: await describeTools(client) }),
   async 'tools/call'(_, client, { name, arguments: given = {} }) {
-    const tool = TOOLS[String(name)];
-    if (!tool || !Object.hasOwn(TOOLS, String(name))) {
-      throw new RpcError(
-        -32602,
-        `There is no tool ${String(name).slice(0, 100)}; there are ${Object.keys(TOOLS).join(', ')}.`,
-      );
-    }
+    const [, tool] = Object.entries(TOOLS).find(([known]) => known === name) ?? [];
+    const known = Object.keys(TOOLS).join(', ');
+    if (!tool) throw new RpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
     // A refused call is a result, so that the model sees why.
     return callTool(client, tool, given as Fields).then(
       (text) => ({ content: [{ type: 'text', text }] }),
@@ -117,18 +114,12 @@ const METHODS: Readonly<Record<string, Method>> = {
     );
   },
   'resources/list': (url) => ({
-    resources: RESOURCES.map(([path, description]) => ({
-      uri: url + path,
-      name: path,
-      description,
-      mimeType: JSON_TYPE,
-    })),
+    resources: RESOURCES.map(([name, description]) => ({ uri: url + name, name, description, mimeType: JSON_TYPE })),
   }),
   async 'resources/read'(url, client, { uri }) {
     const found = RESOURCES.find(([path]) => url + path === uri);
     if (!found) throw new RpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
-    const [, , call] = found;
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await client[call]()) }] };
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await client[found[2]]()) }] };
   },
 };
 

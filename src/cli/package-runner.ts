@@ -24,32 +24,21 @@ interface ProcessInfo {
 /** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
 type RunnerProcesses = readonly [parent: number, runner?: number];
 
-/** A package runner that is watched. */
-interface WatchedRunner {
-  /**
-   * Resolves when the runner has ended. It never resolves for a process that was started directly or in the background.
-   */
-  readonly ended: Promise<void>;
-}
-
 /**
- * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) and watches it,
- * because a runner does not always pass on the signal that ends it.
+ * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`), because a
+ * runner does not always pass on the signal that ends it. The promise `ended` resolves when the runner has ended, and
+ * never for a process that was started directly or in the background.
  */
-export async function watchRunner(env: NodeJS.ProcessEnv): Promise<WatchedRunner> {
+export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly ended: Promise<void> }> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
-  if (!runner || process.platform === 'win32' || BACKGROUND.test(script)) return { ended: never() };
-  const found = await findRunner(script);
-  if (found === 'none') return { ended: never() };
+  const mayHaveRunner = runner && process.platform !== 'win32' && !BACKGROUND.test(script);
+  const found = mayHaveRunner ? await findRunner(script) : 'none';
+  if (found === 'none') return { ended: new Promise(() => {}) };
   return { ended: found === 'gone' ? Promise.resolve() : untilOneEnds(found) };
 }
 
 async function untilOneEnds(processes: RunnerProcesses): Promise<void> {
   while (await haveAllParents(processes)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
-}
-
-function never(): Promise<void> {
-  return new Promise(() => {});
 }
 
 async function findRunner(script: string): Promise<RunnerProcesses | 'gone' | 'none'> {
@@ -74,20 +63,23 @@ async function findProcess(pid: number): Promise<ProcessInfo | undefined> {
 }
 
 function readProc(pid: number): ProcessInfo | undefined {
-  const [stat, command] = ['stat', 'cmdline'].map((name) => readIfPresent(`/proc/${pid}/${name}`));
-  // The program name is in brackets before the state and the parent, and may contain brackets itself.
-  const parent = stat?.match(/^.*\) \S (\d+)/s)?.[1];
-  return parent === undefined || command === undefined
-    ? undefined
-    : { parent: Number(parent), command: command.replaceAll('\0', ' ') };
+  const [parent, command] = [parentOf(pid), readProcFile(pid, 'cmdline')];
+  return parent && command ? { parent, command: command.replaceAll('\0', ' ') } : undefined;
 }
 
-function readIfPresent(path: string): string | undefined {
+/** Returns the parent of a process on Linux; `undefined` if the process has ended. */
+export function parentOf(pid: number): number | undefined {
+  // The program name is in brackets before the state and the parent, and may contain brackets itself.
+  const parent = readProcFile(pid, 'stat').match(/^.*\) \S (\d+)/s)?.[1];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** Reads a file of a process on Linux; returns nothing if it has ended, and for what only another user may read. */
+export function readProcFile(pid: number, name: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
-    // The process has ended.
-    return undefined;
+    return '';
   }
 }
 

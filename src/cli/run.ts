@@ -1,10 +1,17 @@
 import { parseArgs } from 'node:util';
 import { findNearest } from '../basics/nearest.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
-import type { Terminal } from './command.ts';
-import { type Command, type Flag, type GivenFlag, type GivenFlags, quote, UsageError } from './command.ts';
+import {
+  type Command,
+  type Flag,
+  type GivenFlag,
+  type GivenFlags,
+  quote,
+  type Terminal,
+  UsageError,
+} from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
-import { COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
+import { byGroup, COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
 import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
 /** Runs a command to its end and returns its exit code. */
@@ -12,7 +19,7 @@ export async function run(terminal: Terminal): Promise<number> {
   try {
     checkNodeVersion();
     const code = await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
-    return code ?? 0;
+    return typeof code === 'number' ? code : 0;
   } catch (error) {
     const { message, exitCode = 1 } = error as Error & { readonly exitCode?: number };
     terminal.err(`${NAME}: ${message}`);
@@ -20,19 +27,16 @@ export async function run(terminal: Terminal): Promise<number> {
   }
 }
 
-async function runCommand(terminal: Terminal, line: CommandLine): Promise<number | undefined> {
-  if (line.action === 'help') return void terminal.out(helpText(line.topic));
+async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknown> {
+  if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   if (line.action === 'version') return void terminal.out(VERSION);
   const command: Command = COMMANDS[line.action];
   const runLoaded = await command.load();
-  const code = await runLoaded(terminal, line.flags, line.argument, line.other ?? []);
-  return typeof code === 'number' ? code : undefined;
+  return await runLoaded(terminal, line.flags, line.argument, line.other ?? []);
 }
 
-/** Returns the text of `--help`: for one command, or the overview. */
-export function helpText(topic?: CommandName): string {
-  return (topic === undefined ? overview() : commandHelp(topic)).join('\n');
-}
+/** The commands with examples in the overview. */
+const SHOWN_EXAMPLES: readonly CommandName[] = ['start', 'exec', 'receive', 'logs'];
 
 function overview(): string[] {
   const commands: [name: string, command: Command][] = Object.entries(COMMANDS);
@@ -41,18 +45,16 @@ function overview(): string[] {
     '',
     'A local emulator of an Agent Mailbox Service.',
     '',
+    ...listExamples(SHOWN_EXAMPLES.map((name) => COMMANDS[name])),
     'Commands:',
     ...toList([
       ...commands.map(([name, command]): Entry => [usageOf(name, command), command.help]),
-      ['help [command]', 'Show the flags of a command'],
+      ['help [command]', 'Show the flags and examples of a command'],
     ]),
     '',
-    `Flags of ${DEFAULT_COMMAND}:`,
-    ...listFlags(COMMANDS[DEFAULT_COMMAND].flags),
+    `The flags of ${DEFAULT_COMMAND}:`,
     '',
-    'Flags of every command:',
-    ...listFlags(COMMON_FLAGS),
-    '',
+    ...listFlags(COMMANDS[DEFAULT_COMMAND]),
     ...ABOUT_VARIABLES,
     '',
     ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
@@ -77,9 +79,8 @@ function commandHelp(name: CommandName): string[] {
     '',
     ...wrap(`${command.help}.`, WIDTH),
     '',
-    'Flags:',
-    ...listFlags({ ...command.flags, ...COMMON_FLAGS }),
-    '',
+    ...listExamples([command]),
+    ...listFlags(command),
     ...ABOUT_VARIABLES,
   ];
 }
@@ -89,8 +90,18 @@ export function usageOf(name: string, { argument, runsAnother }: Command, flags 
   return `${name}${argument ? ` ${argument}` : ''}${flags}${runsAnother ? ' -- <command>' : ''}`;
 }
 
-function listFlags(flags: Readonly<Record<string, Flag>>): string[] {
-  return toList(Object.entries(flags).map(toEntry));
+/** Lists the examples of commands, with an empty line behind them. */
+function listExamples(commands: readonly Command[]): string[] {
+  const examples = commands.flatMap(({ examples = [] }) => examples);
+  const entries = examples.map(([line, meaning]): Entry => [`${NAME} ${line}`.trim(), meaning]);
+  return entries.length === 0 ? [] : ['Examples:', ...toList(entries, 0), ''];
+}
+
+/** Lists the flags of a command and those of every command by their groups, with an empty line behind each group. */
+function listFlags({ flags }: Command): string[] {
+  const rows: readonly FlagRow[] = Object.entries({ ...flags, ...COMMON_FLAGS });
+  const all = rows.map(toEntry);
+  return [...byGroup(rows)].flatMap(([group, own]) => [`${group}:`, ...toList(own.map(toEntry), undefined, all), '']);
 }
 
 function toEntry([name, { short, value, help }]: FlagRow): Entry {

@@ -5,46 +5,34 @@ import type { Terminal } from './command.ts';
 import type { AnyServer } from './commands/connection-variables.ts';
 import { openBrowser } from './commands/open-browser.ts';
 
-interface TypedCommand {
-  readonly help: string;
-  run(): void;
-}
+/** What each key does, in the order in which help lists them. */
+const KEYS = { o: 'open the inspector', r: 'reset all data', q: 'end', h: 'show this help' };
+
+const HELP = Object.entries(KEYS)
+  .map(([key, help]) => `${key} + Enter: ${help}`)
+  .join('\n');
 
 /** Does what a person types while the server runs. The promise resolves when they want to end it. */
-export function followTypedCommands({ mailbox, control }: AnyServer, terminal: Terminal) {
-  const inspector = `${control}/`;
-  const { promise: ended, resolve: end } = createPromise();
-  const commands: Readonly<Record<string, TypedCommand>> = {
-    o: { help: 'open the inspector', run: () => openBrowser(inspector, terminal.env, terminal.err) },
-    r: {
-      help: 'reset all data',
-      run() {
+export function followTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
+  let stop: (() => void) | undefined;
+  const ended = new Promise<void>((end) => {
+    const commands: { readonly [Key in keyof typeof KEYS]: () => void } = {
+      o: () => openBrowser(`${control}/`, env, err),
+      r() {
         mailbox.reset();
-        terminal.out('All data were reset.');
+        out('All data were reset.');
       },
-    },
-    q: { help: 'end', run: end },
-    h: { help: 'show this help', run: () => terminal.out(help) },
-  };
-  const help = Object.entries(commands)
-    .map(([key, command]) => `${key} + Enter: ${command.help}`)
-    .join('\n');
-  const stop = terminal.typedLines?.((line) => {
-    const key = line.trim();
-    const command = Object.hasOwn(commands, key) ? commands[key] : undefined;
-    if (command) command.run();
-    else if (key !== '') terminal.out(help);
+      q: end,
+      h: () => out(HELP),
+    };
+    stop = typedLines?.((line) => {
+      const key = line.trim();
+      if (Object.hasOwn(commands, key)) commands[key as keyof typeof KEYS]();
+      else if (key !== '') out(HELP);
+    });
   });
-  if (stop) terminal.out('Type h and Enter for help.');
+  if (stop) out('Type h and Enter for help.');
   return { ended, [Symbol.dispose]: () => stop?.() };
-}
-
-function createPromise() {
-  let resolve = () => {};
-  const promise = new Promise<void>((resolvePromise) => {
-    resolve = resolvePromise;
-  });
-  return { promise, resolve };
 }
 
 /** Returns the reader of what a person types; `undefined` if stdin is not their terminal. */

@@ -5,7 +5,6 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
-import type { Recipient } from '../service/mail/outgoing/route.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from '../world/target-fields.ts';

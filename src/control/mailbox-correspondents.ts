@@ -7,7 +7,6 @@ import {
   type ParsedCorrespondent,
 } from '../service/mail/correspondents/correspondent.ts';
 import type { Entry } from '../service/mail/correspondents/entry.ts';
-import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';

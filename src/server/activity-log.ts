@@ -4,7 +4,7 @@ import { CorrespondentError } from '../service/mail/correspondents/correspondent
 import type { ExchangeObserver } from '../service/pipeline/exchange.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/activity.ts';
 import { formatDuration } from '../world/clock.ts';
-import type { Log } from './log-format.ts';
+import { type Line, type Log, toPrintable } from './log-format.ts';
 
 /** The data of an attempt that its description needs. */
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
@@ -17,60 +17,59 @@ export function logActivity(activity: Activity, log: Log, inspector: () => strin
   activity.subscribe((entry) => {
     const line = describeActivity(entry);
     if (!line) return;
-    const { text, status = 200 } = line;
-    const hasLink = 'deliveryId' in entry && status >= 300;
-    log(hasLink ? `${text} ${inspector()}#/webhooks/${entry.deliveryId}` : text, status);
+    const hasLink = 'deliveryId' in entry && (line.status ?? 200) >= 300;
+    log(hasLink ? { ...line, text: `${line.text} ${inspector()}#/webhooks/${entry.deliveryId}` } : line);
   });
 }
 
 /** Describes an entry in one line; `undefined` for a delivery that is sent at once, because its attempt has a line. */
 export function describeActivity(entry: ActivityEntry): Line | undefined {
   const line = WRITERS[entry.kind](entry as never);
-  return line && { text: toPrintable(line.text), status: line.status };
-}
-
-/** One line of the log. */
-export interface Line {
-  readonly text: string;
-  /** The HTTP status that decides the colour of the line. */
-  readonly status?: number | undefined;
+  return line && limitText(line);
 }
 
 const WRITERS: {
   readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
 } = {
   'delivery-created': (entry) =>
-    entry.state === 'held' ? { text: `${deliveryPrefix(entry)} held: ${entry.reason}`, status: 403 } : undefined,
-  attempt: (entry) => ({
-    text: `${deliveryPrefix(entry)} ${formatAttempt(entry)}`,
-    status: entry.status ?? (entry.state === 'refused' ? 403 : 504),
-  }),
-  'delivery-ended': (entry) => ({
-    text: `${deliveryPrefix(entry)} ${entry.state}: ${entry.reason}`,
-    status: entry.state === 'failed' ? 500 : 403,
-  }),
-  mail: ({ inbox, from, subject }) => ({ text: `← mail to ${inbox} from ${from}: ${subject}` }),
-  'mail-held': ({ reason }) => ({ text: `! mail held: ${reason}`, status: 429 }),
-  'stream-opened': ({ tier, key }) => ({ text: `stream opened with the ${tier} key ${key}` }),
-  'stream-closed': ({ tier, key }) => ({ text: `stream closed that was opened with the ${tier} key ${key}` }),
-  failure: ({ error }) => ({
-    text:
+    entry.state === 'held' ? deliveryLine(entry, { sign: '!', text: `held: ${entry.reason}`, status: 403 }) : undefined,
+  attempt: (entry) => {
+    const status = entry.status ?? (entry.state === 'refused' ? 403 : 504);
+    return deliveryLine(entry, { sign: entry.status ?? '!', text: formatResult(entry), status });
+  },
+  'delivery-ended': (entry) => {
+    const status = entry.state === 'failed' ? 500 : 403;
+    return deliveryLine(entry, { sign: '!', text: `${entry.state}: ${entry.reason}`, status });
+  },
+  mail: ({ inbox, from, subject }) => ({ name: 'mail', sign: '←', text: `to ${inbox} from ${from}: ${subject}` }),
+  'mail-held': ({ reason }) => ({ name: 'mail', sign: '!', text: `held: ${reason}`, status: 429 }),
+  'stream-opened': ({ tier, key }) => ({ name: 'stream', text: `opened with the ${tier} key ${key}` }),
+  'stream-closed': ({ tier, key }) => ({ name: 'stream', text: `closed that was opened with the ${tier} key ${key}` }),
+  failure: ({ error }) => {
+    const [name, text] =
       error instanceof CorrespondentError
-        ? `! ${error.message}`
-        : `! The emulator failed because of a bug in it: ${messageOf(error)}.`,
-    status: 500,
-  }),
+        ? ['correspondent', error.message]
+        : ['emulator', `The emulator failed because of a bug in it: ${messageOf(error)}.`];
+    return { name, sign: '!', text, status: 500 };
+  },
 };
 
-function deliveryPrefix({ event, webhookId, url }: DeliveryActivity): string {
-  return `→ ${event} webhook ${webhookId.slice(0, 4)}…${url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`}`;
+/** Writes what happened to a delivery behind its event, its webhook and its address. */
+function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
+  const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
+  return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
 }
 
 /** Describes the result of an attempt: `503 in 12 ms, again in 5s`. */
-export function formatAttempt({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
+export function formatAttempt(attempt: AttemptData): string {
+  return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
+}
+
+/** Describes the result of an attempt behind its status. */
+function formatResult({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
   if (state === 'refused') return `refused: ${reason}`;
-  const answer = status === null ? `no answer (${messageOf(error)})` : String(status);
-  return `${answer} in ${durationMs} ms${formatNextStep({ state, reason, retryInMs })}`;
+  const problem = status === null ? `no answer (${messageOf(error)}) ` : '';
+  return `${problem}in ${durationMs} ms${formatNextStep({ state, reason, retryInMs })}`;
 }
 
 function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' | 'reason' | 'retryInMs'>): string {
@@ -81,12 +80,12 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
 /** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
 const MAX_URL_LENGTH = 120;
 
-/** The maximum length of a line, in characters. */
-const MAX_LENGTH = 300;
+/** The maximum length of what is said of an entry, in characters. */
+const MAX_LENGTH = 280;
 
-/** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
-export function toPrintable(text: string): string {
-  return text.slice(0, MAX_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+/** Shortens the text of a line that others may have written, and makes it printable. */
+export function limitText(line: Line): Line {
+  return { ...line, text: toPrintable(line.text.slice(0, MAX_LENGTH)) };
 }
 
 /** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
@@ -96,6 +95,7 @@ export function logRefusedWebhooks(log: Log, findReason: (url: string) => string
     if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
     const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
     const reason = typeof url === 'string' ? findReason(url) : undefined;
-    if (reason !== undefined) log(`! a webhook will get nothing: ${reason}`, 403);
+    if (reason !== undefined)
+      log({ name: row.id, sign: '!', text: `a webhook will get nothing: ${reason}`, status: 403 });
   };
 }

@@ -137,7 +137,8 @@ describe('a page in Chromium', () => {
       await image.decode().catch(() => {});
     }, `http://mailbox.test:${server.port}/__mock`);
 
-    const calls = () => log.map((line) => /^GET (\S+ \d+)/.exec(withoutTimeOfDay(line))?.[1]);
+    const calls = () =>
+      log.map((line) => /^\S+ (\d+) GET (\S+)/.exec(withoutTimeOfDay(line))?.slice(1).toReversed().join(' '));
     await vi.waitFor(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']), { timeout: 10_000 });
   });
 
@@ -204,6 +205,8 @@ async function tryToReset(url: string): Promise<string> {
 
 /** The ways that reached the server, each with the status it was answered. */
 function readResets(log: readonly string[]): string[] {
-  const resets = log.map((line) => /^POST \/__mock\/reset\?by=(\S+ \d+)/.exec(withoutTimeOfDay(line))?.[1]);
+  const resets = log.map((line) =>
+    /^\S+ (\d+) POST \/__mock\/reset\?by=(\S+)/.exec(withoutTimeOfDay(line))?.slice(1).toReversed().join(' '),
+  );
   return resets.filter((reset) => reset !== undefined).sort();
 }

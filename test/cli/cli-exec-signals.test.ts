@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
-import { COMMAND, run, runCommand } from '../support/processes.ts';
+import { COMMAND, run, runCommand, SCRIPT } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -91,8 +91,6 @@ testPosix('exec signals nothing that it did not start, and SIGUSR2 only the comm
   await vi.waitFor(() => test.expect(isRunning(String(inner))).toBe(false), SLOW_MACHINE);
   test.expect(isRunning(String(outer))).toBe(true);
 });
-
-const SCRIPT = '/usr/bin/script';
 
 test.runIf(process.platform === 'linux' && existsSync(SCRIPT) && existsSync('/bin/bash'))(
   'on a terminal the command of exec reads what is typed, stops by Ctrl-Z, goes on, and ends by Ctrl-C',

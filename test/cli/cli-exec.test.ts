@@ -6,7 +6,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { test, vi } from 'vitest';
 import { NEVER, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { COMMAND, run, runCommand, startCommand } from '../support/processes.ts';
+import { COMMAND, run, runCommand, SCRIPT, startCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -134,8 +134,6 @@ test('exec passes on each signal, and runs as long as the command ignores them',
   test.expect(await running.ended).toEqual({ code: 3, signal: null });
 });
 
-const SCRIPT = '/usr/bin/script';
-
 test.runIf(process.platform === 'linux' && existsSync(SCRIPT))(
   'a Ctrl-C on a terminal reaches the command of exec once',
   async (test) => {
@@ -172,7 +170,7 @@ test('exec prints its log to stderr with --log', async (test) => {
   const running = runCommand(test, ['exec', '--log', ...inNode(program)]);
   await running.ended;
   test.expect(running.stdout).toBe('');
-  test.expect(running.stderr).toMatch(/^[\d:]+ GET \/health 200 [\d.]+ ms\n$/);
+  test.expect(running.stderr).toMatch(/^[\d:]+ getHealth {10}200 GET \/health [\d.]+ ms\n$/);
 });
 
 test('exec leaves a report of a command that failed', async (test) => {

@@ -1,8 +1,10 @@
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { test, vi } from 'vitest';
+import { fitIds } from '../../src/cli/layout.ts';
 import { run } from '../../src/cli/run.ts';
 import { NEVER, runHere } from '../support/command.ts';
 import { IDS } from '../support/ids.ts';
+import { withoutTimeOfDay } from '../support/log.ts';
 import { senderTo } from '../support/sender.ts';
 import { serve } from '../support/serve.ts';
 
@@ -26,13 +28,26 @@ test('shows what happened in an emulator, with the reason of a refusal', async (
   const { code, out, err } = await logsOf(server.url);
   expect([code, err]).toEqual([0, '']);
   const times = /^\d\d:\d\d:\d\d | \d+\.\d ms /g;
-  expect(out.map((line) => line.replace(times, ' ').trim())).toEqual([
-    `DELETE /v1/webhooks/${IDS.acme.webhooks.support} 404 NOT_FOUND wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
-    '← mail to helpdesk@acme.test from dana@customer.test: ?[2J Hi',
+  expect(out.map((line) => line.replace(times, ' ').replace(/ +/g, ' ').trim())).toEqual([
+    `deleteWebhook 404 DELETE /v1/webhooks/${IDS.acme.webhooks.support} NOT_FOUND wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
+    'mail ← to helpdesk@acme.test from dana@customer.test: ?[2J Hi',
     'clock freeze, all tenants: 2026-03-01T09:00:00.000Z',
-    'all faults removed',
-    'reset',
+    'fault all removed',
+    'reset all data',
   ]);
+});
+
+test('shortens ids in the middle where a line is wider than the terminal, but not in a link', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  await act(server);
+  const [wide, narrow] = await Promise.all(
+    [300, 80].map((columns) => runHere(['logs', '--url', server.url], {}, { interrupted: NEVER, columns })),
+  );
+  const id = IDS.acme.webhooks.support;
+  const short = `${id.slice(0, 4)}…${id.slice(-4)}`;
+  expect(wide?.out[0]).toContain(`/v1/webhooks/${id} NOT_FOUND`);
+  expect(narrow?.out[0]).toContain(`/v1/webhooks/${short} NOT_FOUND`);
+  expect(fitIds(`webhook ${short} refused http://127.0.0.1/__mock/#/webhooks/${id}`, 80)).toContain(`#/webhooks/${id}`);
 });
 
 test('tells the reset of a sandbox from that of the whole emulator', async ({ expect }) => {
@@ -41,10 +56,10 @@ test('tells the reset of a sandbox from that of the whole emulator', async ({ ex
   sandbox.reset();
   server.mailbox.reset();
   const { out } = await logsOf(server.url);
-  expect(out.map((line) => line.slice('00:00:00 '.length).trim())).toEqual([
+  expect(out.map(withoutTimeOfDay)).toEqual([
     `sandbox added, ${sandbox.id}`,
-    `reset of sandbox ${sandbox.id}`,
-    'reset',
+    `reset sandbox ${sandbox.id}`,
+    'reset all data',
   ]);
 });
 
@@ -83,7 +98,7 @@ test('follows an emulator until it is interrupted, also over a restart', async (
   const { out, err, ended, interrupt } = follow(server.url);
   await vi.waitFor(() => expect(out).toHaveLength(5), SLOW_MACHINE);
   await senderTo(server.mailbox)('GET', '/health');
-  await vi.waitFor(() => expect(out[5]).toContain('GET /health 200'), SLOW_MACHINE);
+  await vi.waitFor(() => expect(out[5]).toMatch(/getHealth +200 GET \/health /), SLOW_MACHINE);
   await server.close();
   await vi.waitFor(() => expect(err).toHaveLength(1), SLOW_MACHINE);
   await using next = await startServer({ port: server.port });

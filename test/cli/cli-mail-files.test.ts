@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMailbox, FixtureError } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import type { TestContext } from 'vitest';
 import { test } from 'vitest';
-import { linesOf } from '../support/command.ts';
+import { linesOf, runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { runCommand, startCommand } from '../support/processes.ts';
+import { COMMAND, run, runCommand, SCRIPT, startCommand } from '../support/processes.ts';
 import { send } from '../support/send.ts';
 
 const ORDERS = 'orders@initech.test';
@@ -121,6 +122,52 @@ test('--mail works without a fixture, also with mail that has no sender', async 
   const { json } = await send(`${ready.url}/v1/messages?folder=inbox`, 'GET', { key: ready.keys.tenant });
   const all = json.messages.map(({ subject, from }: { subject: string; from: string }) => [subject, from]);
   context.expect(all).toContainEqual(['No sender', '']);
+});
+
+/** A folder with a fixture and an mbox of this many mails, as arguments. */
+async function manyMails(context: TestContext, count: number): Promise<string[]> {
+  const mbox = Array.from({ length: count }, (_, index) => `From x\n${mail(`m${index}`)}\n`).join('');
+  const folder = await writeFiles(context, { 'mailbox.json': fixtureWith(), 'all.mbox': mbox });
+  return ['-p', '0', '-f', join(folder, 'mailbox.json'), '--mail', join(folder, 'all.mbox')];
+}
+
+test('says what was loaded at the end, in the banner, and beside JSON if it was much', async (context) => {
+  const [few, many] = [await manyMails(context, 2), await manyMails(context, 1000)];
+  const banner = (await runHere(many)).out.join('\n');
+  context.expect(banner).toMatch(/^ {2}Loaded {5}1 tenant, 1 inbox, 1,000 messages in \d+\.\d s$/m);
+  context.expect(await runHere([...few, '--json'])).toMatchObject({ code: 0, err: '' });
+  const { out, err } = await runHere([...many, '--json']);
+  context.expect(out).toHaveLength(1);
+  context.expect(err).toMatch(/^agent-mailbox-mock: Loaded 1 tenant, 1 inbox, 1,000 messages in \d+\.\d s\.$/);
+});
+
+test('shows on a terminal how much mail was read, and removes that at the end', async (context) => {
+  const shown: string[] = [];
+  const args = await manyMails(context, 6000);
+  const { code, err } = await runHere(args, {}, { showStatus: (text) => shown.push(text) });
+  context.expect([code, err]).toEqual([0, '']);
+  context.expect(shown.slice(-2)).toEqual(['Loading 6,000 messages', '']);
+  for (const text of shown.slice(0, -2)) context.expect(text).toMatch(/^Reading mail: [\d,]+ of 6,000$/);
+});
+
+test.runIf(process.platform === 'linux' && existsSync(SCRIPT))(
+  'shows its progress on a real terminal',
+  async (context) => {
+    const words = [...COMMAND, ...(await manyMails(context, 1000))].map((word) => `'${word}'`);
+    const running = run(context, [SCRIPT, '-qefc', `exec ${words.join(' ')}`, '/dev/null'], { env: { TERM: 'xterm' } });
+    const shown = await running.untilStdout(/Ready\.\r\n/);
+    context.expect(shown).toContain('\r\u001b[KLoading 1,000 messages\r\u001b[K');
+    running.child.stdin?.write('q\n');
+    context.expect(await running.ended).toEqual({ code: 0, signal: null });
+  },
+);
+
+test('removes what it shows on a terminal also if a mail is wrong', async (context) => {
+  const shown: string[] = [];
+  const folder = await writeFiles(context, { 'a.eml': mail('a', 'nobody@else.test') });
+  const args = ['-p', '0', '--mail', join(folder, 'a.eml')];
+  const { code } = await runHere(args, {}, { showStatus: (text) => shown.push(text) });
+  context.expect([code, shown.at(-1)]).toEqual([1, '']);
 });
 
 test('says which mail file is wrong', async (context) => {

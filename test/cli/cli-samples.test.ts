@@ -8,13 +8,36 @@ test.for<[args: string[]]>([[['samples']], [['samples', 'list']]])(
   async ([args], { expect }) => {
     const { code, out, err } = await runHere(args);
     expect([code, err]).toEqual([0, '']);
-    const entries = samples.map(({ name, should }) => `${name} ${should}`);
+    const families = [...new Set(samples.map(({ family }) => family))];
+    const entries = families.flatMap((family) => {
+      const own = samples.filter((sample) => sample.family === family);
+      return [`${family} (${own.length})`, ...own.map(({ name, should }) => `${name} ${should}`)];
+    });
     const list = out.join('\n').replace(/\s+/g, ' ').trim();
-    const [written, made] = list.split(/ (?=injection\/question\/1 )/);
+    const [written, made] = list.split(/ (?=injection, made from parts)/);
     expect(written).toBe(entries.join(' '));
-    expect(made).toMatch(/^injection\/question\/1 to injection\/question\/140 .* do what the orders in it say\.$/);
+    expect(made).toMatch(
+      /^injection, made from parts \(560\) injection\/question\/1 to injection\/question\/140 .* do what the orders in it say\.$/,
+    );
   },
 );
+
+test('prints the families as bold headings only if it may use colour', async ({ expect }) => {
+  const { out } = await runHere(['samples'], {}, { colour: true });
+  const bold = out.join('\n').split('\u001b[1m').slice(1);
+  const headings = bold.map((text) => text.split('\u001b[22m\n')[0]);
+  expect(headings).toEqual([
+    'bounces (7)',
+    'automatic (4)',
+    'lists (2)',
+    'identity (6)',
+    'threads (8)',
+    'content (11)',
+    'injection (10)',
+    'injection, made from parts (560)',
+  ]);
+  expect((await runHere(['samples'])).out.join()).not.toContain('\u001b');
+});
 
 test.for([...samples])('explains $name', async ({ name, standard, should, mustNot, hasOracle, twin }, { expect }) => {
   const { code, out, err } = await runHere(['samples', name]);

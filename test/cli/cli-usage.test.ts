@@ -341,6 +341,27 @@ test('shows every command, the flags of start and their defaults in help', async
   test.expect(shown).toContain('AGENT_MAILBOX_PORT');
 });
 
+test('lists the flags of start by subject, in aligned columns', async ({ expect }) => {
+  const { out } = await runHere(['help', 'start']);
+  const help = linesOf(out.join('\n'));
+  const groups = ['Server', 'Data', 'Mail', 'Behaviour', 'Security', 'Log and output', 'Every command'];
+  expect(help.filter((line) => /^[A-Z][\w ]+:$/.test(line))).toEqual(
+    ['Examples', ...groups].map((group) => `${group}:`),
+  );
+  const columns = help.flatMap((line) => /^ {2}(?:-\w, | {4})--\S+(?: \S+)? +(?=\S)/.exec(line)?.[0].length ?? []);
+  expect(new Set(columns)).toEqual(new Set([33]));
+});
+
+test.for(
+  Object.entries(COMMANDS).flatMap(([name, { examples = [] }]: [string, Command]) =>
+    examples.map(([line]) => [name, line] as const),
+  ),
+)('the help of %s has an example that works: %j', ([name, line], { expect }) => {
+  const parsed = parseCommandLine(line.split(' ').filter(Boolean), {});
+  expect(parsed).toMatchObject({ action: name });
+  if (name === 'start') expect(settingsOf(line.split(' ').filter(Boolean), {})).toMatchObject({ host: '127.0.0.1' });
+});
+
 const COMMAND_ROWS: [name: string, command: Command][] = Object.entries(COMMANDS);
 
 test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { expect }) => {

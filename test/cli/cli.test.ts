@@ -13,7 +13,7 @@ import { maskSecrets } from '../../src/server/log-format.ts';
 import { linesOf, ROOT, runHere } from '../support/command.ts';
 import { writeFixture } from '../support/folder.ts';
 import { withoutTimeOfDay, withoutTimes } from '../support/log.ts';
-import { COMMAND, run, runCommand, startCommand } from '../support/processes.ts';
+import { COMMAND, run, runCommand, SCRIPT, startCommand } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -126,6 +126,7 @@ test.for(['SIGINT', 'SIGTERM'] as const)('prints the banner, and ends with 0 aft
     .toEqual([
       `  Control    ${origin}/__mock`,
       `  Inspector  ${origin}/__mock/`,
+      test.expect.stringMatching(/^ {2}Loaded {5}2 tenants, 4 inboxes, 6 messages, 3 webhooks in \d+\.\d s$/),
       '  Write to   helpdesk@acme.test',
       '',
       `  operator   the platform        ${operator}`,
@@ -168,7 +169,7 @@ test('prints one line of JSON with --json, and logs requests on stderr', async (
   test.expect(running.stdout).toBe(`${JSON.stringify(ready)}\n`);
   test
     .expect(linesOf(running.stderr).map(withoutTimes))
-    .toEqual(['GET /v1/webhooks 200 _ ms tk_acme_…', 'GET /v1/webhooks 200 _ ms wk_acme_…']);
+    .toEqual(['tk_acme_…', 'wk_acme_…'].map((key) => `listWebhooks 200 GET /v1/webhooks _ ms ${key}`));
 });
 
 test('logs nothing with --quiet', async (test) => {
@@ -315,27 +316,27 @@ function readingsOf(line: string): string {
 
 const KEY = 'tk_acme_tenant_key';
 const REQUESTS: [path: string, headers: Record<string, string>, line: RegExp][] = [
-  ['/v1/webhooks', { 'x-api-key': KEY }, /^GET \/v1\/webhooks 200 [\d.]+ ms tk_acme_…$/],
-  ['/v1/webhooks', { authorization: `Bearer ${KEY}` }, /^GET \/v1\/webhooks 200 [\d.]+ ms tk_acme_…$/],
-  ['/v1/webhooks', { authorization: `bearer   ${KEY}` }, /^GET \/v1\/webhooks 200 [\d.]+ ms tk_acme_…$/],
-  ['/v1/webhooks', { authorization: KEY }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { authorization: `Bearer Bearer ${KEY}` }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { authorization: `Basic ${btoa(`${KEY}:`)}` }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { 'x-api-key': `${KEY}, ${KEY}` }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { 'x-api-key': `\u00e9${KEY}\u0085` }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { 'x-api-key': KEY.toUpperCase() }, /^GET \/v1\/webhooks 401 /],
-  ['/v1/webhooks', { 'x-api-key': 'sk_live_tenant_key' }, /^GET \/v1\/webhooks 401 /],
-  [`/v1/webhooks?api_key=${KEY}`, {}, /^GET \/v1\/webhooks\?api_key=tk_acme_… 401 /],
-  [`/v1/webhooks?api_key=tk%5Facme_tenant%5fkey`, {}, /^GET \/v1\/webhooks\?api_key=tk_acme_… 401 /],
-  [`/v1/webhooks?a=1&b=x${KEY}`, {}, /^GET \/v1\/webhooks\?a=1&b=xtk_acme_… 401 /],
-  [`/v1/${KEY}`, {}, /^GET \/v1\/tk_acme_… 404 /],
-  [`/v1/x_${KEY}/y`, {}, /^GET \/v1\/x_tk_acme_…\/y 404 /],
-  ['/v1/%74%6b_acme_tenant_key', {}, /^GET \/v1\/tk_acme_… 404 /],
-  ['/v1/tk%255facme%25255ftenant_key', {}, /^GET \/v1\/tk_acme_… 404 /],
-  [`/v1/%0a${KEY}`, {}, /^GET \/v1\/\S+tk_acme_… 404 /],
-  [`/v1/%C3%A9${KEY}`, {}, /^GET \/v1\/\S+tk_acme_… 404 /],
-  [`/v1/${'x'.repeat(5_000)}${KEY}`, {}, /^GET \/v1\/x{50,} 404 /],
-  ['/v1/a%0d%0aGET%20/fake%20200%1b[31m', {}, /^GET \/v1\/a\S+ 404 /],
+  ['/v1/webhooks', { 'x-api-key': KEY }, /^listWebhooks 200 GET \/v1\/webhooks [\d.]+ ms tk_acme_…$/],
+  ['/v1/webhooks', { authorization: `Bearer ${KEY}` }, /^listWebhooks 200 GET \/v1\/webhooks [\d.]+ ms tk_acme_…$/],
+  ['/v1/webhooks', { authorization: `bearer   ${KEY}` }, /^listWebhooks 200 GET \/v1\/webhooks [\d.]+ ms tk_acme_…$/],
+  ['/v1/webhooks', { authorization: KEY }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { authorization: `Bearer Bearer ${KEY}` }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { authorization: `Basic ${btoa(`${KEY}:`)}` }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { 'x-api-key': `${KEY}, ${KEY}` }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { 'x-api-key': `\u00e9${KEY}\u0085` }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { 'x-api-key': KEY.toUpperCase() }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  ['/v1/webhooks', { 'x-api-key': 'sk_live_tenant_key' }, /^listWebhooks 401 GET \/v1\/webhooks /],
+  [`/v1/webhooks?api_key=${KEY}`, {}, /^listWebhooks 401 GET \/v1\/webhooks\?api_key=tk_acme_… /],
+  [`/v1/webhooks?api_key=tk%5Facme_tenant%5fkey`, {}, /^listWebhooks 401 GET \/v1\/webhooks\?api_key=tk_acme_… /],
+  [`/v1/webhooks?a=1&b=x${KEY}`, {}, /^listWebhooks 401 GET \/v1\/webhooks\?a=1&b=xtk_acme_… /],
+  [`/v1/${KEY}`, {}, /^- 404 GET \/v1\/tk_acme_… /],
+  [`/v1/x_${KEY}/y`, {}, /^- 404 GET \/v1\/x_tk_acme_…\/y /],
+  ['/v1/%74%6b_acme_tenant_key', {}, /^- 404 GET \/v1\/tk_acme_… /],
+  ['/v1/tk%255facme%25255ftenant_key', {}, /^- 404 GET \/v1\/tk_acme_… /],
+  [`/v1/%0a${KEY}`, {}, /^- 404 GET \/v1\/\S+tk_acme_… /],
+  [`/v1/%C3%A9${KEY}`, {}, /^- 404 GET \/v1\/\S+tk_acme_… /],
+  [`/v1/${'x'.repeat(5_000)}${KEY}`, {}, /^- 404 GET \/v1\/x{50,} /],
+  ['/v1/a%0d%0aGET%20/fake%20200%1b[31m', {}, /^- 404 GET \/v1\/a\S+ /],
 ];
 
 test('logs one line for each request, with keys masked and control characters escaped', async (test) => {
@@ -405,7 +406,6 @@ test('answers requests and ends although its log is not read', async (test) => {
   test.expect(await exited).toEqual([0, null]);
 });
 
-const SCRIPT = '/usr/bin/script';
 const COLOUR = '\u001b[';
 
 test.runIf(process.platform === 'linux' && existsSync(SCRIPT)).for<[env: NodeJS.ProcessEnv, coloured: boolean]>([
@@ -418,7 +418,7 @@ test.runIf(process.platform === 'linux' && existsSync(SCRIPT)).for<[env: NodeJS.
   const banner = await running.untilStdout(/Ready\.\r\n/);
   const url = /http:\S+?:\d+/.exec(banner)?.[0];
   await get(`${url}/v1/webhooks`);
-  const log = (await running.untilStdout(/ 401 UNAUTHORIZED .*\r\n/)).slice(banner.length);
+  const log = (await running.untilStdout(/ 401 GET \/v1\/webhooks UNAUTHORIZED .*\r\n/)).slice(banner.length);
   test.expect(log.includes(COLOUR)).toBe(coloured);
   running.child.stdin?.write('\u0003');
   test.expect(await running.ended).toEqual({ code: 0, signal: null });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import type { Mailbox } from 'agent-mailbox-mock';
+import type { Terminal } from '../../src/cli/command.ts';
 import { run as runInProcess } from '../../src/cli/run.ts';
 
 /** The repository's folder. */
@@ -29,7 +30,8 @@ export async function runHere(
   {
     input = '',
     interrupted = Promise.resolve(undefined),
-  }: { input?: string; interrupted?: Promise<NodeJS.Signals | undefined> } = {},
+    ...terminal
+  }: { input?: string } & Partial<Pick<Terminal, 'interrupted' | 'colour' | 'columns' | 'showStatus'>> = {},
 ) {
   const out: string[] = [];
   const err: string[] = [];
@@ -41,6 +43,7 @@ export async function runHere(
     err: (line) => err.push(line),
     input: async () => input,
     interrupted,
+    ...terminal,
   });
   return { code, out, err: err.join('\n') };
 }

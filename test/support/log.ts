@@ -1,9 +1,9 @@
 /** The time of day with which each line of a log begins. */
 const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d /;
 
-/** A line of a log without the time of day in front. */
+/** A line of a log without the time of day in front, and without the spaces that align its columns. */
 export function withoutTimeOfDay(line: string): string {
-  if (TIME_OF_DAY.test(line)) return line.replace(TIME_OF_DAY, '');
+  if (TIME_OF_DAY.test(line)) return line.replace(TIME_OF_DAY, '').replace(/ +/g, ' ');
   throw new Error(`The line of the log has no time of day in front: ${line}`);
 }
 

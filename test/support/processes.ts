@@ -7,6 +7,9 @@ import { DIST } from './dist.ts';
 /** The command line that runs the command as it was built. */
 export const COMMAND: readonly [string, ...string[]] = [process.execPath, join(DIST, 'main.cjs')];
 
+/** The program that runs a command in a terminal, where it is installed. */
+export const SCRIPT = '/usr/bin/script';
+
 /** How a process ended. */
 export interface Ending {
   readonly code: number | null;

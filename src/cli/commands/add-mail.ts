@@ -2,27 +2,87 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { messageOf } from '../../basics/named-error.ts';
 import { toBareAddress, withoutTag } from '../../contract/email-address.ts';
+import { defaultFixture } from '../../fixture/default-fixture.ts';
 import { isObject, type JsonObject } from '../../fixture/fixture-part.ts';
 import { completeFixture } from '../../fixture/schema.ts';
 import { type FileMail, listInboxes, messagesOf, splitMbox, toFixtureMessage } from '../../server/mail-files.ts';
-import { CannotRunError, quote } from '../command.ts';
+import { CannotRunError, quote, type Terminal } from '../command.ts';
 import { readNamedFile } from '../files.ts';
+import { readFixture } from '../read-fixture.ts';
+import type { StartSettings } from './start-settings.ts';
+
+/** The number of messages from which it is said what was loaded, because it has taken a while. */
+const MANY_MESSAGES = 1000;
+
+/** Reads the data of an emulator: a fixture file, or else the default fixture, and mail files. */
+export async function readData(
+  { fixtures: file, mail }: Pick<StartSettings, 'fixtures' | 'mail'>,
+  say: (line: string) => void,
+  showStatus?: Terminal['showStatus'],
+): Promise<{ readonly fixtures: unknown; readonly isLarge: boolean }> {
+  const fixture = file === undefined ? defaultFixture : await readFixture(file, say);
+  const fixtures = await addMail(fixture, mail, createProgress(showStatus));
+  const count = listInboxes(fixtures).reduce((sum, { inbox }) => sum + messagesOf(inbox).length, 0);
+  const isLarge = count >= MANY_MESSAGES;
+  if (isLarge) showStatus?.(`Loading ${show(count)} messages`);
+  return { fixtures, isLarge };
+}
+
+/** How long the work has taken when the first status is shown, and the time between two of them. */
+const DELAY_MS = 300;
+const INTERVAL_MS = 100;
+
+/** Returns a function that shows how much mail was read, unless it has shown that just before. */
+function createProgress(showStatus: Terminal['showStatus']): (read: number, all: number) => void {
+  let next = performance.now() + DELAY_MS;
+  return (read, all) => {
+    if (performance.now() < next) return;
+    showStatus?.(`Reading mail: ${show(read)} of ${show(all)}`);
+    next = performance.now() + INTERVAL_MS;
+  };
+}
+
+function show(count: number): string {
+  return count.toLocaleString('en');
+}
 
 /**
  * Adds the mail of files to a fixture: to each inbox that its header names as a recipient, and to the one that sent it.
+ * `onRead` is called after each mail with how many were read, and how many there are as far as it is known.
  *
  * @throws {CannotRunError} if a glob names no file, a file cannot be read, or a mail belongs to no inbox.
  */
-export async function addMail(fixture: unknown, globs: readonly string[]): Promise<unknown> {
+async function addMail(
+  fixture: unknown,
+  globs: readonly string[],
+  onRead: (read: number, all: number) => void = () => {},
+): Promise<unknown> {
   if (globs.length === 0) return fixture;
   const copy = structuredClone(fixture);
   const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
   const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: owners[index] ?? new Set() }));
   const files = [...new Set((await Promise.all(globs.map(findNamedFiles))).flat())];
-  for (const file of files) {
-    for (const mail of await readMails(file)) addTo(inboxes, mail, file);
+  let [read, all] = [0, files.length];
+  for await (const { file, content } of readAhead(files)) {
+    const mails = splitMbox(content);
+    all += mails.length - 1;
+    for (const mail of mails) {
+      addTo(inboxes, await parseMail(mail, file), file);
+      read += 1;
+      onRead(read, all);
+    }
   }
   return copy;
+}
+
+/** How many files are read at the same time: one after the other, most of the time is spent waiting. */
+const FILES_AT_ONCE = 16;
+
+async function* readAhead(files: readonly string[]) {
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    const some = files.slice(start, start + FILES_AT_ONCE);
+    yield* await Promise.all(some.map(async (file) => ({ file, content: await readNamedFile(file, 'mail file') })));
+  }
 }
 
 interface OwnedInbox {
@@ -43,10 +103,9 @@ async function findNamedFiles(glob: string): Promise<string[]> {
   return files;
 }
 
-async function readMails(file: string): Promise<FileMail[]> {
-  const content = await readNamedFile(file, 'mail file');
+async function parseMail(content: Buffer, file: string): Promise<FileMail> {
   try {
-    return await Promise.all(splitMbox(content).map(toFixtureMessage));
+    return await toFixtureMessage(content);
   } catch (error) {
     throw new CannotRunError(`The mail file ${file} cannot be read: ${messageOf(error)}.`);
   }
@@ -66,7 +125,9 @@ function addTo(inboxes: readonly OwnedInbox[], { message, from, recipients }: Fi
     );
   }
   for (const { inbox, direction } of places) {
-    inbox.messages = [...messagesOf(inbox), { ...message, direction }];
+    // A new list for each mail would make the work grow with the square of their number.
+    if (!Array.isArray(inbox.messages)) inbox.messages = [];
+    (inbox.messages as unknown[]).push({ ...message, direction });
   }
 }
 

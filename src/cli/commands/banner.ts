@@ -1,7 +1,7 @@
-import { styleText } from 'node:util';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import { toColumns } from '../layout.ts';
+import type { MailboxState, TenantState } from '../../mailbox/without-msw.ts';
+import { createStyle, toColumns } from '../layout.ts';
 import { type AnyServer, type ExampleKeys, findExampleKeys } from './connection-variables.ts';
 
 /** The server that was started, and its fixture file. */
@@ -13,14 +13,12 @@ interface Started {
   readonly isTokenSet: boolean;
 }
 
-/** Without this, newer versions of Node ignore `colour` and check the stream themselves. */
-const STYLE_OPTIONS = { validateStream: false };
-
 /** Returns the text that is printed once the server listens. */
 export function bannerText({ server, fixtures, isTokenSet }: Started, colour: boolean): string {
-  const style = (format: 'bold' | 'dim', text: string) => (colour ? styleText(format, text, STYLE_OPTIONS) : text);
+  const style = createStyle(colour);
   const dim = (text: string) => style('dim', text);
-  const exampleKeys = findExampleKeys(server);
+  const state = server.mailbox.snapshot();
+  const exampleKeys = findExampleKeys(server, state);
   const facts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
@@ -29,6 +27,7 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['Inspector', `${server.control}/`],
     ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
+    ['Loaded', describeLoaded(state)],
     ['Write to', exampleKeys.inbox?.name],
   ];
   const keys = TIERS.flatMap((tier) => {
@@ -74,4 +73,38 @@ export function readyLine({ server, fixtures }: Started): string {
   const keys = Object.fromEntries(Object.entries(findExampleKeys(server)).map(([tier, { key }]) => [tier, key]));
   const { ids } = mailbox;
   return JSON.stringify({ url, port, version: VERSION, keys, ids, control, controlToken, smtp, imap, fixtures });
+}
+
+/** The collections that are counted, each with its singular noun. */
+const COUNTED = {
+  workspaces: 'workspace',
+  inboxes: 'inbox',
+  messages: 'message',
+  attachments: 'attachment',
+  drafts: 'draft',
+  lists: 'list',
+  domains: 'domain',
+  webhooks: 'webhook',
+} as const satisfies Partial<Record<keyof TenantState, string>>;
+
+type Counted = keyof typeof COUNTED;
+
+/** Says how many tenants there are, and how many of each kind that they have: `1 tenant, 2 inboxes`. */
+export function describeCounts({ tenants }: MailboxState, kinds = Object.keys(COUNTED) as readonly Counted[]): string {
+  const counts = kinds.map((kind) => ({ count: tenants.reduce((sum, tenant) => sum + tenant[kind].length, 0), kind }));
+  const present = counts.filter(({ count }) => count > 0);
+  return [
+    countOf(tenants.length, 'tenant', 'tenants'),
+    ...present.map(({ count, kind }) => countOf(count, COUNTED[kind], kind)),
+  ].join(', ');
+}
+
+/** Says what was loaded, and how long ago this process began: `1 tenant, 2 inboxes in 0.2 s`. */
+export function describeLoaded(state: MailboxState): string {
+  const seconds = (performance.now() / 1000).toFixed(1);
+  return `${describeCounts(state, ['inboxes', 'messages', 'webhooks'])} in ${seconds} s`;
+}
+
+function countOf(count: number, singular: string, plural: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 }

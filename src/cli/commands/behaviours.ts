@@ -55,20 +55,16 @@ function summarise(entry: ShownBehaviour): string[] {
 
 function explain(entry: ShownBehaviour): string[] {
   const { id, question, section, origin } = entry;
-  const facts: Entry[] = [
-    ['Section', section],
-    ...('choices' in entry ? currentAndDefault(entry) : []),
-    ['Origin', ORIGINS[origin]],
-  ];
+  const values: Entry[] =
+    'choices' in entry
+      ? [
+          ['Value', entry.value ?? ''],
+          ['Default', entry.default],
+        ]
+      : [];
+  const facts: Entry[] = [['Section', section], ...values, ['Origin', ORIGINS[origin]]];
   const details = 'choices' in entry ? listPossibleValues(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
   return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...details];
-}
-
-function currentAndDefault({ value = '', ...entry }: ShownBehaviour & ChangeableDefinition): Entry[] {
-  return [
-    ['Value', value],
-    ['Default', entry.default],
-  ];
 }
 
 function listPossibleValues({ choices, otherValues }: ChangeableDefinition): string[] {

@@ -1,5 +1,6 @@
 import type { Tier } from '../../contract/tiers.ts';
-import type { TenantIds, TenantKeys, TenantState } from '../../mailbox/without-msw.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import type { TenantIds, TenantKeys } from '../../mailbox/without-msw.ts';
 import type { MailboxServer } from '../../server/start-server.ts';
 import { variableOf } from '../flags.ts';
 
@@ -17,26 +18,31 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  * are read by the commands that call a running emulator.
  */
 export function connectionVariables(server: AnyServer): Variables {
-  const { url, control, controlToken, smtp, imap } = server;
+  const { url, controlToken, smtp, imap } = server;
   const { tenant, workspace, inbox } = findExampleKeys(server);
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   const login = inbox?.id === undefined ? undefined : loginOf(server, inbox.id);
   return {
-    MAILBOX_BASE_URL: url,
-    MAILBOX_TENANT_KEY: tenant?.key,
-    MAILBOX_WORKSPACE_KEY: workspace?.key,
-    MAILBOX_INBOX_KEY: inbox?.key,
-    MAILBOX_INBOX_ID: inbox?.id,
-    MAILBOX_CONTROL_URL: control,
-    MAILBOX_PYTHON_CLIENT: `${control}/client.py`,
+    ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.id]),
     MAILBOX_SMTP_HOST: smtp && host,
     MAILBOX_SMTP_PORT: smtp && String(smtp.port),
     MAILBOX_IMAP_HOST: imap && host,
     MAILBOX_IMAP_PORT: imap && String(imap.port),
     MAILBOX_IMAP_USER: imap && login?.user,
     MAILBOX_IMAP_PASSWORD: imap && login?.password,
-    [variableOf('url')]: url,
     [variableOf('token')]: controlToken,
+  };
+}
+
+/** Returns the variables of a service at a URL, with one key of each tier and the id of the inbox of the last one. */
+export function serviceVariables(url: string, values: readonly (string | undefined)[]): Variables {
+  const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
+  return {
+    MAILBOX_BASE_URL: url,
+    ...{ MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID },
+    MAILBOX_CONTROL_URL: url + CONTROL_PATH,
+    MAILBOX_PYTHON_CLIENT: `${url}${CONTROL_PATH}/client.py`,
+    [variableOf('url')]: url,
   };
 }
 
@@ -59,35 +65,33 @@ interface ExampleKey {
 export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 
 /** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
-export function findExampleKeys({ mailbox }: AnyServer): ExampleKeys {
+export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot()): ExampleKeys {
   const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
-  const [first] = Object.entries(mailbox.ids);
-  if (!first) return { operator };
-  const [handle, ids] = first;
-  const keys = mailbox.keys[handle] as TenantKeys;
-  const tenant = mailbox.snapshot().tenants.find(({ id }) => id === ids.tenant);
-  const nameOfWorkspace = (workspace: string) => tenant?.workspaces.find(({ id }) => id === workspace)?.name;
-  return {
-    operator,
-    ...exampleKeyOf('tenant', { [handle]: keys.tenant }, { [handle]: ids.tenant }, () => tenant?.name),
-    ...exampleKeyOf('workspace', keys.workspaces, ids.workspaces, nameOfWorkspace),
-    ...exampleKeyOf('inbox', keys.inboxes, ids.inboxes, (inbox) => addressOf(tenant, inbox)),
-  };
+  const [[handle, ids] = []] = Object.entries(mailbox.ids);
+  if (handle === undefined || !ids) return { operator };
+  const { tenant: key, workspaces, inboxes } = mailbox.keys[handle] as TenantKeys;
+  const tenant = state.tenants.find(({ id }) => id === ids.tenant);
+  const workspace = firstKey(
+    workspaces,
+    ids.workspaces,
+    (workspaceId) => tenant?.workspaces.find(({ id }) => id === workspaceId)?.name,
+  );
+  const inbox = firstKey(
+    inboxes,
+    ids.inboxes,
+    (id) => tenant?.addresses.find(({ inboxId, isPrimary }) => inboxId === id && isPrimary)?.address,
+  );
+  const ofTenant = { key, name: String(tenant?.name), id: ids.tenant };
+  return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
 }
 
-/** Returns the first key of a tier with the name of its owner. `keys` and `ids` have the same handles. */
-function exampleKeyOf(
-  tier: Tier,
+/** Returns the first key with the name of its owner, if there is one. `keys` and `ids` have the same handles. */
+function firstKey(
   keys: Readonly<Record<string, string>>,
   ids: Readonly<Record<string, string>>,
   nameOf: (id: string) => string | undefined,
-): ExampleKeys {
-  const [handle, key] = Object.entries(keys)[0] ?? [];
-  if (!handle || !key) return {};
+): ExampleKey | undefined {
+  const [[handle = '', key] = []] = Object.entries(keys);
   const id = String(ids[handle]);
-  return { [tier]: { key, name: String(nameOf(id)), id } };
-}
-
-function addressOf(tenant: TenantState | undefined, inbox: string): string | undefined {
-  return tenant?.addresses.find(({ inboxId, isPrimary }) => inboxId === inbox && isPrimary)?.address;
+  return key === undefined ? undefined : { key, name: String(nameOf(id)), id };
 }

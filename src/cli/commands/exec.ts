@@ -1,11 +1,10 @@
 import { NAME } from '../../basics/version.ts';
-import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { placeOf, urlOfSandbox } from '../../control/table/place.ts';
 import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { findEmulator } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
 import { EXEC_FLAGS, variableOf } from '../flags.ts';
-import { connectionVariables } from './connection-variables.ts';
+import { connectionVariables, serviceVariables } from './connection-variables.ts';
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { listen, writeVariables } from './start.ts';
@@ -22,10 +21,11 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const { port, fixtures = findFixtureFile(), envFile } = settings;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
-  const log = flags.log?.value === true ? { log: terminal.err } : {};
+  const { err, showStatus } = terminal;
+  const log = flags.log?.value === true ? { log: err } : {};
   await using server = await listen(
     { ...settings, port: flags.port ? port : 0, fixtures },
-    { say: terminal.err, ...log },
+    { say: err, sayLoaded: err, showStatus, ...log },
   );
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
@@ -55,15 +55,9 @@ async function runInSandbox(terminal: Terminal, place: string, flags: GivenFlags
   const url = urlOfSandbox(place, created, terminal.env);
   const { id, keys, ids } = created;
   const [[handle, inboxKey] = []] = Object.entries(keys.inboxes);
+  const [workspaceKey] = Object.values(keys.workspaces);
   const variables = {
-    MAILBOX_BASE_URL: url,
-    MAILBOX_CONTROL_URL: url + CONTROL_PATH,
-    MAILBOX_PYTHON_CLIENT: `${url}${CONTROL_PATH}/client.py`,
-    [variableOf('url')]: url,
-    MAILBOX_TENANT_KEY: keys.tenant,
-    MAILBOX_WORKSPACE_KEY: Object.values(keys.workspaces)[0],
-    MAILBOX_INBOX_KEY: inboxKey,
-    MAILBOX_INBOX_ID: ids.inboxes[handle ?? ''],
+    ...serviceVariables(url, [keys.tenant, workspaceKey, inboxKey, ids.inboxes[handle ?? '']]),
     [variableOf('token')]: token && String(token.value),
     [variableOf('sandbox')]: id,
   };

@@ -33,31 +33,28 @@ function isAwaitingFirstAttempt({ state, attempts, nextAttemptAt }: Delivery): b
   return state === 'pending' && attempts.length === 0 && nextAttemptAt === null;
 }
 
+/** Names a delivery, as the beginning of a sentence. */
+export function deliveryText({ id, event, webhookId }: Delivery): string {
+  return `Delivery ${id} of ${event} to webhook ${webhookId}`;
+}
+
 /** Describes the result of the first attempt, or why there was none, as the end of a sentence. */
 export function outcomeText(delivery: Delivery): string {
-  return endSentence(describe(delivery));
+  const { state, reason, nextAttemptAt, attempts } = delivery;
+  const [first] = attempts;
+  if (first) return attemptText(delivery, first);
+  if (reason !== null) return endSentence(`${state}: ${reason}`);
+  return nextAttemptAt === null ? 'not tried yet.' : `its first attempt is due at ${nextAttemptAt}.`;
 }
 
 /** Describes the result of an attempt of a delivery as the end of a sentence. */
-export function attemptText(delivery: Delivery, attempt: Attempt): string {
-  return endSentence(describeAttempt(delivery, attempt));
+export function attemptText({ state, reason }: Delivery, attempt: Attempt): string {
+  const { at, nextAttemptAt, error } = attempt;
+  const retryInMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at);
+  const text = formatAttempt({ ...attempt, state, reason, retryInMs });
+  return endSentence(error === null ? `delivered, ${text}` : text);
 }
 
 function endSentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`;
-}
-
-function describe(delivery: Delivery): string {
-  const { state, reason, nextAttemptAt, attempts } = delivery;
-  const [first] = attempts;
-  if (first) return describeAttempt(delivery, first);
-  if (reason !== null) return `${state}: ${reason}`;
-  return nextAttemptAt === null ? 'not tried yet' : `its first attempt is due at ${nextAttemptAt}`;
-}
-
-function describeAttempt({ state, reason }: Delivery, attempt: Attempt): string {
-  const { at, nextAttemptAt, error } = attempt;
-  const retryInMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at);
-  const text = formatAttempt({ ...attempt, state, reason, retryInMs });
-  return error === null ? `delivered, ${text}` : text;
 }

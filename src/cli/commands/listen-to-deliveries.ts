@@ -1,7 +1,7 @@
 import { NAME } from '../../basics/version.ts';
 import { isUrlWithProtocol } from '../../contract/schemas.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
-import type { Attempt, Delivery, FeedEvent } from '../../mailbox/without-msw.ts';
+import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
 import { formatAttempt } from '../../server/activity-log.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
@@ -12,7 +12,7 @@ import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
 import { readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
-import { attemptText } from './first-attempt.ts';
+import { attemptText, deliveryText } from './first-attempt.ts';
 import { parseList } from './start-settings.ts';
 
 /** Prints each attempt to deliver that a running emulator makes, and sends it on, until it is interrupted. */
@@ -31,14 +31,16 @@ async function listen(
   { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   const emulator = findEmulator(flags);
-  const write = WRITERS[flags.json?.value === true ? 'json' : 'text'];
-  const start = () => terminal.out(write.start(emulator.url));
+  const { url: listening } = emulator;
+  const isJson = flags.json?.value === true;
+  const start = () =>
+    terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
   for await (const watched of watchAttempts(emulator, filterOf(flags), { start, warn: terminal.err })) {
-    const forwarded = await forwarder?.forward(watched.attempt, signal);
+    const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
-    terminal.out(write.attempt(watched, forwarder && forwarded && { ...forwarded, to: forwarder.target }));
+    terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
   }
-  throw noEmulator(emulator.url);
+  throw noEmulator(listening);
 }
 
 /** An attempt that was made, and its delivery. */
@@ -56,17 +58,13 @@ async function* watchAttempts(
   // The emulator refuses an invalid id. Hardly any delivery is held.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {
-    if (event.kind === 'gap') warn(describeGap(event));
+    if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);
     if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
     const delivery = await emulator.client.getDelivery({ id: event.deliveryId }).catch(undefinedIfRefused);
     const attempt = delivery?.attempts[event.attempt - 1];
     if (delivery && attempt) yield { delivery, attempt };
     else warn(`${NAME}: The delivery ${event.deliveryId} is no longer in the log of the emulator.`);
   }
-}
-
-function describeGap(gap: FeedEvent): string {
-  return `${NAME}: ${describeEvent(gap)?.text}.`;
 }
 
 function parseTarget({ value, source }: GivenFlag): string {
@@ -94,27 +92,14 @@ interface ForwardedTo extends Forwarded {
   readonly to: string;
 }
 
-interface Writer {
-  start(url: string): string;
-  attempt(watched: WatchedAttempt, forwarded: ForwardedTo | undefined): string;
+function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
+  return JSON.stringify({ delivery, attempt, forwarded });
 }
 
-const WRITERS: Readonly<Record<'json' | 'text', Writer>> = {
-  json: {
-    start: (listening) => JSON.stringify({ listening }),
-    attempt({ delivery: { attempts: _, ...delivery }, attempt }, forwarded) {
-      return JSON.stringify({ delivery, attempt, forwarded });
-    },
-  },
-  text: {
-    start: (url) => `Listening for deliveries of ${url}.`,
-    attempt({ delivery, attempt }, forwarded) {
-      const { id, event, webhookId } = delivery;
-      const line = `Delivery ${id} of ${event} to webhook ${webhookId}: ${attemptText(delivery, attempt)}`;
-      return forwarded ? `${line}\n  ${forwardedText(forwarded)}` : line;
-    },
-  },
-};
+function textOf({ delivery, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
+  const line = `${deliveryText(delivery)}: ${attemptText(delivery, attempt)}`;
+  return forwarded ? `${line}\n  ${forwardedText(forwarded)}` : line;
+}
 
 function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string {
   if (isRefused) return `Not sent on to ${to}: ${error}`;
@@ -132,32 +117,29 @@ export interface Forwarded {
   readonly durationMs: number;
 }
 
-/** Sends the requests of deliveries on to another receiver. */
-export interface Forwarder extends AsyncDisposable {
-  /** The address of the receiver, without a login. */
-  readonly target: string;
-  /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
-  forward(attempt: Attempt, signal: AbortSignal): Promise<Forwarded>;
-}
+type Forwarder = ReturnType<typeof createForwarder>;
 
 /** The time limit for a response. */
 const TIMEOUT_MS = 30_000;
 
-/** Creates a forwarder. Besides loopback addresses, only the hosts and ranges in `allowed` are called. */
-export function createForwarder(url: string, allowed: readonly string[]): Forwarder {
+/**
+ * Creates a forwarder, which sends the requests of deliveries on to another receiver. Besides loopback addresses, only
+ * the hosts and ranges in `allowed` are called.
+ */
+export function createForwarder(url: string, allowed: readonly string[]) {
   const outgoing = createOutgoingFetch(createReceiverRules(allowed));
   const { href, login } = splitLogin(url);
-
   return {
+    /** The address of the receiver, without a login. */
     target: href,
-    async forward({ requestHeaders, requestBody: body }, signal) {
+    /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
+    async forward({ requestHeaders, requestBody: body }: Attempt, signal: AbortSignal): Promise<Forwarded> {
       // A login in the original request is for the original receiver only.
       const { authorization: _, ...headers } = requestHeaders;
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const init: RequestInit = { method: 'POST', headers: { ...headers, ...login }, body, signal: limited };
       const startedMs = performance.now();
-      const result = await outgoing.fetch(href, init).then(readStatus).catch(failedResult);
-      const { status, error, isRefused } = result;
+      const { status, error, isRefused } = await outgoing.fetch(href, init).then(readStatus).catch(failedResult);
       return { status, error, isRefused, durationMs: Math.round(performance.now() - startedMs) };
     },
     [Symbol.asyncDispose]: () => outgoing.close(),

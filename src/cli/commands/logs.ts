@@ -3,6 +3,7 @@ import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/log-format.ts';
 import type { GivenFlags, RunCommand, Terminal } from '../command.ts';
 import { findEmulator } from '../control-client.ts';
+import { fitIds } from '../layout.ts';
 import { followFeed, readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
 
@@ -26,10 +27,14 @@ function printJson({ out }: Terminal): (event: FeedEvent) => void {
   return (event) => out(JSON.stringify(event));
 }
 
-function printLine({ out, err, colour }: Terminal): (event: FeedEvent) => void {
-  const log = createLog({ write: out, isColoured: colour, report: (error) => err(String(error)) });
+function printLine({ out, err, colour, columns }: Terminal): (event: FeedEvent) => void {
+  const log = createLog({
+    write: (line) => out(fitIds(line, columns)),
+    isColoured: colour,
+    report: (error) => err(String(error)),
+  });
   return (event) => {
     const line = describeEvent(event);
-    if (line) log(line.text, line.status, new Date(event.realTime));
+    if (line) log(line, new Date(event.realTime));
   };
 }

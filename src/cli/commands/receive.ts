@@ -44,24 +44,16 @@ const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
 const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
 
 async function readMessage(terminal: Terminal, flags: GivenFlags): Promise<object> {
-  if (flags.sample) return readSample(flags);
-  return flags.eml ? readEml(flags) : compose(terminal, flags);
-}
-
-function readSample(flags: GivenFlags): object {
-  refuseOthers(flags, 'sample');
-  if (!flags.to) throw new UsageError('The command receive needs --to for a sample; see --help.');
-  return {
-    sample: textOf(flags.sample),
-    to: flags.to.value,
-    inReplyTo: textOf(flags['in-reply-to']),
-    seed: flags.seed && Number(flags.seed.value),
-  };
-}
-
-async function readEml(flags: GivenFlags): Promise<object> {
+  const { to, sample, eml, seed } = flags;
+  if (sample) {
+    refuseOthers(flags, 'sample');
+    if (!to) throw new UsageError('The command receive needs --to for a sample; see --help.');
+    const inReplyTo = textOf(flags['in-reply-to']);
+    return { sample: textOf(sample), to: to.value, inReplyTo, seed: seed && Number(seed.value) };
+  }
+  if (!eml) return compose(terminal, flags);
   refuseOthers(flags, 'eml');
-  return { eml: await readBase64(String(flags.eml?.value)), to: flags.to?.value };
+  return { eml: await readBase64(String(eml.value)), to: to?.value };
 }
 
 function refuseOthers(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
@@ -73,17 +65,18 @@ async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {
   for (const name of ['to', 'from']) {
     if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
   }
-  const files = (flags.attach?.value ?? []) as readonly string[];
   const text = textOf(flags.text);
+  const attachments = parseEach(flags.attach, async (file) => ({
+    filename: basename(file),
+    content: await readBase64(file),
+  }));
   return {
     to: flags.to?.value,
     from: textOf(flags.from),
     subject: textOf(flags.subject),
     html: textOf(flags.html),
     inReplyTo: textOf(flags['in-reply-to']),
-    attachments: await Promise.all(
-      files.map(async (file) => ({ filename: basename(file), content: await readBase64(file) })),
-    ),
+    attachments: await Promise.all(attachments),
     text: text === '-' ? await terminal.input() : text,
   };
 }

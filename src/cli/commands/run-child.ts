@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { CannotRunError, quote, type Terminal } from '../command.ts';
+import { parentOf, readProcFile } from '../package-runner.ts';
 
 /** The signals that end a command, and so everything that it has started. */
 const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
@@ -109,7 +110,7 @@ function explainSpawnError(error: NodeJS.ErrnoException, file: string): CannotRu
 const MARK = 'MAILBOX_EXEC_ID';
 
 /** The id of a process, that of its parent, and whether it is marked. */
-type ProcessRow = readonly [pid: number, parent: number, isMarked: boolean];
+type ProcessRow = readonly [pid: number, parent: number | undefined, isMarked: boolean];
 
 /**
  * Returns a process and all that it has started: its children, theirs, and so on. On Linux these are also the processes
@@ -120,7 +121,7 @@ function findDescendants(root: number, mark: string): ReadonlySet<number> {
   const all = listProcesses(`${MARK}=${mark}`);
   for (let known = 0; known < found.size; ) {
     known = found.size;
-    for (const [pid, parent, isMarked] of all) if (isMarked || found.has(parent)) found.add(pid);
+    for (const [pid, parent, isMarked] of all) if (isMarked || found.has(parent ?? 0)) found.add(pid);
   }
   return found;
 }
@@ -135,21 +136,8 @@ function listProcesses(variable: string): readonly ProcessRow[] {
 }
 
 function readProcesses(variable: string): ProcessRow[] {
-  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return ids.map((id) => {
-    // The name of the program is in brackets before the state and the parent, and may contain brackets itself.
-    const parent = readIfPossible(`/proc/${id}/stat`).match(/^.*\) \S (\d+)/s)?.[1];
-    return [Number(id), Number(parent), readIfPossible(`/proc/${id}/environ`).split('\0').includes(variable)];
-  });
-}
-
-/** Returns nothing for a process that has ended, and for what only another user may read. */
-function readIfPossible(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  const ids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+  return ids.map((id) => [id, parentOf(id), readProcFile(id, 'environ').split('\0').includes(variable)]);
 }
 
 function askPs(): ProcessRow[] {

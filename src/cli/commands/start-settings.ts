@@ -1,14 +1,6 @@
 import type { FaultOptions } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
-import {
-  type GivenFlag,
-  type GivenFlags,
-  type ParsedFlag,
-  parseEach,
-  parsePair,
-  quote,
-  UsageError,
-} from '../command.ts';
+import { type Flag, type GivenFlag, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
 import { START_FLAGS } from '../flags.ts';
 
 /** The settings of `agent-mailbox-mock start`. */
@@ -69,12 +61,12 @@ function parseFaults(text: string, source: string): FaultOptions | FaultOptions[
 }
 
 /** Parses the text of a flag that is set. @throws {UsageError} on an invalid value. */
-export function parseOne<Value>(definition: ParsedFlag<Value>, flag: GivenFlag | undefined): Value | undefined {
+export function parseOne<Value = string>(definition: Flag<Value>, flag: GivenFlag | undefined): Value | undefined {
   return flag && parseText(definition, String(flag.value), flag.source);
 }
 
 /** Checks each text of a list and returns the texts unchanged, because `startServer` parses them itself. */
-export function parseList(definition: ParsedFlag<string>, flag: GivenFlag | undefined): string[] {
+export function parseList(definition: Flag, flag: GivenFlag | undefined): string[] {
   return parseEach(flag, (text, source) => {
     parseText(definition, text, source);
     return text;
@@ -82,8 +74,8 @@ export function parseList(definition: ParsedFlag<string>, flag: GivenFlag | unde
 }
 
 /** Parses and checks a value by the definition of its flag. */
-function parseText<Value>(definition: ParsedFlag<Value>, text: string, source: string): Value {
-  const { multiple, expected, isSecret, fromText, parse } = definition;
+function parseText<Value>(definition: Flag<Value>, text: string, source: string): Value {
+  const { multiple, expected, isSecret, fromText, parse = (given: unknown) => given as Value } = definition;
   if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
   const value = parse(fromText ? fromText(text) : text);
   if (value !== undefined) return value;

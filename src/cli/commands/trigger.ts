@@ -1,5 +1,5 @@
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
-import type { Delivery } from '../../mailbox/without-msw.ts';
+import { isObject } from '../../fixture/fixture-part.ts';
 import {
   type GivenFlags,
   parseEach,
@@ -7,11 +7,10 @@ import {
   quote,
   type RunCommand,
   type Terminal,
-  textOf,
   UsageError,
 } from '../command.ts';
 import { findEmulator, notAnEmulator } from '../control-client.ts';
-import { outcomeText, waitForFirstAttempts } from './first-attempt.ts';
+import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
 export const trigger: RunCommand = async (terminal, flags, event = '') => {
@@ -26,12 +25,7 @@ async function triggerEvent(terminal: Terminal, flags: GivenFlags, event: string
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
-  for (const delivery of deliveries) terminal.out(describe(delivery));
-}
-
-function describe(delivery: Delivery): string {
-  const { id, event, webhookId } = delivery;
-  return `Delivery ${id} of ${event} to webhook ${webhookId}: ${outcomeText(delivery)}`;
+  for (const delivery of deliveries) terminal.out(`${deliveryText(delivery)}: ${outcomeText(delivery)}`);
 }
 
 function checkKind(event: string): asserts event is EventKind {
@@ -39,13 +33,9 @@ function checkKind(event: string): asserts event is EventKind {
   throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
 }
 
-/** The flags that select the target of the event, and the field of the control call for each. */
-const TARGET_FIELDS = { tenant: 'tenant', webhook: 'webhookId', inbox: 'inboxId', message: 'messageId' };
-
-function targetOf(flags: GivenFlags): object {
-  return Object.fromEntries(
-    Object.entries(TARGET_FIELDS).flatMap(([flag, field]) => (flags[flag] ? [[field, textOf(flags[flag])]] : [])),
-  );
+function targetOf({ tenant, webhook, inbox, message }: GivenFlags): object {
+  const fields = { tenant, webhookId: webhook, inboxId: inbox, messageId: message };
+  return Object.fromEntries(Object.entries(fields).flatMap(([field, flag]) => (flag ? [[field, flag.value]] : [])));
 }
 
 function payloadOf({ data, set }: GivenFlags): object {
@@ -54,16 +44,12 @@ function payloadOf({ data, set }: GivenFlags): object {
 }
 
 function parseObject(text: string, source: string): object {
-  const value = readJson(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
-}
-
-/** Parses a text as JSON; `undefined` if it is not JSON. */
-function readJson(text: string): unknown {
+  const refusal = new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
   } catch {
-    return undefined;
+    throw refusal;
   }
+  throw refusal;
 }

@@ -7,20 +7,22 @@ import type { AnyServer } from './connection-variables.ts';
 const INTERVAL_MS = 200;
 
 /** A fixture file, and the function that reads it. */
-export interface WatchedFixture {
+interface WatchedFixture {
   readonly file: string;
-  read(): Promise<unknown>;
+  read(): Promise<{ readonly fixtures: unknown }>;
 }
 
-/** Loads a fixture file again after each change. Returns a function that ends this. */
+/** Loads a fixture file again after each change, until the server that is returned closes. */
 export function watchFixture(
-  mailbox: AnyServer['mailbox'],
+  server: AnyServer,
   { file, read }: WatchedFixture,
   say: (line: string) => void,
-): () => void {
+): AnyServer {
+  const { mailbox } = server;
   const reload = async () => {
     try {
-      mailbox.load((await read()) as Parameters<typeof mailbox.load>[0]);
+      const { fixtures } = await read();
+      mailbox.load(fixtures as Parameters<typeof mailbox.load>[0]);
       say(`${NAME}: Loaded ${file} again.`);
     } catch (error) {
       const { message } = explainFixtureError(error, file) as Error;
@@ -29,5 +31,9 @@ export function watchFixture(
   };
   const onChange = () => void reload();
   watchFile(file, { interval: INTERVAL_MS }, onChange);
-  return () => unwatchFile(file, onChange);
+  const close = () => {
+    unwatchFile(file, onChange);
+    return server.close();
+  };
+  return { ...server, close, [Symbol.asyncDispose]: close };
 }

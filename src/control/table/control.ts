@@ -53,18 +53,21 @@ export function createControl(
   }
 
   async function handle(request: ApiRequest): Promise<ApiResult> {
+    let row: ControlRow | undefined;
     try {
       const found = findRow(route, withoutSlash(request), DEFAULT_READER);
-      return { reply: 'allow' in found ? optionsReply(found.allow) : await runRow(found.row, found.params, request) };
+      if ('allow' in found) return { reply: optionsReply(found.allow) };
+      row = found.row;
+      return { row, reply: await runRow(row, found.params, request) };
     } catch (thrown) {
       const error = toApiError(thrown, report);
-      return { reply: toErrorReply(error, DEFAULT_READER), error };
+      return { row, reply: toErrorReply(error, DEFAULT_READER), error };
     }
   }
 
   return async (request) => {
-    const { reply, error } = await handle(request);
-    return { reply: stripBodyForHead(request.method, reply), error };
+    const result = await handle(request);
+    return { ...result, reply: stripBodyForHead(request.method, result.reply) };
   };
 }
 

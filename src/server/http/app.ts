@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { lazy } from '../../basics/lazy.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
-import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
@@ -65,17 +64,14 @@ export class App implements NodeRequestHandler {
   /** Handles a request; it never rejects. */
   async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
     const { internals, log, verbose } = this.#options;
-    let error: ApiError | undefined;
-    let ignored: ApiResult['ignored'];
-    if (log && (verbose || !isControlRead(message))) {
-      logRequest(log, message, response, () => ({ error, ignored }));
-    }
+    let result: Partial<ApiResult> = {};
+    if (log && (verbose || !isControlRead(message))) logRequest(log, message, response, () => result);
     try {
-      const result = await this.#route(message, response);
-      ({ error, ignored } = result ?? {});
-      if (result) await sendReply(response, result.reply, this.#sending);
+      result = (await this.#route(message, response)) ?? {};
+      if (result.reply) await sendReply(response, result.reply, this.#sending);
     } catch (thrown) {
-      error = toApiError(thrown, internals.report);
+      const error = toApiError(thrown, internals.report);
+      result = { ...result, error };
       if (response.headersSent) response.destroy();
       else {
         const reader = createSilentReader(internals.mailbox.behaviours);

@@ -4,9 +4,8 @@ import { lazy } from '../../basics/lazy.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/seed/show-row.ts';
 import type { World } from '../../world/store/world.ts';
-import { type ReceivedMessage, showReceived } from './incoming/accept-message.ts';
 import { findProblems } from './incoming/find-problems.ts';
-import { type MailHeader, readHeaders } from './mime/header.ts';
+import { readHeaders } from './mime/header.ts';
 
 /** What a file of a mail has besides its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;

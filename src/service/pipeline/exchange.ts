@@ -186,6 +186,8 @@ export interface AnyReply extends Omit<ApiReply, 'body'> {
 /** The result of handling a request. */
 export interface ApiResult {
   readonly reply: AnyReply;
+  /** The operation or the control call; undefined for an unknown path or method, and if no operation was asked. */
+  readonly row?: { readonly id: string } | undefined;
   /** The error of a refused request, with the reason that the reply omits. */
   readonly error?: ApiError | undefined;
   /** What the request has and the operation does not read, each with what may have been meant. */

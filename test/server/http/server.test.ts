@@ -292,55 +292,63 @@ async function logOf(act: (server: MailboxServer) => Promise<number>): Promise<s
 }
 
 test.each<[string, string[], string]>([
-  ['GET /v1/webhooks', [KEY], 'GET /v1/webhooks 200 _ ms tk_acme_…'],
+  ['GET /v1/webhooks', [KEY], 'listWebhooks 200 GET /v1/webhooks _ ms tk_acme_…'],
   [
     'GET /v1/webhooks',
     ['Authorization: bearer ak_acme_helpdesk_key'],
-    'GET /v1/webhooks 403 FORBIDDEN _ ms ak_acme_… (reason)',
+    'listWebhooks 403 GET /v1/webhooks FORBIDDEN _ ms ak_acme_… (reason)',
   ],
   [
     'GET /v1/webhooks',
     ['X-API-Key:', 'Authorization: Bearer wk_acme_sales_key'],
-    'GET /v1/webhooks 200 _ ms wk_acme_…',
+    'listWebhooks 200 GET /v1/webhooks _ ms wk_acme_…',
   ],
   [
     'GET /v1/webhooks',
     ['X-API-Key: sa_platform_operator_key'],
-    'GET /v1/webhooks 403 FORBIDDEN _ ms sa_platf… (reason)',
+    'listWebhooks 403 GET /v1/webhooks FORBIDDEN _ ms sa_platf… (reason)',
   ],
-  ['GET /v1/webhooks', ['X-API-Key: tk_short'], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms tk_… (reason)'],
+  ['GET /v1/webhooks', ['X-API-Key: tk_short'], 'listWebhooks 401 GET /v1/webhooks UNAUTHORIZED _ ms tk_… (reason)'],
   [
     'GET /v1/webhooks',
     ['Authorization: Basic dXNlcjpzZWNyZXQ='],
-    'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key) (reason)',
+    'listWebhooks 401 GET /v1/webhooks UNAUTHORIZED _ ms (not a key) (reason)',
   ],
-  ['GET /v1/webhooks', ['X-API-Key: hunter2 secret'], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key) (reason)'],
-  ['GET /v1/webhooks', [KEY, KEY], 'GET /v1/webhooks 401 UNAUTHORIZED _ ms (not a key) (reason)'],
+  [
+    'GET /v1/webhooks',
+    ['X-API-Key: hunter2 secret'],
+    'listWebhooks 401 GET /v1/webhooks UNAUTHORIZED _ ms (not a key) (reason)',
+  ],
+  ['GET /v1/webhooks', [KEY, KEY], 'listWebhooks 401 GET /v1/webhooks UNAUTHORIZED _ ms (not a key) (reason)'],
   [
     'GET /v1/webhooks?api_key=tk_acme_tenant_key',
     [],
-    'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms (reason)',
+    'listWebhooks 401 GET /v1/webhooks?api_key=tk_acme_… UNAUTHORIZED _ ms (reason)',
   ],
   [
     'GET /v1/webhooks?api_key=%74k_acme%5Ftenant_key',
     [],
-    'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms (reason)',
+    'listWebhooks 401 GET /v1/webhooks?api_key=tk_acme_… UNAUTHORIZED _ ms (reason)',
   ],
   [
     'GET /v1/webhooks?api_key=%2574k_acme_tenant_key',
     [],
-    'GET /v1/webhooks?api_key=tk_acme_… 401 UNAUTHORIZED _ ms (reason)',
+    'listWebhooks 401 GET /v1/webhooks?api_key=tk_acme_… UNAUTHORIZED _ ms (reason)',
   ],
-  ['GET /v1/webhooks?key=_tk_acme_tenant_key', [], 'GET /v1/webhooks?key=_tk_acme_… 401 UNAUTHORIZED _ ms (reason)'],
-  ['GET /tk_acme_tenant_key', [], 'GET /tk_acme_… 404 NOT_FOUND _ ms'],
-  ['GET /health', [], 'GET /health 200 _ ms'],
-  ['POST /__mock/reset', [], 'POST /__mock/reset 200 _ ms'],
-  ['GET /health', ['Host: evil.example'], 'GET /health 403 HOST_NOT_ALLOWED _ ms (reason)'],
-  ['TRACE /v1/webhooks', [], 'TRACE /v1/webhooks 405 METHOD_NOT_ALLOWED _ ms'],
-  ['CONNECT localhost:80', [], 'CONNECT localhost:80 405 METHOD_NOT_ALLOWED _ ms'],
-  ['GET http://evil.example/tk_acme_tenant_key', [], 'GET http://evil.example/tk_acme_… 400 VALIDATION_ERROR _ ms'],
-  ['GET /x%0d%0aGET%20/fake%20200', [], 'GET /x%0d%0aGET?/fake?200 404 NOT_FOUND _ ms'],
-  ['GET /%1b%5b31mred', [], 'GET /%1b[31mred 404 NOT_FOUND _ ms'],
+  [
+    'GET /v1/webhooks?key=_tk_acme_tenant_key',
+    [],
+    'listWebhooks 401 GET /v1/webhooks?key=_tk_acme_… UNAUTHORIZED _ ms (reason)',
+  ],
+  ['GET /tk_acme_tenant_key', [], '- 404 GET /tk_acme_… NOT_FOUND _ ms'],
+  ['GET /health', [], 'getHealth 200 GET /health _ ms'],
+  ['POST /__mock/reset', [], 'reset 200 POST /__mock/reset _ ms'],
+  ['GET /health', ['Host: evil.example'], '- 403 GET /health HOST_NOT_ALLOWED _ ms (reason)'],
+  ['TRACE /v1/webhooks', [], '- 405 TRACE /v1/webhooks METHOD_NOT_ALLOWED _ ms'],
+  ['CONNECT localhost:80', [], '- 405 CONNECT localhost:80 METHOD_NOT_ALLOWED _ ms'],
+  ['GET http://evil.example/tk_acme_tenant_key', [], '- 400 GET http://evil.example/tk_acme_… VALIDATION_ERROR _ ms'],
+  ['GET /x%0d%0aGET%20/fake%20200', [], '- 404 GET /x%0d%0aGET?/fake?200 NOT_FOUND _ ms'],
+  ['GET /%1b%5b31mred', [], '- 404 GET /%1b[31mred NOT_FOUND _ ms'],
 ])('the log has one line for %s with %j', async (line, headers, expected) => {
   const lines = await logOf(async (server) => {
     await exchange(server, request(line, headers));
@@ -356,7 +364,7 @@ test('the log has the reason of a refusal that the reply must not reveal', async
     return 1;
   });
   expect(lines).toEqual([
-    `DELETE ${webhook} 404 NOT_FOUND _ ms wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
+    `deleteWebhook 404 DELETE ${webhook} NOT_FOUND _ ms wk_acme_… (Workspace key of Sales; the webhook with this id belongs to Support (section 5; choice errors.foreign-resource).)`,
   ]);
 });
 
@@ -367,7 +375,7 @@ test('the log has the error code of a refusal whose reply has no code', async ()
   await exchange(server, request('GET /v1/webhooks'));
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   expect(withoutTimes(lines[0] ?? '')).toMatch(
-    /^GET \/v1\/webhooks 401 UNAUTHORIZED _ ms \(The request has no API key/,
+    /^listWebhooks 401 GET \/v1\/webhooks UNAUTHORIZED _ ms \(The request has no API key/,
   );
 });
 
@@ -376,7 +384,7 @@ test('the log truncates very long values', async () => {
     await exchange(server, request(`GET /${'a'.repeat(5_000)}`, [`X-API-Key: tk_${'a'.repeat(5_000)}`]));
     return 1;
   });
-  expect(line).toBe(`GET /${'a'.repeat(199)} 404 NOT_FOUND _ ms tk_aaaaa…`);
+  expect(line).toBe(`- 404 GET /${'a'.repeat(199)} NOT_FOUND _ ms tk_aaaaa…`);
 });
 
 test('the log has a line for a request that its client aborted', async () => {
@@ -387,7 +395,7 @@ test('the log has a line for a request that its client aborted', async () => {
     connection.socket.destroy();
     return 1;
   });
-  expect(lines).toEqual(['POST /v1/webhooks aborted _ ms tk_acme_…']);
+  expect(lines).toEqual(['- ! POST /v1/webhooks aborted _ ms tk_acme_…']);
 });
 
 test('the log has a line for each request of a connection', async () => {
@@ -398,8 +406,8 @@ test('the log has a line for each request of a connection', async () => {
     return 3;
   });
   expect(lines).toEqual([
-    'GET /health 200 _ ms',
-    expect.stringMatching(/^GET \/v1\/webhooks 401 UNAUTHORIZED _ ms /),
-    'GET /health?x 200 _ ms (ignored: x)',
+    'getHealth 200 GET /health _ ms',
+    expect.stringMatching(/^listWebhooks 401 GET \/v1\/webhooks UNAUTHORIZED _ ms /),
+    'getHealth 200 GET /health?x _ ms (ignored: x)',
   ]);
 });

@@ -2,6 +2,7 @@ import { EVENT_KINDS } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
+import { OPERATION_IDS } from '../../../src/contract/operations.ts';
 import { fire } from '../../support/deliveries.ts';
 import { ADDRESS } from '../../support/inbox-clients.ts';
 import { withoutTimes } from '../../support/log.ts';
@@ -21,7 +22,11 @@ async function startLogged(options: ServerOptions = {}) {
     hook: async (url: string) => {
       const { id } = await createWebhook({ mailbox: server.mailbox, send: senderTo(server.mailbox) }, url);
       const shown = url.replace('dana:secret@', '').replace('?key=secret', '');
-      return { id, start: `→ message.received webhook ${id.slice(0, 4)}… ${shown}` };
+      return {
+        id,
+        line: (sign: string | number, text: string) =>
+          `message.received ${sign} webhook ${id.slice(0, 4)}… ${shown} ${text}`,
+      };
     },
     [Symbol.asyncDispose]: server.close,
   };
@@ -35,16 +40,16 @@ test('the log has a line for each attempt, with its result and the time until th
   await using receiver = createReceiver({
     answers: [503, { status: 503, headers: { 'Retry-After': '7200' } }, 200, 410],
   });
-  const { id, start } = await logged.hook(await receiver.listen());
+  const { id, line } = await logged.hook(await receiver.listen());
   await fire({ mailbox }, id);
   await mailbox.clock.advance('5s');
   await mailbox.clock.advance('2h');
   await fire({ mailbox }, id);
   expect(rest(logged)).toEqual([
-    `${start} 503 in _ ms, again in 5s (link)`,
-    `${start} 503 in _ ms, again in 2h (link)`,
-    `${start} 200 in _ ms`,
-    `${start} 410 in _ ms, exhausted: The receiver answered 410, so its webhook is not active any more. (link)`,
+    line(503, 'in _ ms, again in 5s (link)'),
+    line(503, 'in _ ms, again in 2h (link)'),
+    line(200, 'in _ ms'),
+    line(410, 'in _ ms, exhausted: The receiver answered 410, so its webhook is not active any more. (link)'),
   ]);
 });
 
@@ -59,20 +64,23 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   await fire({ mailbox }, refused.id);
   const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   expect(rest(logged)).toEqual([
-    `! a webhook will get nothing: ${said}`,
-    `${refused.start} refused: ${said} (link)`,
-    `${unreachable.start} no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed. (link)`,
-    `${refused.start} dropped: A delivery fault dropped it. (link)`,
+    `createWebhook ! a webhook will get nothing: ${said}`,
+    refused.line('!', `refused: ${said} (link)`),
+    unreachable.line(
+      '!',
+      'no answer (The call failed: connect ECONNREFUSED 127.0.0.1:1) in _ ms, exhausted: Its last attempt failed. (link)',
+    ),
+    refused.line('!', 'dropped: A delivery fault dropped it. (link)'),
   ]);
 });
 
 test('the log says at once that a delivery is held', async () => {
   await using logged = await startLogged();
   const { mailbox } = logged.server;
-  const { id, start } = await logged.hook('http://127.0.0.1:1/in');
+  const { id, line } = await logged.hook('http://127.0.0.1:1/in');
   mailbox.addFault({ on: 'delivery', kind: 'hold' });
   await fire({ mailbox }, id);
-  expect(rest(logged)).toEqual([`${start} held: It is held until it is released. (link)`]);
+  expect(rest(logged)).toEqual([line('!', 'held: It is held until it is released. (link)')]);
 });
 
 test('the log has a line for each incoming mail, without secrets or control characters', async () => {
@@ -88,11 +96,27 @@ test('the log has a line for each incoming mail, without secrets or control char
   await mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'x'.repeat(900) });
   for (const kind of EVENT_KINDS) mailbox.trigger(kind, { tenant: mailbox.snapshot().tenants[0]?.id });
   const [first, second, third, ...others] = rest(logged);
-  const start = '← mail to helpdesk@acme.test from';
+  const start = 'mail ← to helpdesk@acme.test from';
   expect(first).toBe(`${start} Dana Reyes <dana@customer.test>: Größe 😀`);
   expect(second).toBe(`${start} dana@customer.test: tk_acme_… whsec_… ?[2J??`);
   expect(third).toMatch(/^.{250,300}$/u);
   expect(others).toEqual([]);
+});
+
+test('the names, the signs and the rest of the lines stand in columns', async () => {
+  await using logged = await startLogged();
+  const { server, lines } = logged;
+  const key = server.mailbox.keys.acme.tenant;
+  await send(`${server.url}/v1/workspaces/none/keys`, 'POST', { key, json: { name: 'x' } });
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await server.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Hi' });
+  const starts = lines.map((line) => /^(\S+ )(\S+ +)(\S+ +)(\S+ )/.exec(line)?.slice(2));
+  expect(starts).toEqual([
+    ['createWorkspaceKey ', '404 ', 'POST '],
+    ['mail               ', '←   ', 'to '],
+  ]);
+  const longest = Math.max(...OPERATION_IDS.map((id) => id.length));
+  expect(longest).toBe('createWorkspaceKey'.length);
 });
 
 test('the log says that a fault cut the connection', async () => {
@@ -101,7 +125,7 @@ test('the log says that a fault cut the connection', async () => {
   server.mailbox.addFault({ on: 'request', cut: true });
   await expect(send(`${server.url}/health`, 'GET', {})).rejects.toThrow(TypeError);
   await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(lines[0]).toMatch(/ GET \/health cut by a fault [\d.]+ ms$/);
+  expect(lines[0]).toMatch(/ getHealth {10}! {3}GET \/health cut by a fault [\d.]+ ms$/);
 });
 
 test('the log has no line for a control call that only reads, unless it is verbose', async () => {
@@ -115,9 +139,9 @@ test('the log has no line for a control call that only reads, unless it is verbo
     await send(`${server.url}/__mockery`, 'GET', {});
     await vi.waitFor(() => expect(lines).toHaveLength(3 + (verbose ? reads.length : 0)));
     expect(rest(logged).slice(-3)).toEqual([
-      expect.stringMatching(/^POST \/__mock\/faults 200 _ ms$/),
-      expect.stringMatching(/^POST \/__mock\/checkpoints 200 _ ms$/),
-      expect.stringMatching(/^GET \/__mockery 404 NOT_FOUND _ ms/),
+      expect.stringMatching(/^addFault 200 POST \/__mock\/faults _ ms$/),
+      expect.stringMatching(/^addCheckpoint 200 POST \/__mock\/checkpoints _ ms$/),
+      expect.stringMatching(/^- 404 GET \/__mockery NOT_FOUND _ ms/),
     ]);
   }
 });
@@ -135,10 +159,12 @@ test('the log has the reason of each refusal, by the emulator and by its guards'
   for (const [method, path, headers] of requests) await send(server.url + path, method, { headers });
   await vi.waitFor(() => expect(lines).toHaveLength(4));
   expect(rest(logged)).toEqual([
-    expect.stringMatching(/^GET \/v1\/webhooks 401 UNAUTHORIZED _ ms \(The request has no API key; .+\)$/),
-    expect.stringMatching(/^POST \/v1\/workspaces 403 FORBIDDEN _ ms ak_acme_… \(This ak_ key may not call .+\)$/),
-    expect.stringMatching(/^POST \/__mock\/reset 401 UNAUTHORIZED _ ms \(The control plane needs the token .+\)$/),
-    expect.stringMatching(/^POST \/__mock\/reset 403 DELIVERY_REFUSED _ ms \(A delivery to a webhook .+\)$/),
+    expect.stringMatching(/^listWebhooks 401 GET \/v1\/webhooks UNAUTHORIZED _ ms \(The request has no API key; .+\)$/),
+    expect.stringMatching(
+      /^createWorkspace 403 POST \/v1\/workspaces FORBIDDEN _ ms ak_acme_… \(This ak_ key may not call .+\)$/,
+    ),
+    expect.stringMatching(/^- 401 POST \/__mock\/reset UNAUTHORIZED _ ms \(The control plane needs the token .+\)$/),
+    expect.stringMatching(/^- 403 POST \/__mock\/reset DELIVERY_REFUSED _ ms \(A delivery to a webhook .+\)$/),
   ]);
 });
 

@@ -137,7 +137,7 @@ test.each([
   expectError(server, raw, 400, 'VALIDATION_ERROR');
   connection.socket.end();
   await connection.over();
-  expect(log.map(withoutTimes)).toEqual(['GET /v1/ws 400 VALIDATION_ERROR _ ms tk_acme_…']);
+  expect(log.map(withoutTimes)).toEqual(['stream 400 GET /v1/ws VALIDATION_ERROR _ ms tk_acme_…']);
   await expectServed(server);
 });
 
@@ -384,12 +384,12 @@ test('the log has a line when a stream opens and when it closes, with its key ma
   expect(log.map(withoutTimeOfDay)).toEqual([
     opened,
     closed,
-    expect.stringMatching(/^GET \/v1\/ws\?api_key=tk_acme_… 101 [\d.]+ ms$/),
+    expect.stringMatching(/^stream 101 GET \/v1\/ws\?api_key=tk_acme_… [\d.]+ ms$/),
     opened,
     closed,
-    expect.stringMatching(/^GET \/v1\/inboxes\/[\w-]+\/ws 101 [\d.]+ ms tk_acme_…$/),
+    expect.stringMatching(/^stream 101 GET \/v1\/inboxes\/[\w-]+\/ws [\d.]+ ms tk_acme_…$/),
     expect.stringMatching(
-      /^GET \/v1\/ws\?api_key=tk_acme_… 401 UNAUTHORIZED [\d.]+ ms \(The API key is not valid: .+\)$/,
+      /^stream 401 GET \/v1\/ws\?api_key=tk_acme_… UNAUTHORIZED [\d.]+ ms \(The API key is not valid: .+\)$/,
     ),
   ]);
 });
@@ -404,7 +404,7 @@ test('the log has each closed stream only once, also when the server closes', as
   await other.over();
   const lines = () => log.map((line) => withoutTimeOfDay(line).split(' ').slice(0, 3).join(' '));
   await vi.waitFor(() => expect(log).toHaveLength(6));
-  const each = ['stream opened with', 'stream closed that', 'GET /v1/ws 101'];
+  const each = ['stream opened with', 'stream closed that', 'stream 101 GET'];
   expect(lines().sort()).toEqual([...each, ...each].sort());
 });
 

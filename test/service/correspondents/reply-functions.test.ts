@@ -90,7 +90,7 @@ test('the log and the feed say that a function failed', async () => {
   });
   await expect(mailbox.settled()).rejects.toThrow('did not answer');
   const text = `The correspondent ${DANA} did not answer: its function failed with "no model".`;
-  expect(lines).toContainEqual(expect.stringContaining(`! ${text}`));
+  expect(lines).toContainEqual(expect.stringContaining(`correspondent      !   ${text}`));
   for (;;) {
     const { value } = await feed.next();
     if (value?.kind !== 'failure') continue;

@@ -79,9 +79,9 @@ test('the server log and the list of deliveries report what a full log drops', a
   const { id } = await createWebhook({ mailbox, send: senderTo(mailbox) }, 'https://agent.example/in');
   for (let count = 0; count <= 10_000; count += 1) mailbox.trigger('message.received', { webhookId: id });
   await mailbox.settled({ timeout: '25s' });
-  const start = `→ message.received webhook ${id.slice(0, 4)}… https://agent.example/in`;
-  expect(lines.map(withoutTimes).filter((line) => !line.startsWith(`${start} 503 `))).toEqual([
-    `${start} dropped: There was no room for it: too many deliveries wait. (link)`,
+  const webhook = `webhook ${id.slice(0, 4)}… https://agent.example/in`;
+  expect(lines.map(withoutTimes).filter((line) => !line.startsWith(`message.received 503 ${webhook} `))).toEqual([
+    `message.received ! ${webhook} dropped: There was no room for it: too many deliveries wait. (link)`,
   ]);
   const { json } = await send(`${server.control}/deliveries?state=delivered`, 'GET', {});
   expect(json).toEqual({ deliveries: [], losses: { dropped: 1, forgotten: 0 } });

@@ -156,7 +156,7 @@ test('the log and the feed say why a mail is held', async () => {
   await call('send', HI);
   const reason =
     'helpdesk@acme.test and dana@customer.test exchanged more than 2 mails within a minute, so "Hi" from helpdesk@acme.test is held. If this is not a loop, set a higher loopLimit.';
-  expect(lines).toContainEqual(expect.stringContaining(`! mail held: ${reason}`));
+  expect(lines).toContainEqual(expect.stringContaining(`mail               !   held: ${reason}`));
   for (;;) {
     const { value } = await feed.next();
     if (value?.kind !== 'mail-held') continue;

@@ -160,8 +160,8 @@ test('the log of a server has a line for work that a bug has stopped', async () 
   await vi.waitFor(() => expect(lines).toHaveLength(2));
   const said = 'The emulator failed because of a bug in it: The dice are broken.';
   expect(lines.map(withoutTimes)).toEqual([
-    `! ${said}`,
-    `→ message.received webhook ac3e… http://127.0.0.1:9999/acme/support failed: ${said} (link)`,
+    `emulator ! ${said}`,
+    `message.received ! webhook ac3e… http://127.0.0.1:9999/acme/support failed: ${said} (link)`,
   ]);
 });
 

@@ -1,36 +1,46 @@
 import WebSocket from 'ws';
 import { type Experiments, keysOf } from './experiments.ts';
-import { CannotTellError, type HookReceiver, type OwnInbox, type Session, ToldValue } from './verify-session.ts';
+import {
+  CannotTellError,
+  type HookReceiver,
+  type OwnInbox,
+  type ReceivedCall,
+  type Session,
+  ToldValue,
+} from './verify-session.ts';
 
 /** A hex HMAC-SHA256. */
 const HEX = /[0-9a-f]{64}/;
 
-/** A mail to a new inbox, and the delivery that tells of it. */
-async function delivered(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
-  const receiver = await s.receiver(['message.received'], fields);
+/** Sends a mail to a new inbox; returns the delivery that tells of it. */
+async function delivered(s: Session): Promise<ReceivedCall> {
+  const receiver = await s.receiver();
   await s.mail();
   const [call] = await receiver.arrived(1);
-  if (!call) throw new Error('A wait ended without a delivery.');
-  const hex = Object.entries(call.headers).find(([, value]) => HEX.test(String(value)));
-  const signature = () => {
-    if (hex) return { header: hex[0], value: String(hex[1]) };
-    throw new CannotTellError('a delivery has no hex signature');
-  };
-  return {
-    receiver,
-    call,
-    hasHex: hex !== undefined,
-    signature,
-    payload: JSON.parse(call.body) as { messageId: string },
-  };
+  if (call) return call;
+  throw new Error('A wait ended without a delivery.');
+}
+
+const findHex = ({ headers }: ReceivedCall) => Object.entries(headers).find(([, value]) => HEX.test(String(value)));
+
+/** The header of a delivery that has a hex signature, and its value. */
+async function signature(s: Session): Promise<readonly [header: string, value: string]> {
+  const [header, value] = findHex(await delivered(s)) ?? [];
+  if (header !== undefined) return [header, String(value)];
+  throw new CannotTellError('a delivery has no hex signature');
 }
 
 /** Fails the first delivery, lets some seconds pass, and returns how often the receiver was called. */
-async function callsAfter(s: Session, answer: HookReceiver['answers'][number], ms: number) {
+async function callsAfter(
+  s: Session,
+  answer: HookReceiver['answers'][number],
+  { ms = 6000, change = undefined as object | undefined } = {},
+) {
   const receiver = await s.receiver();
   receiver.answers.push(answer);
   await s.mail();
   await receiver.arrived(1);
+  if (change) await s.must(s.patch(`/v1/webhooks/${receiver.webhook.id}`, change));
   await s.target.advance?.(ms);
   return { receiver, count: receiver.calls.length };
 }
@@ -41,38 +51,45 @@ interface Frames {
   readonly frames: any[];
   readonly closed: () => number | undefined;
   send(frame: object): void;
+  /** Waits for a number of frames of a type, by default one, or for the end of the stream. */
   has(type: string, count?: number): Promise<unknown>;
+  /** Waits for an event with a mail, by default with any subject, and returns its frame. */
+  hasMessage(subject?: string): Promise<Frames['frames'][number]>;
+  subscribe(fields?: object): Promise<void>;
   close(): void;
 }
 
 /** Opens an event stream; a refusal is a closed stream with its status. */
 async function open(s: Session, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Frames> {
-  const socket = new WebSocket(s.target.baseUrl.replace(/^http/, 'ws') + path, {
-    headers,
-    handshakeTimeout: 10_000,
-    maxPayload: 2 ** 20,
-  });
+  const url = s.target.baseUrl.replace(/^http/, 'ws') + path;
+  const socket = new WebSocket(url, { headers, handshakeTimeout: 10_000, maxPayload: 2 ** 20 });
   const frames: unknown[] = [];
   let closed: number | undefined;
+  const end = (code: number) => {
+    closed ??= code;
+  };
   socket.on('message', (data) => frames.push(JSON.parse(String(data))));
-  socket.on('unexpected-response', (_, response) => {
-    closed = response.statusCode;
+  socket.on('unexpected-response', (_, { statusCode = 0 }) => {
+    end(statusCode);
     socket.terminate();
   });
-  socket.on('close', (code) => {
-    closed ??= code;
-  });
-  socket.on('error', () => {
-    closed ??= 0;
-  });
+  socket.on('close', end).on('error', () => end(0));
   await s.until('a stream', () => closed !== undefined || socket.readyState === WebSocket.OPEN || undefined);
   const has = (type: string, count = 1) =>
     s.until(`a frame of type ${type}`, () => {
       const found = frames.filter((frame) => (frame as { type?: string }).type === type);
       return found.length >= count ? found : closed;
     });
-  const close = () => socket.terminate();
-  return { frames, closed: () => closed, send: (frame) => socket.send(JSON.stringify(frame)), has, close };
+  const subscribe = async (fields: object = {}) => {
+    socket.send(JSON.stringify({ type: 'subscribe', ...fields }));
+    await has('subscribed');
+  };
+  const hasMessage = (subject?: string) =>
+    s.until('an event', () =>
+      (frames as Frames['frames']).find(({ message }) => message && (subject ?? message.subject) === message.subject),
+    );
+  const send = (frame: object) => socket.send(JSON.stringify(frame));
+  return { frames, closed: () => closed, send, has, hasMessage, subscribe, close: () => socket.terminate() };
 }
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
@@ -97,49 +114,40 @@ async function streamOf(s: Session, use: (stream: Frames, to: OwnInbox, from: Ow
 
 /** The experiments on deliveries and event streams. */
 export const eventExperiments: Experiments = {
-  'deliveries.payload': async (s) => keysOf((await delivered(s)).payload),
+  'deliveries.payload': async (s) => keysOf(JSON.parse((await delivered(s)).body)),
   'deliveries.signature': async (s) => {
-    const { call, hasHex } = await delivered(s);
-    return ['webhook-signature' in call.headers, hasHex];
+    const call = await delivered(s);
+    return ['webhook-signature' in call.headers, findHex(call) !== undefined];
   },
-  'deliveries.signature.header': async (s) => new ToldValue((await delivered(s)).signature().header),
-  'deliveries.signature.form': async (s) => (await delivered(s)).signature().value.replace(HEX, '<hex>'),
+  'deliveries.signature.header': async (s) => new ToldValue((await signature(s))[0]),
+  'deliveries.signature.form': async (s) => (await signature(s))[1].replace(HEX, '<hex>'),
   'deliveries.id': async (s) => {
     const other = await s.receiver();
-    const { call } = await delivered(s);
+    const call = await delivered(s);
     const [same] = await other.arrived(1);
     return call.headers['webhook-id'] === same?.headers['webhook-id'];
   },
-  'deliveries.success': async (s) => (await callsAfter(s, 202, 6000)).count,
+  'deliveries.success': async (s) => (await callsAfter(s, 202)).count,
   'deliveries.timeout': async (s) => {
     if (!s.target.isSlow) throw new CannotTellError('the limit runs in real time: --slow waits for it');
     const receiver = await s.receiver();
     receiver.answers.push('hang');
     await s.mail();
-    await receiver.arrived(1);
-    const start = performance.now();
-    await s.until('the end of a call', () => receiver.calls[0]?.ended, 35_000);
-    const seconds = (performance.now() - start) / 1000;
-    const [value] = [30, 15, 5, 1, 0.1].filter((limit) => seconds > limit * 0.7);
-    return new ToldValue(value === 0.1 ? '100ms' : `${value}s`);
+    const [call] = await receiver.arrived(1);
+    const endMs = await s.until('the end of a call', () => call?.endMs, 35_000);
+    const seconds = (endMs - (call?.startMs ?? 0)) / 1000;
+    const limit = [30, 15, 5, 1, 0.1].find((each) => seconds > each * 0.7);
+    const value = limit === 0.1 ? '100ms' : `${limit}s`;
+    return new ToldValue(limit === undefined ? undefined : value);
   },
-  'deliveries.retry': async (s) => (await callsAfter(s, 500, 6000)).count,
-  'deliveries.retry-after': async (s) =>
-    (await callsAfter(s, { status: 503, headers: { 'Retry-After': '60' } }, 6000)).count,
+  'deliveries.retry': async (s) => (await callsAfter(s, 500)).count,
+  'deliveries.retry-after': async (s) => (await callsAfter(s, { status: 503, headers: { 'Retry-After': '60' } })).count,
   'deliveries.gone': async (s) => {
-    const { receiver } = await callsAfter(s, 410, 10);
+    const { receiver } = await callsAfter(s, 410, { ms: 10 });
     const { isActive } = await s.must(s.get(`/v1/webhooks/${receiver.webhook.id}`));
     return isActive;
   },
-  'deliveries.inactive': async (s) => {
-    const receiver = await s.receiver();
-    receiver.answers.push(500);
-    await s.mail();
-    await receiver.arrived(1);
-    await s.must(s.patch(`/v1/webhooks/${receiver.webhook.id}`, { isActive: false }));
-    await s.target.advance?.(6000);
-    return receiver.calls.length;
-  },
+  'deliveries.inactive': async (s) => (await callsAfter(s, 500, { change: { isActive: false } })).count,
   'deliveries.order': async (s) => {
     const receiver = await s.receiver();
     receiver.answers.push('hang');
@@ -148,7 +156,7 @@ export const eventExperiments: Experiments = {
     await s.send(from, to);
     await s.messages(to, 2);
     await s.until('a second call', () => receiver.calls[1], 2000).catch(() => undefined);
-    if (receiver.calls[0]?.ended) throw new CannotTellError('the first call ended too early');
+    if (receiver.calls[0]?.endMs) throw new CannotTellError('the first call ended too early');
     return receiver.calls.length;
   },
 
@@ -167,10 +175,9 @@ export const eventExperiments: Experiments = {
     streamOf(s, async (stream, to, from) => {
       await s.send(from, to);
       await s.messages(to, 1);
-      stream.send({ type: 'subscribe' });
-      await stream.has('subscribed');
+      await stream.subscribe();
       await s.send(from, to, { subject: 'fence' });
-      await s.until('the last event', () => stream.frames.find((frame) => frame.message?.subject === 'fence'));
+      await stream.hasMessage('fence');
       return typesOf(stream).filter((type) => type !== 'ping');
     }),
   'stream.subscribe.again': (s) =>
@@ -182,10 +189,9 @@ export const eventExperiments: Experiments = {
     }),
   'stream.subscribe.empty': (s) =>
     streamOf(s, async (stream, to, from) => {
-      stream.send({ type: 'subscribe', event_types: [], inbox_ids: [] });
-      await stream.has('subscribed');
+      await stream.subscribe({ event_types: [], inbox_ids: [] });
       await s.send(from, to);
-      await s.until('an event', () => stream.frames.find((frame) => frame.message));
+      await stream.hasMessage();
       return typesOf(stream).filter((type) => type !== 'ping');
     }),
   'stream.subscribe.out-of-scope': (s) =>
@@ -199,28 +205,23 @@ export const eventExperiments: Experiments = {
     return await withStream(s, `${to.path}/ws`, to.key, async (stream) => {
       await stream.has('connected');
       await s.send(from, to);
-      await s.until('an event', () => stream.frames.find((frame) => frame.message));
+      await stream.hasMessage();
       return typesOf(stream).filter((type) => type !== 'ping');
     });
   },
   'stream.event.message': (s) =>
     streamOf(s, async (stream, to, from) => {
-      stream.send({ type: 'subscribe' });
-      await stream.has('subscribed');
+      await stream.subscribe();
       await s.send(from, to);
-      return keysOf((await s.until('an event', () => stream.frames.find((frame) => frame.message))).message);
+      return keysOf((await stream.hasMessage()).message);
     }),
   'stream.ping': (s) =>
     streamOf(s, async (stream) => {
       await stream.has('connected');
-      const pings = () => stream.frames.filter(({ type }) => type === 'ping').length;
-      for (const [wait, value] of [
-        [31_000, '30s'],
-        [270_000, '5m'],
-      ] as const) {
+      const ping = () => stream.frames.find(({ type }) => type === 'ping');
+      for (const [value, wait] of Object.entries({ '30s': 31_000, '5m': 270_000 })) {
         await s.target.advance?.(wait);
-        const found = await s.until('a ping', () => pings() > 0 || undefined, 500).catch(() => false);
-        if (found) return new ToldValue(value);
+        if (await s.until('a ping', ping, 500).catch(() => undefined)) return new ToldValue(value);
       }
       return new ToldValue('never');
     }),

@@ -58,7 +58,37 @@ export function isFirst(list: readonly { readonly id: string }[], id: string, ot
   return ids.indexOf(id) < ids.indexOf(otherId);
 }
 
+/** Makes something, sends a request that concerns it, and says what the reply shows. */
+const experiment =
+  (see: (answer: Answer, s: Session) => unknown) =>
+  <Made>(make: (s: Session) => Promise<Made>, ask: (made: Made, s: Session) => Promise<Answer>): Experiment =>
+  async (s) =>
+    see(await ask(await make(s), s), s);
+
+/** Experiments that observe the status of a reply, its status and its shape, or the names of the fields of its body. */
+export const statusOf = experiment(status);
+export const replyOf = experiment(reply);
+export const fieldsOf = experiment(async (answer, s) => keysOf(await s.must(Promise.resolve(answer))));
+
+/** Whether a list shows the first of two things that were made one after the other first. */
+export const isOldestFirst =
+  (make: (s: Session) => Promise<Item>, list: (s: Session) => Promise<readonly Item[]>): Experiment =>
+  async (s) => {
+    const [first, second] = [await make(s), await make(s)];
+    return isFirst(await list(s), first.id, second.id);
+  };
+
+interface Item {
+  readonly id: string;
+}
+
+export const inbox = (s: Session) => s.inbox();
+const webhook = (s: Session) => s.webhook();
+
 const unknown = () => randomUUID();
+
+/** The statuses of the replies to requests that do not depend on each other. */
+export const statuses = async (...answers: Promise<Answer>[]) => (await Promise.all(answers)).map(status);
 
 /** Creates a workspace of its own, with a key. */
 async function workspace(s: Session) {
@@ -75,9 +105,17 @@ async function tenant(s: Session) {
   return { answer, ...body, path: `/v1/tenants/${body.id}`, operator: { key } };
 }
 
-const webhooksOf = (s: Session, key = s.workspace.key) => s.must(s.get('/v1/webhooks', { key }));
+/** Adds a domain of its own. */
+async function domain(s: Session, fields: object = {}) {
+  const name = `${s.newName()}.example`;
+  return { name, path: `/v1/domains/${name}`, body: await s.must(s.post('/v1/domains', { domain: name, ...fields })) };
+}
 
-const newDomain = (s: Session) => `${s.newName()}.example`;
+const webhooksOf = async (s: Session, key = s.target.key) => (await s.must(s.get('/v1/webhooks', { key }))).webhooks;
+
+/** Whether the key of the workspace of this run sees a webhook in the list. */
+const isListed = async (s: Session, { id }: Item) =>
+  (await webhooksOf(s, s.workspace.key)).some((listed: Item) => listed.id === id);
 
 /** The experiments on requests, keys, tenants, workspaces, webhooks and domains. */
 export const resourceExperiments: Experiments = {
@@ -86,13 +124,10 @@ export const resourceExperiments: Experiments = {
     const { status, body } = await s.get('/v1/me', { headers });
     return [status, body.tier];
   },
-  'auth.wrong-tier': async (s) => status(await s.get('/v1/webhooks', { key: (await s.inbox()).key })),
+  'auth.wrong-tier': statusOf(inbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
   'errors.shape': async (s) => keysOf((await s.get(`/v1/inboxes/${unknown()}`)).body),
-  'errors.statuses': async (s) => [
-    status(await s.post('/v1/webhooks', { url: 1 })),
-    status(await s.get('/v1/webhooks', { key: '' })),
-    status(await s.get(`/v1/inboxes/${unknown()}`)),
-  ],
+  'errors.statuses': (s) =>
+    statuses(s.post('/v1/webhooks', { url: 1 }), s.get('/v1/webhooks', { key: '' }), s.get(`/v1/inboxes/${unknown()}`)),
   'errors.foreign-resource': async (s) =>
     status(await s.get((await s.inbox()).path, { key: (await workspace(s)).key })),
   'requests.wrong-method': async (s) => status(await s.call('PUT', '/v1/webhooks', {})),
@@ -102,17 +137,16 @@ export const resourceExperiments: Experiments = {
   'requests.options': async (s) => status(await s.call('OPTIONS', '/v1/me')),
   'requests.malformed-id': async (s) => status(await s.get('/v1/inboxes/not-an-id')),
   'requests.undecodable-path': async (s) => status(await s.get('/v1/inboxes/%E0%A4%A')),
-  'requests.malformed-body': async (s) => [
-    status(await s.call('POST', '/v1/webhooks', '{"url":')),
-    status(await s.call('POST', '/v1/webhooks', '[]')),
-  ],
-  'requests.unknown-fields': async (s) => status(await s.patch((await s.inbox()).path, { [s.newName()]: 1 })),
-  'requests.content-type': async (s) => {
-    const { path } = await s.inbox();
-    return status(await s.patch(path, { displayName: 'A' }, { headers: { 'Content-Type': 'text/plain' } }));
-  },
+  'requests.malformed-body': (s) =>
+    statuses(s.call('POST', '/v1/webhooks', '{"url":'), s.call('POST', '/v1/webhooks', '[]')),
+  'requests.unknown-fields': statusOf(inbox, ({ path }, s) => s.patch(path, { [s.newName()]: 1 })),
+  'requests.content-type': statusOf(inbox, ({ path }, s) =>
+    s.patch(path, { displayName: 'A' }, { headers: { 'Content-Type': 'text/plain' } }),
+  ),
   'requests.query': async (s) => status(await s.get('/v1/me?unknown=1&unknown=2')),
-  'requests.letter-case': async (s) => status(await s.get((await s.inbox()).path.replace(/[0-9a-f-]{36}/, upper))),
+  'requests.letter-case': statusOf(inbox, ({ path }, s) =>
+    s.get(path.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())),
+  ),
   'requests.selectors': async (s) =>
     status(await s.get(`/v1/messages?workspace=${s.workspace.id}`, { key: s.workspace.key })),
 
@@ -122,10 +156,7 @@ export const resourceExperiments: Experiments = {
     const { workspaces } = await s.must(s.get('/v1/workspaces', { key: (await tenant(s)).apiKey }));
     return workspaces.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]);
   },
-  'tenants.delete.body': async (s) => {
-    const { path, operator } = await tenant(s);
-    return reply(await s.delete(path, operator), s);
-  },
+  'tenants.delete.body': replyOf(tenant, ({ path, operator }, s) => s.delete(path, operator)),
   'tenants.delete.cascade': async (s) => {
     const { path, operator, apiKey } = await tenant(s);
     await s.delete(path, operator);
@@ -138,68 +169,42 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.secret': async (s) => /^whsec_[\w+/]{43}=$/.test((await s.webhook()).secret),
   'webhooks.create.required': async (s) =>
     status(await s.post('/v1/webhooks', { url: 'https://verify.invalid/', workspaceId: s.workspace.id })),
-  'webhooks.create.url': async (s) => statusOfWebhook(s, { url: 'http://verify.invalid/' }),
-  'webhooks.create.events': async (s) => statusOfWebhook(s, { events: ['message.sent'] }),
+  'webhooks.create.url': async (s) => status(await s.postWebhook({ url: 'http://verify.invalid/' })),
+  'webhooks.create.events': async (s) => status(await s.postWebhook({ events: ['message.sent'] })),
   'webhooks.create.repeated-events': async (s) =>
     (await s.webhook({ events: ['message.received', 'message.received'] })).events,
-  'webhooks.create.workspace': async (s) => {
-    const { id } = await s.webhook();
-    return (await webhooksOf(s)).webhooks.some((webhook: { id: string }) => webhook.id === id);
-  },
-  'webhooks.list.pages': async (s) => keysOf(await webhooksOf(s, s.target.key)),
-  'webhooks.list.order': async (s) => {
-    const [first, second] = [await s.webhook(), await s.webhook()];
-    return isFirst((await webhooksOf(s, s.target.key)).webhooks, first.id, second.id);
-  },
+  'webhooks.create.workspace': async (s) => isListed(s, await s.webhook()),
+  'webhooks.list.pages': async (s) => keysOf(await s.must(s.get('/v1/webhooks'))),
+  'webhooks.list.order': isOldestFirst(webhook, webhooksOf),
   'webhooks.list.secret': async (s) => {
     const { id } = await s.webhook();
-    const { webhooks } = await webhooksOf(s, s.target.key);
-    return 'secret' in webhooks.find((webhook: { id: string }) => webhook.id === id);
+    return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
   },
-  'webhooks.list.workspace-scope': async (s) => {
-    const { id } = await s.webhook({ workspaceId: undefined });
-    return (await webhooksOf(s)).webhooks.some((webhook: { id: string }) => webhook.id === id);
-  },
-  'webhooks.delete.body': async (s) => reply(await s.delete(`/v1/webhooks/${(await s.webhook()).id}`), s),
+  'webhooks.list.workspace-scope': async (s) => isListed(s, await s.webhook({ workspaceId: undefined })),
+  'webhooks.delete.body': replyOf(webhook, ({ id }, s) => s.delete(`/v1/webhooks/${id}`)),
   'webhooks.get.secret': async (s) => 'secret' in (await s.must(s.get(`/v1/webhooks/${(await s.webhook()).id}`))),
   'webhooks.update.reply': async (s) =>
     'events' in (await s.must(s.patch(`/v1/webhooks/${(await s.webhook()).id}`, { isActive: false }))),
 
-  'workspaces.keys.tiers': async (s) => {
-    const { path, key } = await workspace(s);
-    return status(await s.get(`${path}/keys`, { key }));
-  },
-  'workspaces.keys.create.reply': async (s) =>
-    reply(await s.post(`${(await workspace(s)).path}/keys`, { name: 'verify' }), s),
-  'workspaces.keys.list.reply': async (s) => reply(await s.get(`${(await workspace(s)).path}/keys`), s),
-  'workspaces.keys.delete.body': async (s) => {
-    const { path, keyId } = await workspace(s);
-    return reply(await s.delete(`${path}/keys/${keyId}`), s);
-  },
+  'workspaces.keys.tiers': statusOf(workspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
+  'workspaces.keys.create.reply': replyOf(workspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
+  'workspaces.keys.list.reply': replyOf(workspace, ({ path }, s) => s.get(`${path}/keys`)),
+  'workspaces.keys.delete.body': replyOf(workspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
   'workspaces.shape': async (s) => reply(await s.post('/v1/workspaces', { name: s.newName() }), s),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
-  'workspaces.delete.tiers': async (s) => {
-    const { path, key } = await workspace(s);
-    return status(await s.delete(path, { key }));
-  },
-  'workspaces.create.slug': async (s) => {
-    const name = `Verify ÄÖ ${s.newName()}`;
-    return (await s.must(s.post('/v1/workspaces', { name }))).slug;
-  },
+  'workspaces.delete.tiers': statusOf(workspace, ({ path, key }, s) => s.delete(path, { key })),
+  'workspaces.create.slug': async (s) =>
+    (await s.must(s.post('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` }))).slug,
   'workspaces.create.slug-taken': async (s) => {
     const body = { name: s.newName(), slug: s.newName() };
     await s.must(s.post('/v1/workspaces', body));
     return status(await s.post('/v1/workspaces', body));
   },
-  'workspaces.list.order': async (s) => {
-    const [first, second] = [await workspace(s), await workspace(s)];
-    return isFirst((await s.must(s.get('/v1/workspaces'))).workspaces, first.id, second.id);
-  },
-  'workspaces.delete.default': async (s) => {
-    const { defaultWorkspaceId, apiKey } = await tenant(s);
-    return status(await s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }));
-  },
-  'workspaces.delete.body': async (s) => reply(await s.delete((await workspace(s)).path), s),
+  'workspaces.list.order': isOldestFirst(workspace, async (s) => (await s.must(s.get('/v1/workspaces'))).workspaces),
+  'workspaces.delete.default': statusOf(tenant, ({ defaultWorkspaceId, apiKey }, s) =>
+    s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
+  ),
+  'workspaces.delete.body': replyOf(workspace, ({ path }, s) => s.delete(path)),
   'workspaces.delete.cascade': async (s) => {
     const { id, path } = await workspace(s);
     const inbox = await s.inbox({ workspaceId: id });
@@ -208,47 +213,25 @@ export const resourceExperiments: Experiments = {
   },
 
   'domains.shape': async (s) => {
-    const body = await s.must(s.post('/v1/domains', { domain: newDomain(s), workspaceId: s.workspace.id }));
+    const { body } = await domain(s, { workspaceId: s.workspace.id });
     return [keysOf(body), keysOf(body.domain)];
   },
   'domains.tiers': async (s) => status(await s.get('/v1/domains', { key: s.workspace.key })),
   'domains.create.workspace': async (s) => {
-    const { domain, workspaceId = domain.workspaceId } = await s.must(s.post('/v1/domains', { domain: newDomain(s) }));
+    const { body } = await domain(s);
+    const { workspaceId = body.domain.workspaceId } = body;
     return workspaceId === null;
   },
-  'domains.create.taken': async (s) => {
-    const domain = newDomain(s);
-    await s.must(s.post('/v1/domains', { domain }));
-    return status(await s.post('/v1/domains', { domain }));
-  },
+  'domains.create.taken': statusOf(domain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
   'domains.dns-records': async (s) => {
-    const body = await s.must(s.post('/v1/domains', { domain: newDomain(s) }));
+    const { body } = await domain(s);
     return (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted();
   },
-  'domains.delete.body': async (s) => {
-    const domain = newDomain(s);
-    await s.must(s.post('/v1/domains', { domain }));
-    return reply(await s.delete(`/v1/domains/${domain}`), s);
-  },
+  'domains.delete.body': replyOf(domain, ({ path }, s) => s.delete(path)),
   'health.body': async (s) => reply(await s.get('/health', { key: '' }), s),
-  'me.reply': async (s) => reply(await s.get('/v1/me', { key: (await s.inbox()).key }), s),
-  'metrics.reply': async (s) => reply(await s.get('/v1/metrics', { key: (await s.inbox()).key }), s),
-  'metrics.window': async (s) => [
-    status(await s.get('/v1/metrics?from=2026-01-05')),
-    status(await s.get('/v1/metrics?from=1767603600')),
-  ],
-  'verify.reply': async (s) => reply(await s.post('/v1/verify-email', { email: (await s.inbox()).email }), s),
-  'verify.tiers': async (s) => status(await s.post('/v1/verify-email', {}, { key: (await s.inbox()).key })),
+  'me.reply': replyOf(inbox, ({ key }, s) => s.get('/v1/me', { key })),
+  'metrics.reply': replyOf(inbox, ({ key }, s) => s.get('/v1/metrics', { key })),
+  'metrics.window': (s) => statuses(s.get('/v1/metrics?from=2026-01-05'), s.get('/v1/metrics?from=1767603600')),
+  'verify.reply': replyOf(inbox, ({ email }, s) => s.post('/v1/verify-email', { email })),
+  'verify.tiers': statusOf(inbox, ({ key }, s) => s.post('/v1/verify-email', {}, { key })),
 };
-
-const upper = (text: string) => text.toUpperCase();
-
-const statusOfWebhook = async (s: Session, fields: object) =>
-  status(
-    await s.post('/v1/webhooks', {
-      url: 'https://verify.invalid/',
-      events: ['message.received'],
-      workspaceId: s.workspace.id,
-      ...fields,
-    }),
-  );

@@ -1,21 +1,29 @@
-import { type Experiments, isFirst, keysOf, reply, shapeOf, status } from './experiments.ts';
+import {
+  type Experiments,
+  fieldsOf,
+  inbox,
+  isFirst,
+  keysOf,
+  replyOf,
+  shapeOf,
+  status,
+  statusOf,
+} from './experiments.ts';
 import { CannotTellError, type OwnInbox, type Session } from './verify-session.ts';
+
+const mail = (s: Session) => s.mail();
 
 /** A mail from outside to a new inbox; returns its message. */
 async function outside(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const inbox = await s.inbox();
   if (!s.target.deliver) throw new CannotTellError('no mail can come from outside');
-  await s.target.deliver({
-    from: 'Dana <dana@verify.example>',
-    to: inbox.email,
-    subject: 'Verify',
-    text: 'Hi',
-    ...fields,
-  });
+  const parts = 'eml' in fields ? {} : { from: 'Dana <dana@verify.example>', subject: 'Verify', text: 'Hi' };
+  await s.target.deliver({ ...parts, to: inbox.email, ...fields });
   const [message] = await s.messages(inbox);
   return { inbox, message, path: `${inbox.path}/messages/${message.id}` };
 }
 
+const attached = (s: Session) => outside(s, ATTACHED);
 const ATTACHED = { attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }] };
 
 /** Two mails to one inbox, the first first. */
@@ -36,6 +44,21 @@ async function arrivals(s: Session, to: string, box: OwnInbox, from: OwnInbox) {
     const hasArrived = messages.some((message: { subject: string }) => message.subject === 'fence');
     return hasArrived && threadId ? messages.length : undefined;
   });
+}
+
+/** A mail that was moved to the trash. */
+async function deleted(s: Session) {
+  const mail = await s.mail();
+  await s.must(s.delete(mail.path));
+  return mail;
+}
+
+/** A mail with the reply to it; `back` is the message of the reply. */
+async function replied(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
+  const mail = await s.mail(fields);
+  await s.must(s.post(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' }));
+  const messages = await s.messages(mail.from);
+  return { ...mail, messages, back: messages[0] };
 }
 
 /** A mail, as the list for all inboxes shows it to the key of its inbox. */
@@ -65,19 +88,15 @@ export const mailExperiments: Experiments = {
     const { messages, pagination } = await s.must(s.get(`${to.path}/messages?limit=1&offset=1`));
     return [messages.length, pagination];
   },
-  'messages.list.over-limit': async (s) => status(await s.get(`${(await s.inbox()).path}/messages?limit=201`)),
+  'messages.list.over-limit': statusOf(inbox, ({ path }, s) => s.get(`${path}/messages?limit=201`)),
   'messages.inbound.sender': async (s) => {
     const eml = 'Sender: Dana <dana@verify.example>\r\nSubject: x\r\n\r\nHi\r\n';
-    const inbox = await s.inbox();
-    await s.target.deliver?.({ to: inbox.email, eml });
-    return (await s.messages(inbox))[0].from;
+    return (await outside(s, { eml })).message.from;
   },
   'messages.inbound.unreadable': async (s) => {
     const header = ['From: a@verify.example', 'Content-Type: text/plain; charset=utf-8'];
     const eml = [...header, 'Content-Transfer-Encoding: base64', '', '/w==', ''].join('\r\n');
-    const inbox = await s.inbox();
-    await s.target.deliver?.({ to: inbox.email, eml });
-    return (await s.messages(inbox))[0].plainBody;
+    return (await outside(s, { eml })).message.plainBody;
   },
   'messages.get.marks-read': async (s) => {
     const { path, to } = await s.mail();
@@ -85,27 +104,13 @@ export const mailExperiments: Experiments = {
     return (await s.messages(to))[0].isRead;
   },
   'messages.update.reply': async (s) => 'subject' in (await s.must(s.patch((await s.mail()).path, { isRead: true }))),
-  'messages.update.deleted': async (s) => {
-    const { path } = await s.mail();
-    await s.must(s.delete(path));
-    return status(await s.patch(path, { isRead: true }));
-  },
-  'messages.answer.deleted': async (s) => {
-    const { path, to, message } = await s.mail();
-    await s.must(s.delete(path));
-    return status(await s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-  },
-  'messages.delete.body': async (s) => reply(await s.delete((await s.mail()).path), s),
-  'messages.delete.deleted': async (s) => {
-    const { path } = await s.mail();
-    await s.must(s.delete(path));
-    return status(await s.delete(path));
-  },
-  'messages.deleted': async (s) => {
-    const { path } = await s.mail();
-    await s.must(s.delete(path));
-    return status(await s.get(path));
-  },
+  'messages.update.deleted': statusOf(deleted, ({ path }, s) => s.patch(path, { isRead: true })),
+  'messages.answer.deleted': statusOf(deleted, ({ to, message }, s) =>
+    s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }),
+  ),
+  'messages.delete.body': replyOf(mail, ({ path }, s) => s.delete(path)),
+  'messages.delete.deleted': statusOf(deleted, ({ path }, s) => s.delete(path)),
+  'messages.deleted': statusOf(deleted, ({ path }, s) => s.get(path)),
   'messages.raw': async (s) => {
     const { headers, text } = await s.get(`${(await s.mail()).path}/raw`);
     return [headers.get('content-type')?.split(';')[0], /^Message-ID:/im.test(text)];
@@ -115,11 +120,11 @@ export const mailExperiments: Experiments = {
     return /^Received:/im.test((await s.get(`${path}/raw`)).text);
   },
   'messages.attachments.disposition': async (s) => {
-    const { path, message } = await outside(s, ATTACHED);
+    const { path, message } = await attached(s);
     const { headers } = await s.get(`${path}/attachments/${message.attachments[0].id}`);
     return headers.get('content-disposition')?.split(';')[0];
   },
-  'messages.attachments.shape': async (s) => reply(await s.get(`${(await outside(s, ATTACHED)).path}/attachments`), s),
+  'messages.attachments.shape': replyOf(attached, ({ path }, s) => s.get(`${path}/attachments`)),
   'messages.all.shape': async (s) => keysOf((await listedForAll(s))[0]),
   'messages.all.snippet': async (s) =>
     (await listedForAll(s, { plainBody: `One \n two ${'x'.repeat(300)}` }))[0].snippet ?? 'none',
@@ -140,11 +145,7 @@ export const mailExperiments: Experiments = {
   'messages.folders.counts': async (s) =>
     shapeOf(await s.must(s.get('/v1/messages/folders/counts', { key: (await s.inbox()).key })), s),
 
-  'metrics.counts': async (s) => {
-    const { to, path } = await s.mail();
-    await s.must(s.delete(path));
-    return (await s.must(s.get('/v1/metrics', { key: to.key }))).counts;
-  },
+  'metrics.counts': async (s) => (await s.must(s.get('/v1/metrics', { key: (await deleted(s)).to.key }))).counts,
 
   'sending.required': async (s) => {
     const { path, email } = await s.inbox();
@@ -158,27 +159,16 @@ export const mailExperiments: Experiments = {
   'sending.verified': async (s) => status(await unverified(s, await s.inbox(), await s.inbox())),
   'sending.verified.scope': async (s) => {
     const { to, message } = await s.mail();
-    const other = await s.inbox();
-    const forward = await s.post(`${to.path}/forward/${message.id}`, { to: other.email });
-    const copy = await s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi', cc: other.email });
+    const { email } = await s.inbox();
+    const forward = await s.post(`${to.path}/forward/${message.id}`, { to: email });
+    const copy = await s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi', cc: email });
     return [status(forward), status(copy)];
   },
   'sending.local': async (s) => (await s.mail()).message.plainBody,
-  'sending.unknown-user': async (s) => {
-    const { calls } = await bounce(s);
-    return calls;
-  },
+  'sending.unknown-user': async (s) => (await bounce(s)).calls,
   'sending.bounce.report': async (s) => (await bounce(s)).reports,
-  'sending.reply.recipients': async (s) => {
-    const { to, from, message } = await s.mail();
-    await s.must(s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-    return (await s.messages(from)).length;
-  },
-  'sending.reply.subject': async (s) => {
-    const { to, from, message } = await s.mail({ subject: 'Verify' });
-    await s.must(s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-    return (await s.messages(from))[0].subject;
-  },
+  'sending.reply.recipients': async (s) => (await replied(s)).messages.length,
+  'sending.reply.subject': async (s) => (await replied(s, { subject: 'Verify' })).back.subject,
   'sending.forward.body': async (s) => {
     const { to, message } = await s.mail({ plainBody: 'The original text' });
     const other = await s.inbox();
@@ -201,23 +191,18 @@ export const mailExperiments: Experiments = {
     await s.send(from, to, { cc: copy.email });
     return (await s.messages(copy)).length;
   },
-  'sending.addresses': async (s) => {
-    const { path } = await s.inbox();
-    return status(await s.post(`${path}/send`, { to: 'no address', subject: 'x', plainBody: 'x', verified: true }));
-  },
+  'sending.addresses': statusOf(inbox, ({ path }, s) =>
+    s.post(`${path}/send`, { to: 'no address', subject: 'x', plainBody: 'x', verified: true }),
+  ),
 
-  'threads.shape': async (s) => {
-    const { to, message } = await s.mail();
-    return keysOf(await s.must(s.get(`${to.path}/threads/${message.threadId}`)));
-  },
+  'threads.shape': fieldsOf(mail, ({ to, message }, s) => s.get(`${to.path}/threads/${message.threadId}`)),
   'threads.list': async (s) => {
     const { threads, pagination } = await s.must(s.get(`${(await s.mail()).to.path}/threads`));
     return [keysOf(threads[0]), keysOf(pagination)];
   },
   'threads.inbound': async (s) => {
-    const { to, from, message, sent } = await s.mail();
-    await s.must(s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-    return (await s.messages(from))[0].threadId === sent.threadId;
+    const { back, sent } = await replied(s);
+    return back.threadId === sent.threadId;
   },
   'threads.outbound': async (s) => {
     const { from, to, message } = await s.mail();

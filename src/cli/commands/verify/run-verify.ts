@@ -12,7 +12,7 @@ import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, type Experiments, resourceExperiments } from './experiments.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { STATEMENTS, type Statement } from './statements.ts';
+import { STATEMENTS } from './statements.ts';
 import { type startReceiver, startReference } from './targets.ts';
 import { CannotTellError, type Need, Session, type Target, ToldValue } from './verify-session.ts';
 
@@ -45,25 +45,14 @@ export interface Verification {
   readonly left: readonly string[];
 }
 
-/** Where each `Need` comes from. */
-const MISSING: Record<Need, string> = {
-  'two tenants': 'it needs --second-key, the key of another tenant',
-  operator: 'it needs --operator-key',
-  receiver: 'it needs --receiver-url, at which deliveries arrive',
-  'mail from outside': 'it needs a mail from outside, which verify does not send',
-  time: 'time must pass: --slow waits for it',
+/** The field of the server that each need is, and what is said without it. */
+const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
+  'two tenants': ['secondKey', 'it needs --second-key, the key of another tenant'],
+  operator: ['operatorKey', 'it needs --operator-key'],
+  receiver: ['receive', 'it needs --receiver-url, at which deliveries arrive'],
+  'mail from outside': ['deliver', 'it needs a mail from outside, which verify does not send'],
+  time: ['advance', 'time must pass: --slow waits for it'],
 };
-
-function isMissing(target: Target, need: Need): boolean {
-  const has = {
-    'two tenants': target.secondKey,
-    operator: target.operatorKey,
-    receiver: target.receive,
-    'mail from outside': target.deliver,
-    time: target.advance,
-  };
-  return has[need] === undefined;
-}
 
 /** What one experiment showed on one target: an observation, or why there is none. */
 type Seen = { readonly observed: unknown } | { readonly reason: string };
@@ -78,6 +67,10 @@ async function observe(s: Session, name: string, experiment: Experiment): Promis
   }
 }
 
+const NO_EXPERIMENT: Experiment = async () => {
+  throw new CannotTellError('there is no experiment for it');
+};
+
 const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 
 /** Holds a server against the emulator; see the page of the command. */
@@ -85,7 +78,8 @@ export class Verifier {
   readonly #remote: Session;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly #behaviours: Record<string, string> = {};
-  readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation?: string })[] = [];
+  readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
+    [];
   #references = 0;
 
   constructor(remote: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
@@ -95,18 +89,16 @@ export class Verifier {
 
   /** Compares everything, and deletes what it created, also after an error. */
   async run(tell: (finding: Finding) => void = () => {}): Promise<Verification> {
-    const left = await this.#compareAll(tell).then(
-      () => this.#remote.close(),
-      async (error) => {
-        const rest = await this.#remote.close();
-        const hint = rest.length > 0 ? ` What could not be deleted: ${rest.join(', ')}.` : '';
-        throw error instanceof CannotTellError
-          ? new CannotTellError(`The command verify cannot begin: ${error.message}.${hint}`)
-          : error;
-      },
-    );
-    const findings = this.#explainDependent();
-    return { findings, behaviours: this.#behaviours as BehaviourOptions, left };
+    try {
+      await this.#compareAll(tell);
+    } catch (error) {
+      const rest = await this.#remote.close();
+      if (!(error instanceof CannotTellError)) throw error;
+      const hint = rest.length > 0 ? ` What could not be deleted: ${rest.join(', ')}.` : '';
+      throw new CannotTellError(`The command verify cannot begin: ${error.message}.${hint}`);
+    }
+    const left = await this.#remote.close();
+    return { findings: this.#explainDependent(), behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
   async #compareAll(tell: (finding: Finding) => void): Promise<void> {
@@ -115,30 +107,28 @@ export class Verifier {
     await using reference = await this.#reference();
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       const entry: BehaviourDefinition = BEHAVIOURS[id];
-      const statement = { id, text: entry.question, run: EXPERIMENTS[id] };
       const emulator = 'assumption' in entry ? entry.assumption : '';
-      tell(this.#add(await this.#compare(reference.session, { ...statement, told: entry.told, emulator })));
+      const row = { id, stated: entry.question, emulator };
+      tell(this.#add(await this.#compare(reference.session, row, entry.told, EXPERIMENTS[id])));
     }
     for (const statement of STATEMENTS) {
-      const told = statement.needs ?? 'key';
-      tell(this.#add(await this.#compare(reference.session, { ...statement, told, emulator: '' }), statement));
+      const { id, text, needs = 'key', operation } = statement;
+      const row = { id, stated: text, emulator: '' };
+      tell(this.#add(await this.#compare(reference.session, row, needs, statement.run), operation));
     }
   }
 
-  #add(finding: Finding, statement?: Statement): Finding {
-    this.#findings.push({
-      ...finding,
-      calls: new Set(this.#remote.calls),
-      ...(statement && { operation: statement.operation }),
-    });
+  #add(finding: Finding, operation?: string): Finding {
+    this.#findings.push({ ...finding, calls: new Set(this.#remote.calls), operation });
     return finding;
   }
 
-  /** Why an entry cannot be compared; `undefined` if it can. */
-  #reasonAgainst(told: string, experiment: Experiment | undefined): string | undefined {
-    if (told.startsWith('not from outside')) return told;
-    if (!experiment) return 'there is no experiment for it';
-    return told !== 'key' && isMissing(this.#remote.target, told as Need) ? MISSING[told as Need] : undefined;
+  /** What an experiment shows on the server, or why it cannot. */
+  async #look(id: string, told: string, experiment: Experiment): Promise<Seen> {
+    if (told.startsWith('not from outside')) return { reason: told };
+    const [field, reason] = NEEDS[told as Need] ?? [];
+    if (field && reason && this.#remote.target[field] === undefined) return { reason };
+    return await observe(this.#remote, id, experiment);
   }
 
   /** Starts an emulator with the values that were found and one more, and the part of this run on it. */
@@ -148,12 +138,8 @@ export class Verifier {
     const all = { ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value } as const;
     const { target, close } = await startReference(all, this.#receiver.local(`emulator-${this.#references}`));
     const { operatorKey, secondKey } = this.#remote.target;
-    const same = {
-      ...target,
-      ...(operatorKey === undefined && { operatorKey }),
-      ...(secondKey === undefined && { secondKey }),
-    };
-    const session = new Session(same, this.#remote.run);
+    const same = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
+    const session = new Session({ ...target, ...same }, this.#remote.run);
     await session.open();
     return { session, [Symbol.asyncDispose]: close };
   }
@@ -161,10 +147,8 @@ export class Verifier {
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
     const { question, choices, default: emulator, told } = BEHAVIOURS[id];
     const row = { id, stated: question, emulator };
-    const experiment = EXPERIMENTS[id];
-    const reason = this.#reasonAgainst(told, experiment);
-    if (reason !== undefined || !experiment) return { ...row, verdict: 'not compared', found: reason ?? '' };
-    const seen = await observe(this.#remote, id, experiment);
+    const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
+    const seen = await this.#look(id, told, experiment);
     if ('reason' in seen) return { ...row, verdict: 'not compared', found: seen.reason };
     const matches = await this.#matching(id, Object.keys(choices), experiment, seen.observed);
     const [value] = matches;
@@ -187,12 +171,11 @@ export class Verifier {
     return values.filter((_, index) => same[index]);
   }
 
-  async #compare(reference: Session, { id, text, run, told, emulator }: ToCompare): Promise<Finding> {
-    const row = { id, stated: text, emulator };
-    const reason = this.#reasonAgainst(told, run);
-    if (reason !== undefined || !run) return { ...row, verdict: 'not compared', found: reason ?? '' };
-    const [there, here] = [await observe(this.#remote, id, run), await observe(reference, id, run)];
+  async #compare(reference: Session, row: Row, told: string, run = NO_EXPERIMENT): Promise<Finding> {
+    const { id, emulator } = row;
+    const there = await this.#look(id, told, run);
     if ('reason' in there) return { ...row, verdict: 'not compared', found: there.reason };
+    const here = await observe(reference, id, run);
     if ('reason' in here) return { ...row, verdict: 'not compared', found: `the emulator: ${here.reason}` };
     if (isDeepStrictEqual(there.observed, here.observed))
       return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
@@ -201,12 +184,8 @@ export class Verifier {
 
   /** What only follows from an operation that differs is not compared. */
   #explainDependent(): Finding[] {
-    const differing = new Map(
-      this.#findings.flatMap(({ operation = '', verdict }) =>
-        verdict === 'differs' && operation ? [[operation, 0]] : [],
-      ),
-    );
-    const rows = OPERATION_ROWS.filter(({ id }) => differing.has(id));
+    const differing = this.#findings.filter(({ verdict }) => verdict === 'differs');
+    const rows = OPERATION_ROWS.filter(({ id }) => differing.some(({ operation }) => operation === id));
     return this.#findings.map(({ calls, operation, ...finding }) => {
       const isValue = finding.id in this.#behaviours;
       if (operation !== undefined || isValue || finding.verdict !== 'differs') return finding;
@@ -217,13 +196,8 @@ export class Verifier {
   }
 }
 
-interface ToCompare {
-  readonly id: string;
-  readonly text: string;
-  readonly run: Experiment | undefined;
-  readonly told: string;
-  readonly emulator: string;
-}
+/** What is known of a finding before it is compared. */
+type Row = Pick<Finding, 'id' | 'stated' | 'emulator'>;
 
 function matches(call: string, method: string, path: string): boolean {
   const called = call.split('/');

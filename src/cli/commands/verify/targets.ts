@@ -17,9 +17,9 @@ export async function startReceiver(port: number, publicUrl?: string) {
     const body = await buffer(request.on('error', () => {})).catch(() => undefined);
     const receiver = receivers.get(request.url?.split('/').at(-1) ?? '');
     if (body === undefined || !receiver) return void response.writeHead(404).end();
-    const call: ReceivedCall = { headers: request.headers, body: body.toString() };
+    const call: ReceivedCall = { headers: request.headers, body: body.toString(), startMs: performance.now() };
     response.on('close', () => {
-      call.ended = true;
+      call.endMs = performance.now();
     });
     receiver.calls.push(call);
     answerCall(response, receiver.answers.shift() ?? 200);
@@ -85,16 +85,9 @@ function parseJson(text: string): unknown {
 }
 
 /** What the flags of `verify` say of the server. */
-export interface RemoteOptions {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly secondKey?: string | undefined;
-  readonly operatorKey?: string | undefined;
+interface RemoteOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
   /** Requests in a second. */
   readonly rate?: number | undefined;
-  /** Whether to wait where time must pass. */
-  readonly isSlow?: boolean | undefined;
-  readonly receive?: Target['receive'];
   readonly signal: AbortSignal;
 }
 
@@ -123,18 +116,13 @@ export async function createRemote(options: RemoteOptions): Promise<Target> {
     return await send(url, init, isCleanup ? undefined : signal);
   };
   const client = await findControl(baseUrl);
-  const advance = client ? advanceBy(client) : options.isSlow ? sleep : undefined;
-  return { ...options, send: limited, advance, deliver: client && deliverBy(client) };
+  const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));
+  const advance = moveClock ?? (options.isSlow ? sleep : undefined);
+  const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
+  return { ...options, send: limited, advance, deliver };
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-const advanceBy = (client: ControlClient) => async (ms: number) => void (await client.changeClock({ advance: ms }));
-
-const deliverBy =
-  (client: ControlClient): Target['deliver'] =>
-  async (mail) =>
-    void (await client.receiveMessage(mail as never));
 
 /** Returns the control client of an emulator; `undefined` if the server is none. */
 async function findControl(baseUrl: string): Promise<ControlClient | undefined> {

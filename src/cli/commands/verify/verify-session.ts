@@ -10,8 +10,9 @@ export type OutsideMail = Readonly<Record<string, unknown>>;
 export interface ReceivedCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Whether its connection has ended. */
-  ended?: true;
+  /** When it arrived, and when its connection ended, in milliseconds. */
+  readonly startMs: number;
+  endMs?: number;
 }
 
 /** A receiver of webhooks for one experiment. */
@@ -93,8 +94,10 @@ export class Session {
   workspace = { id: '', key: '' };
   /** The domain of new inboxes. */
   domain = '';
-  readonly #run: string;
-  readonly #created: { readonly path: string; readonly key: string }[] = [];
+  /** The name of this run, which both sides have. */
+  readonly run: string;
+  /** The path of each thing that was created, with the key that may delete it. */
+  readonly #created = new Map<string, string>();
   readonly #shared = new Map<unknown, unknown>();
   /** The operations that the experiment has called, as `METHOD /path`. */
   readonly calls = new Set<string>();
@@ -104,18 +107,13 @@ export class Session {
 
   constructor(target: Target, run = randomBytes(4).toString('hex')) {
     this.target = target;
-    this.#run = run;
-  }
-
-  /** The name of this run, which both sides have. */
-  get run(): string {
-    return this.#run;
+    this.run = run;
   }
 
   /** Creates the workspace of this run. */
   async open(): Promise<void> {
     this.begin('setup');
-    const workspace = await this.must(this.post('/v1/workspaces', { name: `verify ${this.#run}` }));
+    const workspace = await this.must(this.post('/v1/workspaces', { name: `verify ${this.run}` }));
     const key = await this.must(this.post(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' }));
     this.workspace = { id: workspace.id, key: key.key };
     const { email, key: inboxKey } = await this.inbox();
@@ -147,7 +145,7 @@ export class Session {
   newName(): string {
     this.#count += 1;
     const experiment = [...this.name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 32, 7);
-    return `verify-${this.#run}-${experiment.toString(36)}-${this.#count}`;
+    return `verify-${this.run}-${experiment.toString(36)}-${this.#count}`;
   }
 
   get = (path: string, extra?: Extra) => this.call('GET', path, undefined, extra);
@@ -175,12 +173,9 @@ export class Session {
 
   #remember(method: string, path: string, key: string, { status, body }: Answer): void {
     const id = body.id ?? body.domain?.id;
-    if (method === 'DELETE' && status < 300) {
-      const index = this.#created.findIndex((item) => item.path === path);
-      if (index >= 0) this.#created.splice(index, 1);
-    }
+    if (method === 'DELETE' && status < 300) this.#created.delete(path);
     if (method !== 'POST' || status !== 201 || !COLLECTIONS.test(path) || typeof id !== 'string') return;
-    this.#created.push({ path: path.endsWith('domains') ? `${path}/${nameOfDomain(body)}` : `${path}/${id}`, key });
+    this.#created.set(path.endsWith('domains') ? `${path}/${nameOfDomain(body)}` : `${path}/${id}`, key);
   }
 
   /** Returns the body of a reply that must be a success. */
@@ -197,11 +192,20 @@ export class Session {
     return { id: body.id, email: body.email, key: body.apiKey, path: `/v1/inboxes/${body.id}` };
   }
 
+  /** Asks for a webhook of the workspace of this run. */
+  postWebhook(fields: Readonly<Record<string, unknown>> = {}) {
+    const place = { workspaceId: this.workspace.id };
+    return this.post('/v1/webhooks', {
+      url: 'https://verify.invalid/',
+      events: ['message.received'],
+      ...place,
+      ...fields,
+    });
+  }
+
   /** Creates a webhook of the workspace of this run. */
-  async webhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
-    const place = key === this.target.key ? { workspaceId: this.workspace.id } : {};
-    const all = { url: 'https://verify.invalid/', events: ['message.received'], ...place, ...fields };
-    return await this.must(this.post('/v1/webhooks', all, { key }));
+  async webhook(fields: Readonly<Record<string, unknown>> = {}) {
+    return await this.must(this.postWebhook(fields));
   }
 
   /** Sends a mail from one inbox of this run to another. */
@@ -258,15 +262,12 @@ export class Session {
   /** Deletes what was created, last first; returns what could not be deleted. */
   async close(): Promise<string[]> {
     const left: string[] = [];
-    for (const { path, key } of this.#created.splice(0).reverse()) {
-      const status = await this.target
-        .send(this.target.baseUrl + path, { method: 'DELETE', headers: { 'X-API-Key': key } })
-        .then(
-          (answer) => answer.status,
-          () => 0,
-        );
-      if (status !== 404 && (status < 200 || status > 299)) left.push(path);
+    for (const [path, key] of [...this.#created].reverse()) {
+      const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
+      const answer = await this.target.send(this.target.baseUrl + path, init).catch(() => undefined);
+      if (answer?.status !== 404 && Math.floor((answer?.status ?? 0) / 100) !== 2) left.push(path);
     }
+    this.#created.clear();
     return left;
   }
 }
