@@ -75,11 +75,11 @@ function describeLicence(folder: string): string {
 }
 
 /**
- * The files that import msw or a test runner's ES modules, and the client of the control calls, which only Playwright
- * needs; they take all else from the CommonJS build.
+ * The files that import msw or a test runner's ES modules, and the clients of the control calls, which only the test
+ * runners need; they take all else from the CommonJS build.
  */
 const FILES_WITH_PEERS =
-  /\/src\/(?:control\/table\/(?:client|calls|control-path)|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
+  /\/src\/(?:control\/(?:webhook-receiver|table\/(?:client|calls|control-path|place))|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
 
 /** Returns the name of the CommonJS file that has what an ES module imports from a source file. */
 function commonJsFileOf(file: string): string {
