@@ -44,7 +44,7 @@ const INSIDE = [
 ];
 
 /** With `--mode all`, those that need one go first, because some take long. */
-const ALL = [project('outside', OUTSIDE, { isolate: true, globalSetup: 'test/support/build-once.ts' }), ...INSIDE];
+const ALL = [project('outside', OUTSIDE, { globalSetup: 'test/support/build-once.ts' }), ...INSIDE];
 
 /** `--mode contract` runs the tests over HTTP once more, through Prism, and through msw instead of the short path. */
 export default defineConfig(({ mode }) => {
