@@ -6,46 +6,40 @@ import type { InlineConfig } from 'tsdown';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const EVERYTHING = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-/** The parts of `dist/`: what each is made of, what is removed before, and how tsdown is told to make it. */
-const PARTS = {
-  code: { sources: EVERYTHING, old: 'dist', options: { dts: false } },
-  types: { sources: EVERYTHING, old: 'dist/.types', options: { filter: 'types' } },
-  inspector: {
-    sources: ['src/inspector', '.config', 'package-lock.json'],
-    old: 'dist/inspector',
-    options: { filter: 'inspector' },
-  },
-} satisfies Record<string, { sources: readonly string[]; old: string; options: InlineConfig }>;
+type Part = 'code' | 'types' | 'inspector';
 
-type Part = keyof typeof PARTS;
+/** How tsdown is told to make each part of `dist/`. The code contains the inspector. */
+const PARTS: Record<Part, InlineConfig> = {
+  code: { dts: false },
+  types: { filter: 'types' },
+  inspector: { filter: 'inspector' },
+};
 
-/** Builds a part of the package if its sources have changed since it was built. The code contains the inspector. */
+/** Builds a part of the package if its sources have changed since it was built. */
 export async function buildPart(part: Part): Promise<void> {
-  const { sources, old, options } = PARTS[part];
   const stamp = `${root}dist/.${part}`;
-  const state = hashOf(sources);
+  const state = hashOf(part);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  rmSync(root + old, { recursive: true, force: true });
+  if (part !== 'types') rmSync(`${root}dist/${part === 'code' ? '' : part}`, { recursive: true, force: true });
   const { build } = await import('tsdown');
-  await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...options });
-  if (part === 'code') writeFileSync(`${root}dist/llms.txt`, listPages());
+  await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...PARTS[part] });
   writeFileSync(stamp, state);
-  if (part === 'code') writeFileSync(`${root}dist/.inspector`, hashOf(PARTS.inspector.sources));
+  if (part !== 'code') return;
+  writeFileSync(`${root}dist/llms.txt`, listPages());
+  writeFileSync(`${root}dist/.inspector`, hashOf('inspector'));
 }
 
-function hashOf(sources: readonly string[]): string {
+function hashOf(part: Part): string {
   const hash = createHash('sha256');
+  const sources = part === 'inspector' ? ['src/inspector', '.config', 'package-lock.json'] : EVERYTHING;
   for (const file of sources.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(root + file));
   return hash.digest('hex');
 }
 
 /** Lists the pages of the package for language models, each with its title and its first paragraph. */
 function listPages(): string {
-  const pages = [
-    'README.md',
-    ...readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`),
-  ];
-  const lines = pages
+  const inSource = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
+  const lines = ['README.md', ...inSource]
     .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
     .map((page) => {
       const text = readFileSync(root + page, 'utf8').replace(/<!--.*?-->/gs, '');

@@ -18,20 +18,18 @@ export function expandSchemaTypes(code: string, path: string): string {
   const written = source.statements.map((statement) =>
     context.dependent.has(statement) ? replace(context, statement) : statement.getFullText(source),
   );
-  return removeUnused(written, source).trimStart();
+  return removeUnused(written, source.statements).trimStart();
 }
 
 /** Removes the written types that only a removed schema used. */
-function removeUnused(written: readonly string[], { statements }: ts.SourceFile): string {
-  const isUnused = (text: string, index: number) => {
-    const statement = statements[index];
-    if (text === '' || !statement || !isWrittenOut(statement) || ts.getCombinedModifierFlags(statement) !== 0)
-      return false;
+function removeUnused(written: readonly string[], statements: readonly ts.Statement[]): string {
+  const isUnused = (statement: ts.Statement | undefined, index: number) => {
+    if (!statement || !isWrittenOut(statement) || ts.getCombinedModifierFlags(statement) !== 0) return false;
     const name = new RegExp(`\\b${statement.name.text}\\b`);
     return !written.some((other, place) => place !== index && name.test(other));
   };
-  const kept = written.map((text, index) => (isUnused(text, index) ? '' : text));
-  return kept.join('') === written.join('') ? kept.join('') : removeUnused(kept, { statements } as ts.SourceFile);
+  const kept = written.map((text, index) => (isUnused(statements[index], index) ? '' : text));
+  return kept.join('') === written.join('') ? kept.join('') : removeUnused(kept, statements);
 }
 
 function parse(code: string, path: string) {
@@ -53,7 +51,9 @@ function parse(code: string, path: string) {
 
 /** Finds the import of zod and each statement that uses it, itself or through another one. */
 function findDependent(source: ts.SourceFile, checker: ts.TypeChecker): Set<ts.Statement> {
-  const found = new Set(source.statements.filter(importsZod));
+  const found = new Set(
+    source.statements.filter((statement) => /^import .* from ["']zod["']/.test(statement.getText())),
+  );
   // A type without parameters is written out, so what uses it does not depend on zod.
   const isRemoved = (statement: ts.Statement) => found.has(statement) && !isWrittenOut(statement);
   const uses = (node: ts.Node): boolean =>
@@ -65,10 +65,6 @@ function findDependent(source: ts.SourceFile, checker: ts.TypeChecker): Set<ts.S
       if (!ts.isExportDeclaration(statement) && uses(statement)) found.add(statement);
   }
   return found;
-}
-
-function importsZod(statement: ts.Statement): boolean {
-  return ts.isImportDeclaration(statement) && /^["']zod["']$/.test(statement.moduleSpecifier.getText());
 }
 
 /** Returns the statements that declare what an identifier names. */
@@ -144,11 +140,8 @@ function writeObject(context: Context, type: ts.Type, at: ts.Node): string {
     const comment = text === '' ? '' : `/** ${text.replace(/\s*\n\s*/g, ' ')} */\n`;
     const isOptional = Boolean(member.flags & ts.SymbolFlags.Optional);
     const value = write(context, checker.getTypeOfSymbolAtLocation(member, at), at);
-    return `${comment}readonly ${quote(member.name)}${isOptional ? '?' : ''}: ${value};`;
+    const name = /^[\w$]+$/.test(member.name) ? member.name : JSON.stringify(member.name);
+    return `${comment}readonly ${name}${isOptional ? '?' : ''}: ${value};`;
   });
   return `{\n${[...indexes, ...members].join('\n').replace(/^/gm, '  ')}\n}`;
-}
-
-function quote(name: string): string {
-  return /^[\w$]+$/.test(name) ? name : JSON.stringify(name);
 }

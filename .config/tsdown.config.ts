@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
@@ -9,44 +9,21 @@ type Plugin = Extract<UserConfig['plugins'], { name: string }>;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A comment behind the member before its own. */
+/** The bundler of declarations writes some comments behind the member before, where no editor finds them. */
 const MISPLACED_COMMENT = /(?<=[;{]) ?(\/\*\*.*?\*\/)\s*/gs;
 
-/** The bundler of declarations writes some comments behind the member before, where no editor finds them. */
-const commentsBeforeMembers: Plugin = {
-  name: 'comments-before-members',
-  renderChunk: (code, { fileName }) =>
-    /\.d\.[cm]?ts$/.test(fileName) ? code.replace(MISPLACED_COMMENT, '\n$1\n') : undefined,
-};
-
-/** Writes out the types that come from zod schemas, because users of the package have no zod. */
-const typesWithoutZod: Plugin = {
-  name: 'types-without-zod',
+/** Corrects what the bundler of declarations writes, and writes each file a second time, for `require`. */
+const correctDeclarations: Plugin = {
+  name: 'correct-declarations',
   generateBundle({ dir = '' }, bundle) {
     for (const chunk of Object.values(bundle)) {
-      if ('code' in chunk && /from ["']zod["']/.test(chunk.code)) {
-        chunk.code = expandSchemaTypes(chunk.code, join(dir, chunk.fileName));
-      }
-    }
-  },
-};
-
-/** Ignores the errors of the types for a test runner that a project does not have; the bundler drops such comments. */
-const missingRunnersIgnored: Plugin = {
-  name: 'missing-runners-ignored',
-  renderChunk: (code, { fileName }) =>
-    fileName.endsWith('.d.ts') ? code.replace(/^declare module /gm, '// @ts-ignore\n$&') : undefined,
-};
-
-/** Writes the declarations a second time, for `require`. */
-const declarationsForRequire: Plugin = {
-  name: 'declarations-for-require',
-  generateBundle(_options, bundle) {
-    for (const chunk of Object.values(bundle)) {
       if (!('code' in chunk) || !chunk.fileName.endsWith('.d.ts')) continue;
-      const fileName = chunk.fileName.replace(/ts$/, 'cts');
+      // A project may lack the types of a test runner; the bundler drops the comment that ignores the error.
+      const code = chunk.code.replace(MISPLACED_COMMENT, '\n$1\n').replace(/^declare module /gm, '// @ts-ignore\n$&');
+      // Users of the package have no zod.
+      chunk.code = /from ["']zod["']/.test(code) ? expandSchemaTypes(code, join(dir, chunk.fileName)) : code;
       const source = chunk.code.replace(/(["']\.\/[^"']+)\.js(["'])/g, '$1.cjs$2');
-      this.emitFile({ type: 'asset', fileName, source });
+      this.emitFile({ type: 'asset', fileName: chunk.fileName.replace(/ts$/, 'cts'), source });
     }
   },
 };
@@ -57,57 +34,46 @@ const thirdPartyLicences = (fileName: string): Plugin => ({
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []));
     const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
-    const source = [...new Set(folders)]
-      .sort()
-      .map(describeLicence)
-      .join(`\n\n${'-'.repeat(80)}\n\n`);
-    this.emitFile({ type: 'asset', fileName, source });
+    const licences = [...new Set(folders)].sort().map(describeLicence);
+    this.emitFile({ type: 'asset', fileName, source: licences.join(`\n\n${'-'.repeat(80)}\n\n`) });
   },
 });
 
 function describeLicence(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-  const file = existsSync(folder) && readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file
-    ? readFileSync(`${folder}/${file}`, 'utf8').trim()
-    : 'The package names this licence, and has no file with its text.';
-  return `${name} ${version}, ${license}\n\n${text}`;
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file && readFileSync(`${folder}/${file}`, 'utf8').trim();
+  return `${name} ${version}, ${license}\n\n${text ?? 'The package names this licence, and has no file with its text.'}`;
 }
 
 /**
- * The files that import msw or a test runner's ES modules, and the client of the control calls, which only Playwright
- * needs; they take all else from the CommonJS build.
+ * The files that import msw or a test runner's ES modules, and the clients of the control calls, which only the test
+ * runners need; they take all else from the CommonJS build.
  */
 const FILES_WITH_PEERS =
-  /\/src\/(?:control\/table\/(?:client|calls|control-path)|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
+  /\/src\/(?:control\/(?:webhook-receiver|table\/(?:client|calls|control-path|place))|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
 
 /** Returns the name of the CommonJS file that has what an ES module imports from a source file. */
 function commonJsFileOf(file: string): string {
-  const entry = Object.entries(ENTRIES_FOR_REQUIRE).find(([, path]) => dirname(`${root}${path}`) === dirname(file));
   if (file.endsWith('/without-msw.ts')) return 'without-msw';
-  return entry && entry[0] !== 'index' ? entry[0] : 'handler-parts';
+  const { index: _, ...others } = ENTRIES_FOR_REQUIRE;
+  return Object.entries(others).find(([, path]) => dirname(root + path) === dirname(file))?.[0] ?? 'handler-parts';
 }
 
 /** Leaves the import of a built file as it is. */
 const filesBeside: Plugin = {
   name: 'files-beside',
-  resolveId: {
-    order: 'pre',
-    handler: (source) => (source.endsWith('.cjs') ? { id: source, external: 'absolute' } : undefined),
-  },
+  resolveId: (source) => (source.endsWith('.cjs') ? { id: source, external: 'absolute' } : undefined),
 };
 
 /** Makes ES modules for Node that share all code with the CommonJS build, so that a process has one copy of it. */
 const fromCommonJs: Plugin = {
   name: 'from-common-js',
-  resolveId: {
-    order: 'pre',
-    async handler(source, importer, options) {
-      if (!importer || !source.startsWith('.')) return undefined;
-      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      if (!resolved || FILES_WITH_PEERS.test(resolved.id)) return resolved;
-      return { id: `./${commonJsFileOf(resolved.id)}.cjs`, external: 'absolute' };
-    },
+  async resolveId(source, importer, options) {
+    if (!importer || !source.startsWith('.')) return undefined;
+    const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+    if (!resolved || FILES_WITH_PEERS.test(resolved.id)) return resolved;
+    return { id: `./${commonJsFileOf(resolved.id)}.cjs`, external: 'absolute' };
   },
   load(id) {
     const entry = Object.entries(ENTRIES_FOR_REQUIRE).find(([name, path]) => name !== 'index' && id.endsWith(path));
@@ -130,12 +96,11 @@ const FILES_OF_A_START = [
   { name: 'start', test: /\/src\/(?:cli\/commands\/start|server\/start-server)\.ts$/, priority: 1 },
 ];
 
+const { paths } = tsconfig.compilerOptions;
+
 /** The entries of the package by their names, with `index` for the main one. */
 const ENTRIES = Object.fromEntries(
-  Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => [
-    name.split('/')[1] ?? 'index',
-    path.slice(2),
-  ]),
+  Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
 ) as Record<'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'vitest' | 'playwright', string>;
 
 /** vitest and @msw/playwright are ES modules, and so is what imports them. */
@@ -149,17 +114,13 @@ const RESOLVE = {
   alias: { lodash$: USED_BY_DATA, 'date-fns$': USED_BY_DATA, lodash: 'lodash-es' },
 };
 
-/** With line breaks, because Node prints the line of an uncaught error. */
-const MINIFY = { mangle: true, compress: true, codegen: false };
-
 /** The licences are in a file of their own. */
 const COMMENTS = { jsdoc: false, annotation: false, legal: false };
 
 const COMMON: UserConfig = {
-  cwd: root,
-  target: 'es2022',
-  fixedExtension: false,
-  clean: false,
+  ...{ cwd: root, target: 'es2022', fixedExtension: false, clean: false, dts: false },
+  // With line breaks, because Node prints the line of an uncaught error.
+  minify: { mangle: true, compress: true, codegen: false },
   outputOptions: { comments: COMMENTS },
   inputOptions: { resolve: RESOLVE },
   // Everything but msw and the test runners is bundled, so that the package has no dependencies.
@@ -179,8 +140,6 @@ const CODE: UserConfig[] = [
     },
     format: 'cjs',
     platform: 'node',
-    dts: false,
-    minify: MINIFY,
     outputOptions: { comments: COMMENTS, codeSplitting: { groups: FILES_OF_A_START } },
     plugins: [filesBeside, thirdPartyLicences('THIRD-PARTY-LICENSES')],
   },
@@ -198,7 +157,7 @@ const CODE: UserConfig[] = [
     },
     format: 'esm',
     platform: 'node',
-    dts: false,
+    minify: 'dce-only',
     plugins: [filesBeside, fromCommonJs],
   },
   {
@@ -207,8 +166,6 @@ const CODE: UserConfig[] = [
     format: 'esm',
     platform: 'neutral',
     inputOptions: { resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] } },
-    dts: false,
-    minify: MINIFY,
   },
   {
     ...COMMON,
@@ -216,12 +173,7 @@ const CODE: UserConfig[] = [
     entry: { 'inspector/inspector': 'src/inspector/main.tsx' },
     format: 'esm',
     platform: 'browser',
-    dts: false,
-    minify: MINIFY,
-    copy: ['index.html', 'inspector.css', 'icon.svg'].map((file) => ({
-      from: `src/inspector/${file}`,
-      to: 'dist/inspector',
-    })),
+    copy: { from: 'src/inspector/*.{html,css,svg}', to: 'dist/inspector' },
     plugins: [thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },
 ];
@@ -234,7 +186,7 @@ const TYPES: UserConfig = {
   platform: 'neutral',
   dts: { emitDtsOnly: true },
   deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect', '@playwright/test'] },
-  plugins: [commentsBeforeMembers, missingRunnersIgnored, typesWithoutZod, declarationsForRequire],
+  plugins: [correctDeclarations],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
 };

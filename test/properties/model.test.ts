@@ -2,6 +2,7 @@ import type { MailboxState } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
+import { expectEqual } from '../support/expect-equal.ts';
 import { COMMANDS } from '../support/model/commands.ts';
 import { expectCountsToAgree } from '../support/model/counts.ts';
 import { expectSoundState } from '../support/model/references.ts';
@@ -31,7 +32,7 @@ class Command implements fc.AsyncCommand<Model, Service> {
     const turn = new Turn(tree, start, journal, service, this.chances);
     try {
       await COMMANDS[this.name]?.(turn);
-      expect(readTree(turn.state).lines()).toEqual(tree.lines());
+      expectEqual(readTree(turn.state).lines(), tree.lines());
       expectSoundState(turn.state);
     } catch (error) {
       throw new Error(`${this.name} went wrong, after these calls:\n${journal.join('\n')}`, { cause: error });
@@ -66,7 +67,7 @@ describe('any sequence of calls', () => {
             await expectCountsToAgree(service);
             const made = keysOf(mailbox.snapshot()).filter((key) => !keysOf(start).includes(key));
             mailbox.reset();
-            expect(mailbox.snapshot()).toEqual(start);
+            expectEqual(mailbox.snapshot(), start);
             for (const key of made) expect((await service.send('GET', '/v1/me', { key })).status).toBe(401);
           })
           .beforeEach(() => mailbox.reset()),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
 import type { Verification } from '../../../src/cli/commands/verify/run-verify.ts';
+import { CannotTellError, type Target } from '../../../src/cli/commands/verify/verify-session.ts';
 import { NEVER, runHere } from '../../support/command.ts';
 import { hold } from './held.ts';
 
@@ -91,8 +92,10 @@ test('a run that is stopped deletes what it created', async () => {
 
 test('what could not be deleted is named', async () => {
   await using server = await startServer({ port: 0 });
-  const { left } = await hold(server, {
+  const controller = new AbortController();
+  const target: Partial<Target> = {
     send: async (url, init) => {
+      if (controller.signal.aborted && init.method !== 'DELETE') throw new CannotTellError('the run was stopped');
       const isKept = init.method === 'DELETE' && /workspaces\/[^/]+$/.test(url);
       const response = isKept ? new Response('{}', { status: 500 }) : await fetch(url, init);
       const text = await response.text();
@@ -103,7 +106,8 @@ test('what could not be deleted is named', async () => {
         body: text.startsWith('{') ? JSON.parse(text) : {},
       };
     },
-  });
+  };
+  const { left } = await hold(server, { ...target, signal: controller.signal }, () => controller.abort());
   expect(left).toContainEqual(expect.stringMatching(/^\/v1\/workspaces\//));
 });
 

@@ -30,7 +30,8 @@ describe('IMAP with hostile clients', () => {
         try {
           parseCommand(text, [Buffer.from('abc') as never]);
         } catch (error) {
-          expect(error).toBeInstanceOf(CommandError);
+          // Without `expect`, which takes longer than the parser.
+          if (!(error instanceof CommandError)) throw error;
         }
       }),
       { numRuns: 100_000 },

@@ -2,6 +2,7 @@ import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
+import { expectEqual } from '../../support/expect-equal.ts';
 import { IDS } from '../../support/ids.ts';
 import {
   CALLERS,
@@ -46,7 +47,7 @@ describe('policy', () => {
           const before = mailbox.snapshot();
           const { status } = await call(service, id, caller, things);
           expect(status, `${id} by ${caller} on ${target}`).toBe(POLICY[id][caller][index]);
-          if (status >= 400) expect(mailbox.snapshot()).toEqual(before);
+          if (status >= 400) expectEqual(mailbox.snapshot(), before);
           else things = await begin(service, id, target);
         }
       }
@@ -74,7 +75,7 @@ describe('policy', () => {
           expect((await call(service, id, caller, things)).status, `${caller} ${pathTo(id, things)}`).toBe(404);
         }
       }
-      expect(service.mailbox.snapshot()).toEqual(before);
+      expectEqual(service.mailbox.snapshot(), before);
     });
   }
 
@@ -84,7 +85,7 @@ describe('policy', () => {
     for (const id of WITH_ID.filter((each) => POLICY[each].ak_[0] < 300)) {
       expect((await call(service, id, 'ak_', things)).status, id).toBe(404);
     }
-    expect(service.mailbox.snapshot()).toEqual(before);
+    expectEqual(service.mailbox.snapshot(), before);
   });
 
   const OTHER_TIERS: [BehaviourOptions, OperationId, Caller, number][] = [
@@ -231,7 +232,7 @@ describe('policy', () => {
               expect(reply.headers.get('x-mock-assumed')).toContain('requests.selectors');
             }
           }
-          expect(service.mailbox.snapshot()).toEqual(before);
+          expectEqual(service.mailbox.snapshot(), before);
         },
       );
     }
@@ -261,7 +262,7 @@ describe('policy', () => {
         const reply = await select(service, key, elsewhere);
         expect([reply.status, reply.json.error]).toEqual([404, 'There is no workspace with this id.']);
       }
-      expect(service.mailbox.snapshot()).toEqual(before);
+      expectEqual(service.mailbox.snapshot(), before);
     });
   }
 

@@ -1,5 +1,6 @@
 import type { MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
+import { expectEqual } from '../expect-equal.ts';
 import type { Reply } from '../send.ts';
 
 /** Every id of a tenant. */
@@ -32,7 +33,8 @@ export function expectUntouchedNeighbours(
 ): void {
   const others = ({ tenants }: MailboxState) => tenants.filter(({ id }) => id !== touched);
   const earlier = new Map(others(before).map((tenant) => [tenant.id, tenant]));
-  expect(others(after).map((tenant) => withoutArrivals(tenant, earlier.get(tenant.id)))).toEqual(others(before));
+  const left = others(after).map((tenant) => withoutArrivals(tenant, earlier.get(tenant.id)));
+  expectEqual(left, others(before));
 }
 
 /** A tenant without the mail that came since; only what is inbound counts as that. */

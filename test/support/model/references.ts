@@ -31,12 +31,13 @@ function expectSoundMail({ messages, attachments, drafts, inboxes }: TenantState
 
 /** Every inbox has its canonical address and exactly one primary address. */
 function expectOnePrimary({ inboxes, addresses }: TenantState): void {
-  for (const { id, username, domain, deletedAt } of inboxes) {
+  const wrong = inboxes.filter(({ id, username, domain, deletedAt }) => {
     const own = addresses.filter(({ inboxId }) => inboxId === id);
     const isThere = deletedAt === null;
-    expect(own.some(({ address }) => address === `${username}@${domain}`)).toBe(isThere);
-    expect(own.filter(({ isPrimary }) => isPrimary)).toHaveLength(isThere ? 1 : 0);
-  }
+    const hasCanonical = own.some(({ address }) => address === `${username}@${domain}`);
+    return hasCanonical !== isThere || own.filter(({ isPrimary }) => isPrimary).length !== (isThere ? 1 : 0);
+  });
+  expect(wrong).toEqual([]);
 }
 
 function keysOf({ apiKeys }: TenantState, ownerId: string): number {
