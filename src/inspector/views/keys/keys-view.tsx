@@ -3,7 +3,8 @@ import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { countOf, Failure, Time } from '../../parts.tsx';
+import { countOf, Failure } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { loadTenants, type Tenant } from '../mail/mail-types.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
@@ -211,7 +212,7 @@ function StreamEvents() {
       <ul>
         {events.map(({ id, kind, key, realTime }) => (
           <li key={id}>
-            <Time at={realTime} isShort /> <code>{key}</code> {kind === 'stream-opened' ? 'opened' : 'closed'}
+            <Time at={realTime} /> <code>{key}</code> {kind === 'stream-opened' ? 'opened' : 'closed'}
           </li>
         ))}
       </ul>

@@ -2,7 +2,8 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Failure, SearchField, Time } from '../../parts.tsx';
+import { Failure, SearchField } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { changesData, useFeedChange, useLoaded } from '../../use-loaded.ts';
 import { VirtualList } from '../../virtual-list.tsx';
 import type { MailLine } from './mail-types.ts';
@@ -41,6 +42,7 @@ export function MailList({ route }: { readonly route: Route }) {
         selected={total === undefined ? -1 : selected}
         openId={route.id}
         rowAt={(index) => <MailRow line={at(index)} route={route} />}
+        idAt={(index) => at(index)?.id}
         open={(index) => {
           const line = at(index);
           if (line) open(mailLink(route, line.id, { tab: route.options.tab }), { replace: true });
@@ -107,7 +109,7 @@ function MailRow({ line, route }: { readonly line: MailLine | undefined; readonl
       aria-current={route.id === line.id ? 'true' : undefined}
     >
       <span>{other}</span>
-      <Time at={line.receivedAt} isShort />
+      <Time at={line.receivedAt} />
       <span>
         {isUnread && <span class="hidden">Unread: </span>}
         {line.isStarred && '★ '}

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { RequestContent, RequestEntry } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
-import { Code, Failure, Time } from '../../parts.tsx';
+import { Code, Failure } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { writeCurl, writeTest } from './request-as-code.ts';
 import { toneOf } from './request-list.tsx';

@@ -1,5 +1,6 @@
 import { linkTo } from '../../page-route.ts';
-import { Chip, countOf, Time } from '../../parts.tsx';
+import { Chip, countOf, type Tone } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { toneOf } from '../requests/request-list.tsx';
 import { SampleCard } from './sample-card.tsx';
 import type { RunItem, ShownEvent } from './timeline.ts';
@@ -75,7 +76,7 @@ function Event({ event }: { readonly event: ShownEvent }) {
 }
 
 interface Line {
-  readonly tone?: string;
+  readonly tone?: Tone;
   readonly state: string;
   readonly text: string;
   readonly link?: string;

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Failure, Field, Json, saveFile, Time } from '../../parts.tsx';
+import { Failure, Field, Json, saveFile } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from './undo.tsx';
 

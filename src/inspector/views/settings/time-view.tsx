@@ -2,7 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
-import { Failure, Field, Time } from '../../parts.tsx';
+import { Failure, Field } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { type Loaded, useAction, useLoaded } from '../../use-loaded.ts';
 
 type ClockChange = InputTo<'changeClock'>;

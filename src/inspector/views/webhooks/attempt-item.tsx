@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Code, Time } from '../../parts.tsx';
+import { Code } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import type { Attempt } from './explain-delivery.ts';
 import { countBytes } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';

@@ -1,6 +1,7 @@
 import { webhookLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { SearchField, Time } from '../../parts.tsx';
+import { SearchField } from '../../parts.tsx';
+import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
 import type { Delivery, Webhook } from './explain-delivery.ts';
 import { MARK_TEXTS, markOf, summarise } from './explain-delivery.ts';
@@ -32,6 +33,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
           const delivery = chosen[index];
           return delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} route={route} />;
         }}
+        idAt={(index) => chosen[index]?.id}
         open={(index) => open(webhookLink(route, chosen[index]?.id), { replace: true })}
       />
     </div>
@@ -103,7 +105,7 @@ function DeliveryRow({ delivery, url, route }: DeliveryRowProps) {
       <span>
         <strong class={tone}>{text}</strong> {event}
       </span>
-      <Time at={createdAt} isShort />
+      <Time at={createdAt} />
       <span class="soft">{url}</span>
       <span class="soft">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
       <span class="soft wide">{summarise(delivery)}</span>
