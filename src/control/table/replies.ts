@@ -299,6 +299,7 @@ export const pageReply = z.strictObject({
     .nullable()
     .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
   messages: z.array(summary).describe('Newest first.'),
+  words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
