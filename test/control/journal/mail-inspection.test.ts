@@ -170,7 +170,7 @@ describe('the inspection of mail', () => {
     const { billing } = mailbox.keys.acme.inboxes;
     const before = mailbox.exposure(billing);
     const { id, key } = mailbox.rotateKey(String(before.id));
-    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, handle: null });
+    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, text: key, handle: null });
     expect(() => mailbox.exposure(billing)).toThrow('There is no valid key with this text.');
     expect(() => mailbox.rotateKey(String(before.id))).toThrow(
       'There is no key of a tenant, workspace or inbox with this id.',
