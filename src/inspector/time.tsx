@@ -31,10 +31,10 @@ export function Time({ at, isReal = false }: TimeProps) {
 }
 
 /** Shows a whole time in UTC. */
-export function FullTime({ at }: { readonly at: string }) {
+export function FullTime({ at, isReal = false }: TimeProps) {
   return (
     <>
-      <time dateTime={at}>{fullTime(at)}</time> (<Time at={at} />)
+      <time dateTime={at}>{fullTime(at)}</time> (<Time at={at} isReal={isReal} />)
     </>
   );
 }
