@@ -59,7 +59,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
-  const now = useNow(scope.tenant);
+  const now = useClock(scope.tenant);
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
@@ -162,7 +162,7 @@ function useChosenScope({ options: { tenant } }: Route): Scope {
 }
 
 /** Returns the time, again each second. */
-function useNow(tenant: string | undefined): Now {
+function useClock(tenant: string | undefined): Now {
   const { client } = useInspector();
   const load = async () => {
     const { now, frozen } = await client.getClock({ tenant });

@@ -105,7 +105,10 @@ export class AttemptSender {
     const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
-    const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
+    const result =
+      fault === 'unreachable'
+        ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
+        : await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
     return {
       at: now.toISOString(),
       url: webhook.url,
