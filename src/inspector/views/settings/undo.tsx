@@ -29,7 +29,7 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
   const run = () => confirm(warning) && action.run(async () => offer(await change()));
   return (
     <>
-      <button type="button" disabled={action.isRunning} onClick={run}>
+      <button type="button" class="danger" disabled={action.isRunning} onClick={run}>
         {label}
       </button>
       <Failure error={action.error} />
